@@ -168,6 +168,36 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 	}
 }
 
+// /stop ends a turn. Subagents in the background go on, which is said, also where no turn runs.
+func TestAStopSaysWhichSubagentsRunOn(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		agents int
+		told   bool
+		err    error
+		want   []i18n.Key
+	}{
+		{"beside a turn", 2, false, nil, []i18n.Key{i18n.StopDone, i18n.StopSubagents}},
+		{"others told of the turn", 1, true, nil, []i18n.Key{i18n.StopSubagents}},
+		{"no turn runs", 1, false, lifecycle.ErrIdle, []i18n.Key{i18n.StopSubagents}},
+		{"none runs on", 0, true, nil, nil},
+		{"it cannot be stopped", 1, false, lifecycle.ErrAsks, []i18n.Key{i18n.StopAsks}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.NewCurrentSession(t, "api", session.Running)
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return tt.told, tt.err }
+			w.Lifecycle.OnLook = lifecycle.Look{Agents: tt.agents}
+			w.MustHear(t, "/stop")
+			var want []string
+			for _, key := range tt.want {
+				want = append(want, w.Word(key, i18n.Args{"Name": "api", "Count": tt.agents}))
+			}
+			assert.Equal(t, strings.Join(want, "\n"), strings.Join(w.Telegram.Texts(), "\n"))
+		})
+	}
+}
+
 func TestEveryAgentFailureIsASentence(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -381,6 +381,31 @@ func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
 	}
 }
 
+// A prompt that waited in the queue at a /stop is not typed by itself: a person sends it, or not.
+func TestP4_WhatWaitedAtAStopIsOffered(t *testing.T) {
+	for _, word := range []i18n.Key{i18n.ButtonSend, i18n.ButtonDrop} {
+		t.Run(string(word), func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			e := w.Prompt(t, r, "text", inbox.Held)
+			n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			question := w.LastSent(t)
+			assert.Equal(t, w.Named(i18n.StopHeld, "api")+"\ntext", question.Text.Text)
+			now, err := w.Inbox.Load(e.Key)
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Asked, now.State, "nothing types it")
+			require.NoError(t, w.TapShown(t, chattest.Alice, question, word))
+			w.Work(t)
+			queued := slices.ContainsFunc(w.Lifecycle.Done(), func(s string) bool { return strings.HasPrefix(s, "queue ") })
+			assert.Equal(t, word == i18n.ButtonSend, queued)
+			if _, err := w.Inbox.Load(e.Key); word == i18n.ButtonDrop {
+				assert.ErrorIs(t, err, inbox.ErrNoEntry)
+			}
+		})
+	}
+}
+
 // A prompt of which nothing is left in the inbox has no buttons: its text is told all the same, because
 // the agent's box is about to be emptied of it.
 func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {

@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,13 +77,37 @@ func (f figures) results() string {
 	return b.String()
 }
 
-// document is what `make chaos` writes.
+// document is the section that `make chaos` writes.
 func (f figures) document() string {
 	form := "entities"
 	if f.rich {
 		form = "rich messages"
 	}
-	return reliabilityPreface + fmt.Sprintf("\n## The last run\n\nSeed %d, answers as %s.\n\n%s\n%s", f.seed, form, f.injected(), f.results())
+	return fmt.Sprintf("Seed %d, answers as %s.\n\n%s\n%s", f.seed, form, f.injected(), f.results())
+}
+
+// oneSection is held while a section of the document is written.
+var oneSection sync.Mutex
+
+// writeSection writes a section of the document, in the place of the one with that title. The others stay.
+func writeSection(t *testing.T, path, title, text string) {
+	t.Helper()
+	oneSection.Lock()
+	defer oneSection.Unlock()
+	data, err := os.ReadFile(path)
+	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist), err)
+	_, rest, _ := strings.Cut(string(data), "\n## ")
+	sections, found := strings.Split(rest, "\n## "), false
+	for i, s := range sections {
+		if head, _, _ := strings.Cut(s, "\n"); head == title || s == "" {
+			sections[i], found = title+"\n\n"+text, true
+		}
+	}
+	if !found {
+		sections = append(sections, title+"\n\n"+text)
+	}
+	whole := reliabilityPreface + "\n## " + strings.Join(sections, "\n## ")
+	require.NoError(t, os.WriteFile(path, []byte(whole), 0o644)) //nolint:gosec // for everybody to read
 }
 
 const reliabilityFile = "../docs/RELIABILITY.md"
@@ -113,6 +140,10 @@ end, when all has come to rest:
 
 ` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in between. A short form (30
 prompts, 4 kills, 2 sessions, with the race detector) runs with ` + "`make test`" + `.
+
+The other tables are of kills at chosen moments, where the milliseconds after the step stand behind a "+", and of what
+comes upon a text on its way.
+` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
 `
 
 // TestReliabilityDocument finds a document that another test has written, or one

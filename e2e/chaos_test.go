@@ -117,7 +117,7 @@ func TestP4_ChaosLosesNothing(t *testing.T) {
 	f := c.judge()
 	t.Logf("%s=%d\n%s\ntoo fast: %q\nforgotten by a kill: %q", seedEnv, c.seed, f.table(), f.pace.own, f.pace.forgotten)
 	if report != "" {
-		require.NoError(t, os.WriteFile(report, []byte(f.document()), 0o644)) //nolint:gosec // for everybody to read
+		writeSection(t, report, "The last run", f.document())
 	}
 	c.hold(f)
 }

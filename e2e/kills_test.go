@@ -2,16 +2,19 @@ package e2e
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/sandbox"
 	"ccbot/internal/transcript"
 )
@@ -43,23 +46,82 @@ type killOutcome struct{ once, asked, twice, lost int }
 // and starts it again: the agent has the text once, and nobody is asked.
 func TestP4_AKillAtAnyMomentAsksNothing(t *testing.T) {
 	t.Parallel()
-	killedAtEachMoment(t, newWorld(t))
+	killedAtEachMoment(t, newWorld(t), "Killed at each moment of a typed text, demo agent")
 }
 
 // TestRealKillsAskNothing is the same with the real CLI.
 func TestRealKillsAskNothing(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
-	killedAtEachMoment(t, w)
+	killedAtEachMoment(t, w, "Killed at each moment of a typed text, real CLI")
 }
 
-func killedAtEachMoment(t *testing.T, w *world) {
-	t.Helper()
+// TestP4_AKillRightAfterAnUpdateIsConfirmed kills the bot up to 50 ms after Telegram may have forgotten a text.
+func TestP4_AKillRightAfterAnUpdateIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var highest atomic.Int64
+	confirmed := make(chan struct{}, 1)
+	w.api.Spoil(func(c sandbox.Call) sandbox.Fault {
+		if n, _ := strconv.ParseInt(c.Params["offset"], 10, 64); c.Method == "getUpdates" && n > highest.Load() {
+			highest.Store(n)
+			pause.Poke(confirmed)
+		}
+		return sandbox.Fault{}
+	})
 	rounds := rounds(t)
+	w.untilFirst()
+	var o killOutcome
+	for round := range rounds {
+		select {
+		case <-confirmed: // an earlier update
+		default:
+		}
+		word := fmt.Sprintf("word-%d", round)
+		sent := w.say("say " + word)
+		<-confirmed
+		time.Sleep(rand.N(50 * time.Millisecond))
+		w.kill9()
+		w.start()
+		w.comesOf(sent, word, &o)
+	}
+	w.stop()
+	assert.Equal(t, killOutcome{once: rounds}, o)
+	reportKills(t, "Killed right after a text was confirmed", o.row("0–50 ms later"))
+}
+
+// untilFirst runs the bot until its agent has answered once.
+func (w *world) untilFirst() {
+	w.t.Helper()
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say the first"), "the first")
 	w.drained()
+}
+
+func (o killOutcome) row(moment string) string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", moment, o.once, o.asked, o.twice, o.lost)
+}
+
+// reportKills tells what came of the texts.
+func reportKills(t *testing.T, title, rows string) {
+	t.Helper()
+	reportTable(t, title, "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n"+rows)
+}
+
+// reportTable shows a table, and writes it into the document where one is named.
+func reportTable(t *testing.T, title, table string) {
+	t.Helper()
+	t.Logf("%s\n%s", title, table)
+	if report := os.Getenv(reliabilityEnv); report != "" && !t.Failed() {
+		writeSection(t, report, title, table)
+	}
+}
+
+func killedAtEachMoment(t *testing.T, w *world, title string) {
+	t.Helper()
+	rounds := rounds(t)
+	w.untilFirst()
 	w.stop()
 	var table strings.Builder
 	for i, moment := range killMoments {
@@ -67,10 +129,10 @@ func killedAtEachMoment(t *testing.T, w *world) {
 		for round := range rounds {
 			w.killedOnce(moment, fmt.Sprintf("word-%d-%d", i, round), &o)
 		}
-		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", moment, o.once, o.asked, o.twice, o.lost)
+		table.WriteString(o.row(moment))
 		assert.Equal(t, killOutcome{once: rounds}, o, moment)
 	}
-	t.Logf("| killed at | delivered once | asked | twice | lost |\n|---|---|---|---|---|\n%s", table.String())
+	reportKills(t, title, table.String())
 }
 
 // killedOnce lets the bot die at a moment of a text's way, starts it again, and sees what comes of the text.
@@ -86,6 +148,13 @@ func (w *world) killedOnce(moment, word string, o *killOutcome) {
 		return w.bot.over()
 	})
 	w.start()
+	w.comesOf(sent, word, o)
+	w.stop()
+}
+
+// comesOf counts what comes of a text, and waits until all is at rest.
+func (w *world) comesOf(sent int, word string, o *killOutcome) {
+	w.t.Helper()
 	answered := func() bool {
 		return len(w.after(sent, func(m sandbox.Message) bool { return m.Text == word })) > 0
 	}
@@ -106,7 +175,6 @@ func (w *world) killedOnce(moment, word string, o *killOutcome) {
 	}
 	w.until("the inbox is empty", func() bool { return len(w.inboxStates()) == 0 })
 	w.drained()
-	w.stop()
 }
 
 // saidTo counts the prompts with a word in the transcripts.

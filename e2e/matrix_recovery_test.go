@@ -300,7 +300,7 @@ func restoringBackup() crash {
 				s.edit(name, func(r recordFile) { r.set("host", edited) })
 			}
 		},
-		dead: func(s *stage) {
+		locks: true, dead: func(s *stage) {
 			n := 0
 			for _, r := range s.records() {
 				if r.Host == edited {

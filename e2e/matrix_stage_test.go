@@ -141,15 +141,35 @@ func (s *stage) crash(c crash) {
 	if c.do != nil && c.until == nil {
 		s.drainedTo(c.posts)
 	}
-	s.kill9()
+	succeeded := os.Getenv(successorEnv) != "" && !c.locks
+	if !succeeded {
+		s.kill9()
+	}
 	if c.dead != nil {
 		c.dead(s)
 	}
-	s.start()
+	if succeeded {
+		s.succeed()
+	} else {
+		s.start()
+	}
 	c.after(s)
 	s.rest()
 	s.aside.Wait()
 	s.promises()
+}
+
+// successorEnv has the fresh start of a crash already wait when the bot dies. The bot stands at its point until then.
+const successorEnv = "CCBOT_CRASH_SUCCESSOR"
+
+// succeed starts a fresh bot, and kills the one before it at that moment.
+func (s *stage) succeed() {
+	s.t.Helper()
+	before := s.bot
+	s.launch()
+	require.NoError(s.t, before.cmd.Process.Kill())
+	<-before.done
+	s.until("ccbot is ready", s.bot.ready)
 }
 
 // rest lets everything settle and stops the bot.

@@ -36,6 +36,7 @@ type crash struct {
 	until   func(*stage) bool
 	posts   int          // messages that are under way at the point
 	dead    func(*stage) // looks at the disk, and does what happens while no bot runs
+	locks   bool         // dead runs a program that needs the lock
 	after   func(*stage) // what the person does and hears then
 }
 
@@ -228,6 +229,8 @@ Written by ` + "`make crash`" + ` from the rows in ` + "`e2e`" + `; do not edit.
 server and the demo agent, leads it to one persisted step, kills it there with SIGKILL, looks at what is on disk, and
 starts a fresh one. Rows of one kind run one after another in one world, so each recovers beside what the earlier ones
 left. Every failpoint of the program has a row (` + "`TestCrashMatrixKnowsEveryFailpoint`" + `).
+
+With ` + "`CCBOT_CRASH_SUCCESSOR=1`" + ` the fresh one already waits for the lock when the other dies: every row holds then, too.
 
 After every row these are asserted:
 

@@ -33,8 +33,9 @@ type typedRow struct {
 	text string // the text; WORD is the row's own word
 	kill string // the failpoint at which ccbot dies; "": it lives
 	seen string // what the chat says where the text has come; "": its transcript tells
-	act  func(d *typedDesk)
-	want []string // the outcomes that are right
+	// before is done before the text is sent, act behind the kill, or once the text is sent.
+	before, act func(d *typedDesk)
+	want        []string // the outcomes that are right
 }
 
 // typedGroup are rows that one world takes one after another: its sessions have the same hook.
@@ -106,6 +107,13 @@ var typedGroups = []typedGroup{
 		{name: "/compact at the desk after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
 		{name: "/clear before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/clear") }, want: []string{outAsked}},
 		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/compact") }, want: []string{outAsked}},
+		{name: "/clear at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
+		{name: "/compact at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
+		{name: "behind the desk's /clear, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "behind the desk's /clear, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "behind the desk's /compact, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/compact") }, want: []string{outOnce}},
+		{name: "behind the chat's /clear, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/clear") }, want: []string{outOnce}},
+		{name: "behind the chat's /compact, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/compact") }, want: []string{outOnce}},
 		{name: "the chat's /clear", text: "/clear", kill: "entered+0", want: []string{outOnce, outAsked}},
 		{name: "the chat's /compact", text: "/compact WORD", kill: "entered+0", want: []string{outOnce, outAsked}},
 	}},
@@ -114,6 +122,13 @@ var typedGroups = []typedGroup{
 	}},
 	{name: "the desk presses Up", rows: []typedRow{
 		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs(""); d.key("Up") }, want: []string{outAsked}},
+	}},
+	{name: "the desk presses Up behind it", rows: []typedRow{
+		{name: "after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.idle(); d.key("Up"); d.inBox() }, want: []string{outOnce}},
+	}},
+	{name: "the queue", rows: []typedRow{
+		{name: "/stop of the turn before it", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop of the turn before it, then a kill", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "the desk types the same text", rows: []typedRow{
 		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) {
@@ -140,6 +155,8 @@ var typedGroups = []typedGroup{
 		{name: "a kill after the paste", text: "say WORD", kill: "pasted", want: []string{outOnce}},
 		{name: "a kill after Enter", text: "say WORD", kill: "entered+0", want: []string{outOnce}},
 		{name: "/stop before the first token", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "Esc at the desk", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "the desk clears the box, after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
 }
@@ -153,13 +170,14 @@ func TestRealP4_WhatComesUponATypedPrompt(t *testing.T) {
 	counts := make(map[string]map[string]int)
 	t.Cleanup(func() {
 		var table strings.Builder
+		table.WriteString("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---:|---:|---:|---:|---:|---:|\n")
 		for _, g := range typedGroups {
 			for _, row := range g.rows {
 				c := counts[g.name+": "+row.name]
 				fmt.Fprintf(&table, "| %s: %s | %d | %d | %d | %d | %d | %d |\n", g.name, row.name, c[outOnce], c[outAsked], c[outKept], c[outTwice], c[outAfter], c[outLost])
 			}
 		}
-		t.Logf("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---|---|---|---|---|---|\n%s", table.String())
+		reportTable(t, "What comes upon a typed text, real CLI", table.String())
 	})
 	for _, g := range typedGroups {
 		t.Run(g.name, func(t *testing.T) {
@@ -221,6 +239,9 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		w.drained()
 		w.stop()
 		w.start("CCBOT_FAILPOINT="+row.kill, "CCBOT_FAILFILE="+file)
+	}
+	if row.before != nil {
+		row.before(d)
 	}
 	d.sent = w.say(strings.ReplaceAll(row.text, "WORD", word))
 	if row.kill != "" {
@@ -318,10 +339,16 @@ func (d *typedDesk) next() {
 	d.until("the inbox is empty", func() bool { return len(d.inboxStates()) == 0 })
 }
 
-// taken waits until the transcript has the text.
-func (d *typedDesk) taken() {
+// said waits until the transcript has the text.
+func (d *typedDesk) said() {
 	d.t.Helper()
 	d.until("the agent has the text", func() bool { return d.saidTo(d.word) > 0 })
+}
+
+// taken waits until the agent works on the text.
+func (d *typedDesk) taken() {
+	d.t.Helper()
+	d.said()
 	d.works()
 }
 
@@ -335,6 +362,25 @@ func (d *typedDesk) works() {
 		})
 	}
 	d.until("the agent works", func() bool { return d.shows("esc to interrupt") || d.down && d.saidTo(d.word) > 0 })
+}
+
+// busy has the agent answer another text for a while.
+func (d *typedDesk) busy() {
+	d.t.Helper()
+	d.say("slow 60")
+	d.until("the agent works", func() bool { return d.shows("esc to interrupt") })
+}
+
+// queued waits until the text waits behind a turn.
+func (d *typedDesk) queued() {
+	d.t.Helper()
+	d.until("the text waits", func() bool { return slices.Contains(d.inboxStates(), "held") })
+}
+
+// idle waits until no turn runs.
+func (d *typedDesk) idle() {
+	d.t.Helper()
+	d.until("the agent is idle", func() bool { return !d.shows("esc to interrupt") && d.boxText() == "" })
 }
 
 // stop has the chat stop the agent.
@@ -374,7 +420,7 @@ func (d *typedDesk) key(name string) {
 // line types a line at the desk and waits until it was carried out.
 func (d *typedDesk) line(text string) {
 	d.t.Helper()
-	d.until("the agent is idle", func() bool { return !d.shows("esc to interrupt") && d.boxText() == "" })
+	d.idle()
 	d.sitDown()
 	d.desk.enter(d.desk.last(), text)
 	d.until("the command is done", func() bool { return d.boxText() == "" && !d.shows("esc to interrupt") })

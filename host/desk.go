@@ -55,7 +55,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 		return desk.Look{Phase: desk.Unknown}
 	}
 	l := m.Lifecycle.Look(ctx, r)
-	shown := desk.Look{Phase: cmp.Or(l.Phase, desk.Unknown), Background: l.Background}
+	shown := desk.Look{Phase: cmp.Or(l.Phase, desk.Unknown), Background: l.Background, Agents: l.Agents}
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = desk.Attached

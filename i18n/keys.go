@@ -84,6 +84,8 @@ const (
 	StopStillWorks     Key = "stop_still_works"    // Name
 	StopDone           Key = "stop_done"           // Name
 	StopAsk            Key = "stop_ask"            // Name
+	StopHeld           Key = "stop_held"           // Name
+	StopSubagents      Key = "stop_subagents"      // Count, Name
 	Interrupted        Key = "interrupted"         // Name
 	APIError           Key = "api_error"           // Name, Reason
 	TranscriptReplaced Key = "transcript_replaced" // Name

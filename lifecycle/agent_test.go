@@ -38,6 +38,8 @@ type agent struct {
 	deaf       bool // it does not take Enter, nor Esc
 	mute       bool // it has said nothing yet: Esc puts the text back
 	background bool // agents of its own work in the background
+	beside     bool // with background: a turn runs beside them
+	ended      bool // that turn was interrupted
 	slow       bool // it draws nothing of what is typed
 	onPaste    func(a *agent)
 	onEnter    func(a *agent)
@@ -99,6 +101,8 @@ func (a *agent) input(data string) {
 			a.box, a.shell, a.running, a.status = a.running, true, "", presence.Idle
 		case a.status == presence.Busy && a.mute:
 			a.box, a.status = a.said[len(a.said)-1], presence.Idle
+		case a.status == presence.Busy && a.beside:
+			a.ended = true // its presence file stays as it is
 		case a.status == presence.Busy && !a.deaf:
 			a.status = presence.Idle
 		}
@@ -129,7 +133,7 @@ func (a *agent) screen() string {
 		return "● Running Bash.\n\n" + rule + "\n Bash command\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
 	footer := "  ⏸ manual mode on · ? for shortcuts"
-	if a.status == presence.Busy && !a.background {
+	if a.status == presence.Busy && (!a.background || a.beside && !a.ended) {
 		footer = "  ⏸ manual mode on · esc to interrupt"
 	}
 	box := a.box
@@ -149,6 +153,13 @@ func (a *agent) screen() string {
 	}
 	if a.background {
 		said += "✻ Waiting for 1 background agent to finish\n\n"
+		footer += "\n\n  ● main\n  ◯ general-purpose  an agent     3s"
+	}
+	if a.background && a.beside {
+		said += "❯ hello\n\n● word\n"
+	}
+	if a.background && a.ended {
+		said += "  ⎿ \u00a0Interrupted · What should Claude do instead?\n\n"
 	}
 	return said + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
 }

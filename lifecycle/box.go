@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,9 +24,11 @@ const (
 
 // Interrupt presses Esc in the session's pane, once, and waits for the end of the turn. The text of
 // a prompt that was not carried out stands in the box again then: it is taken out, and the person
-// is asked about it. told says that the chat has words for what was stopped: that question, or the
-// line of the transcript. The guard is the bound process, whatever it is doing; a shell that is in
-// front of an adopted one gets nothing. ErrIdle: no turn runs; ErrAsks: a dialog would be answered.
+// is asked about it. So it is with the prompts that wait in the queue, before Esc is pressed: after a
+// stop nothing is typed that a person has not sent, or decided about, since. told says that the chat
+// has words for what was stopped: the question about it, or the line of the transcript. The guard is
+// the bound process, whatever it is doing; a shell that is in front of an adopted one gets nothing.
+// ErrIdle: no turn runs; ErrAsks: a dialog would be answered, and the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
@@ -34,28 +37,51 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
-		p, err := w.interrupted(ctx)
-		if err != nil {
-			return err
-		}
-		path, end := w.transcriptPath(*w.r), w.transcriptSize()
-		if err := pressEsc(ctx, w, p); err != nil {
-			return err
-		}
-		back := w.seeBack(ctx, p)
-		switch {
-		case back && p.Class == ClassBash: // the message with its output says that it was stopped
-			w.clearBox(ctx)
-		case back:
-			told = true
-			return w.takeBack(ctx, p)
-		case !w.view.idle() && w.view.Phase() == PhaseWorking:
-			return ErrStillWorks
-		}
-		told = saysInterrupt(transcript.Cursor{Path: path, Offset: end})
-		return nil
+		waits := askAboutQueue(ctx, w) // whatever comes of that, Esc is pressed
+		var stopped error
+		told, stopped = stopTurn(ctx, w)
+		return errors.Join(stopped, waits)
 	})
 	return told, err
+}
+
+// askAboutQueue takes the prompts that are held out of the queue, and has the person asked about each.
+func askAboutQueue(ctx context.Context, w *work) error {
+	for _, key := range slices.Clone(w.r.Prompts) {
+		p, err := ownPrompt(w, key)
+		if err != nil || p.State != Held {
+			continue // what cannot be read is never typed
+		}
+		if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+			return err
+		}
+		if err := w.dequeue(key); err != nil {
+			return fmt.Errorf("take prompt %s out of the queue: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// stopTurn presses Esc, and takes back what stands in the box again.
+func stopTurn(ctx context.Context, w *work) (told bool, err error) {
+	p, err := w.interrupted(ctx)
+	if err != nil {
+		return false, err
+	}
+	path, end := w.transcriptPath(*w.r), w.transcriptSize()
+	if err := pressEsc(ctx, w, p); err != nil {
+		return false, err
+	}
+	back := w.seeBack(ctx, p)
+	switch {
+	case back && p.Class == ClassBash: // the message with its output says that it was stopped
+		w.clearBox(ctx)
+	case back:
+		return true, w.takeBack(ctx, p)
+	case !w.view.idle() && w.view.Phase() == PhaseWorking:
+		return false, ErrStillWorks
+	}
+	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
 }
 
 // refusesEsc says why Esc must not reach the pane, whatever the agent does.

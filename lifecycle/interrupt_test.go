@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +235,104 @@ func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
 		w.held(r, "next", "another")
 		w.pass(time.Minute)
 		assert.Equal(t, []string{said}, a.heard(), "a turn runs")
+	})
+}
+
+// A turn beside agents in the background ends with Esc, whatever the presence file says of it: what comes next
+// does not wait for those.
+func TestATurnBesideAgentsInTheBackgroundIsInterrupted(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status, a.background, a.beside = presence.Busy, true, true })
+		_, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.Equal(t, 1, a.escapes)
+		assert.Equal(t, 1, w.Look(w.ctx, r).Agents, "it runs on")
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// What waits when the agent is stopped is not typed by itself: the person is asked about each text. The next one is
+// typed at once.
+func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
+	tests := []struct {
+		name    string
+		agent   func(a *agent) // while the texts wait
+		err     error          // of the stop
+		asked   []string
+		escapes int
+	}{
+		{"a turn runs", works, nil, []string{"one", "two"}, 1},
+		{"a draft is in the way", func(a *agent) { a.box = "a draft" }, ErrIdle, []string{"one", "two"}, 0},
+		{"Esc ends nothing", func(a *agent) { works(a); a.deaf = true }, ErrStillWorks, []string{"one", "two"}, 1},
+		{"a dialog is open", asks, ErrAsks, nil, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(tc.agent)
+				w.held(r, "one", "one")
+				w.held(r, "two", "two")
+				w.pass(time.Second)
+				_, err := w.Interrupt(w.ctx, r.ID)
+				require.ErrorIs(t, err, tc.err)
+				assert.Equal(t, tc.escapes, a.escapes)
+				var asked []string
+				for _, n := range w.news.all() {
+					if n.Kind == NoteTakenBack {
+						asked = append(asked, n.Prompt.Key)
+					}
+				}
+				assert.Equal(t, tc.asked, asked)
+				a.set(func(a *agent) { a.status, a.dialog, a.deaf, a.box = presence.Idle, false, false, "" })
+				w.held(r, "next", "next")
+				w.pass(time.Minute)
+				if tc.asked == nil {
+					assert.Equal(t, "one", a.heard()[0], "nothing was stopped")
+					return
+				}
+				assert.Equal(t, []string{"next"}, a.heard())
+			})
+		})
+	}
+}
+
+// They are taken out of the queue before Esc is pressed: a kill right behind it types none of them.
+func TestP4_AKillAtAStopTypesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(works)
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		_, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		all := w.order.after("tell " + string(NoteTakenBack))
+		assert.Less(t, 0, slices.IndexFunc(all, func(s string) bool { return strings.Contains(s, "Escape") || strings.HasPrefix(s, "press") }), "%q", all)
+	})
+}
+
+// A question that cannot be asked now keeps its text in the queue, and Esc is pressed all the same.
+func TestP4_AStopIsMadeAlsoWhereNothingCanBeAsked(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(works)
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		full := errors.New("no space left on device")
+		w.news.set(func(n *heardNews) {
+			n.fail = func(n Note) error {
+				if n.Kind == NoteTakenBack {
+					return full
+				}
+				return nil
+			}
+		})
+		require.ErrorIs(t, interrupted(w, r), full)
+		assert.Equal(t, 1, a.escapes)
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
 	})
 }
 

@@ -30,6 +30,7 @@ type Look struct {
 	Phase      Phase
 	Desk       Desk
 	Background bool           // commands that the agent has started still run
+	Agents     int            // its agents that work in the background, as far as its screen says
 	Draft      bool           // something stands in the prompt box that was not sent
 	Active     time.Time      // when something last happened, from either side
 	Usage      *session.Usage // as of now, else what the record keeps; nil: not known
@@ -48,6 +49,7 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 	}
 	v := s.View(ctx, r)
 	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
+	l.Agents = v.Screen.Agents
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 	if l.Usage = s.usage(r); l.Usage == nil {
 		l.Usage = r.Usage

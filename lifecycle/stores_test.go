@@ -30,7 +30,7 @@ type promptStore struct {
 	mu     sync.Mutex
 	all    map[string]Prompt
 	saved  []Prompt
-	fail   error                // of SavePrompt
+	fail   error                // of SavePrompt and FinishPrompt
 	onSave func(Prompt)         // while SavePrompt writes
 	unheld error                // of HoldPrompt
 	of     map[string]uuid.UUID // whose it is, as far as it was moved
@@ -141,6 +141,9 @@ func (p *promptStore) SavePrompt(q Prompt) error {
 func (p *promptStore) FinishPrompt(key string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.fail != nil {
+		return p.fail
+	}
 	delete(p.all, key)
 	p.order.add("finish %s", key)
 	return nil

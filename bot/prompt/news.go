@@ -57,9 +57,9 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
-// tellStopped asks about a prompt that was stopped before it was carried out. The agent had it, so
-// it is finished as a rule; from here on it waits, in no queue. Where its entry cannot be brought back
-// the text is told without buttons: the agent's box is about to be emptied of it.
+// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
+// have had it, so that it is finished; from here on it waits, in no queue. Where its entry cannot be
+// brought back the text is told without buttons: the agent's box is about to be emptied of it.
 func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
@@ -73,7 +73,11 @@ func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return p.wait(ctx, stopped, e, n.Session)
+	why := stopped
+	if e.State == inbox.Held {
+		why = halted
+	}
+	return p.wait(ctx, why, e, n.Session)
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.

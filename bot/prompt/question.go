@@ -26,6 +26,7 @@ const (
 	inBox     reason = "in box"    // the same, and it is seen in the prompt box
 	old       reason = "old"       // it was sent, or has waited, for too long
 	stopped   reason = "stopped"   // an interrupt has put it back into the prompt box
+	halted    reason = "halted"    // it waited in the queue when the agent was stopped
 	over      reason = "over"      // its session is over
 	returning reason = "returning" // that session is being resumed for it: nothing is asked any more
 	missed    reason = "missed"    // it was written for a request that is over
@@ -54,6 +55,7 @@ var questions = map[reason]question{
 	old: {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
+	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{resumeAndSend, dropIt}},

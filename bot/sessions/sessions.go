@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -225,18 +226,30 @@ func nameOf(typed string) string {
 	return string(letters[:min(len(letters), chat.MaxName)])
 }
 
-// stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does.
+// stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
+// which subagents run on.
 func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
 	told, err := s.Agents.Interrupt(ctx, r.ID)
-	if err != nil {
+	idle := refusal.Is(err, refusal.Idle)
+	if err != nil && !idle {
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+	}
+	agents := s.Agents.Look(ctx, r.ID).Agents
+	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	if told {
+	var said []string
+	if !idle && !told {
+		said = append(said, s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name}))
+	}
+	if agents > 0 {
+		said = append(said, s.chat.Words.Say(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
+	}
+	if said == nil {
 		return nil
 	}
-	text := s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name})
-	return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), nil)
+	return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(strings.Join(said, "\n")), nil)
 }
 
 func isLive(r views.Session) bool { return r.Live }

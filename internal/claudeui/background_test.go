@@ -10,17 +10,26 @@ import (
 // TestAgentsInTheBackgroundAreSeen reads the row of an agent that only waits for its own (2.1.328).
 func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 	const row = "✻ Waiting for 1 background agent to finish"
+	const panel = "\n\n  ● main\n  ◯ general-purpose  scripted agent         3s · ↑ 7.1k tokens"
+	const stopped = "\n\n❯ slow\n\n● word\n  word\n  ⎿ \u00a0Interrupted · What should Claude do instead?\n          ◐ medium · /effort"
 	tests := []struct {
 		name, above, footer string
 		want                bool
+		agents              int
 	}{
-		{"one works", row, "? for shortcuts · ← for agents · ↓ to manage\n  ● main\n  ◯ general-purpose  scripted agent   3s", true},
-		{"two work", "✻ Waiting for 2 background agents to finish\n\n                    ◐ medium · /effort", "? for shortcuts", true},
-		{"one has finished", row + "\n\n● Agent \"scripted agent\" finished · 6s", "? for shortcuts", false},
-		{"a turn runs", row, "esc to interrupt", false},
-		{"a spinner", row + "\n\n❯ hello\n\n✽ Zesting… (5s)", "? for short", false},
-		{"the agent says so", "● " + row + "\n  " + row, "? for shortcuts", false},
-		{"nothing is said", "", "? for shortcuts", false},
+		{"one works", row, "? for shortcuts · ← for agents · ↓ to manage" + panel, true, 1},
+		{"two work", "✻ Waiting for 2 background agents to finish\n\n                    ◐ medium · /effort", "? for shortcuts", true, 2},
+		{"one has finished", row + "\n\n● Agent \"scripted agent\" finished · 6s", "? for shortcuts", false, 0},
+		{"a turn runs", row, "esc to interrupt", false, 1},
+		{"a turn runs beside it", row + "\n\n❯ hello\n\n● well", "esc to interrupt" + panel, false, 1},
+		{"a spinner", row + "\n\n❯ hello\n\n✽ Zesting… (5s)", "? for short", false, 0},
+		{"the turn beside it was interrupted", row + stopped, "? for shortcuts · ↓ to manage" + panel, true, 1},
+		{"a turn was interrupted", stopped, "? for shortcuts", false, 0},
+		{"it was stopped, too", stopped, "? for shortcuts" + strings.Replace(panel, "3s", "stopped · 3s", 1), false, 0},
+		{"a text follows the interrupted one", row + stopped + "\n\n❯ hello", "? for short" + panel, false, 1},
+		{"a status line looks like it", stopped, "? for shortcuts\n  ◯ general-purpose  scripted agent   3s", false, 0},
+		{"the agent says so", "● " + row + "\n  " + row, "? for shortcuts", false, 0},
+		{"nothing is said", "", "? for shortcuts", false, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -28,6 +37,7 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 			s := Read(tt.above + "\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ⏸ manual mode on · " + tt.footer + "\n")
 			assert.True(t, s.Box.Present)
 			assert.Equal(t, tt.want, s.Background)
+			assert.Equal(t, tt.agents, s.Agents)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package claudeui
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -125,16 +126,36 @@ func interruptible(footer []line) bool {
 }
 
 // waiting is the last thing above the box while only agents in the background work (2.1.328).
-var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for \d+ background agents? to finish$`)
+var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
 
-// background reports whether the last row at the very left says that agents in the background are waited for.
-func background(above []line) bool {
+// resting says what the last thing above the box tells of agents in the background: how many are waited for, or
+// that the turn beside them was interrupted. Else a turn may run.
+func resting(above []line) (waitedFor int, interrupted bool) {
 	for _, l := range slices.Backward(above) {
-		if l.indent() == 0 {
-			return waiting.MatchString(l.String())
+		switch row := l.String(); {
+		case strings.HasPrefix(strings.Join(strings.Fields(row), " "), "⎿ Interrupted"):
+			return 0, true
+		case l.indent() == 0:
+			if said := waiting.FindStringSubmatch(row); said != nil {
+				waitedFor, _ = strconv.Atoi(said[1])
+			}
+			return waitedFor, false
 		}
 	}
-	return false
+	return 0, false
+}
+
+// agentsBelow counts the agents in the background that the rows below "● main" name, but those that were stopped.
+func agentsBelow(footer []line) (n int) {
+	listed := false
+	for _, l := range footer {
+		row := strings.TrimSpace(l.String())
+		if listed && strings.HasPrefix(row, "◯ ") && !strings.Contains(row, " stopped · ") {
+			n++
+		}
+		listed = listed || row == "● main"
+	}
+	return n
 }
 
 // spinning looks for a spinner row ("✶ Zesting… (5s · ↓ 119 tokens)") above the box, up to the last thing

@@ -28,7 +28,9 @@ func Read(capture string) Screen {
 	}
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
-	s.Background = !s.Busy && background(lines[:top])
+	waitedFor, interrupted := resting(lines[:top])
+	s.Agents = max(agentsBelow(footer), waitedFor)
+	s.Background = !s.Busy && (waitedFor > 0 || interrupted && s.Agents > 0)
 	if interruptible(footer) {
 		s.Shell = runningShell(lines[:top])
 	}

@@ -13,7 +13,8 @@ type Screen struct {
 	Shell  *Shell  // a command of bash mode that runs; nil when none is recognised
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
-	Background bool // the turn is over, and only agents in the background are waited for
+	Agents     int  // that work in the background, as far as it is shown
+	Background bool // the turn is over, and only agents in the background work
 }
 
 // Box is the prompt box at the bottom of the screen. Not present means that no text may be typed,

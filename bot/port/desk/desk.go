@@ -27,8 +27,8 @@ type Screens interface {
 	Look(ctx context.Context, id uuid.UUID) Look
 	// Output looks for what a command of bash mode prints. The zero value: nobody knows.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
-	// Interrupt presses Esc once, where an agent works, and waits for the end of what it did. told:
-	// news or the transcript say what was stopped.
+	// Interrupt presses Esc once, where an agent works, and waits for the end of what it did. What waits
+	// in its queue is not typed: news ask about it. told: news or the transcript say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 }
 
@@ -72,6 +72,7 @@ type Look struct {
 	Phase      Phase
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
+	Agents     int          // its agents that work in the background, as far as its screen says
 	Usage      *views.Usage // nil: not known
 }
 

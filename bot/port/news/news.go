@@ -50,7 +50,7 @@ const (
 	HeldDialog   Kind = "held_dialog"   // the prompt waits behind a dialog
 	Typed        Kind = "typed"         // Enter was pressed after the prompt; each time, if one is lost
 	Delivered    Kind = "delivered"     // proof that the agent has the prompt
-	TakenBack    Kind = "taken_back"    // an interrupt has put the prompt back into the box; it is about to be taken out there
+	TakenBack    Kind = "taken_back"    // an interrupt: the prompt is about to be taken out of the box, or of the queue
 	Unproven     Kind = "unproven"      // typed perhaps, no proof: the person decides
 	SecondWriter Kind = "second_writer" // another process writes the running session's conversation
 	Ghost        Kind = "ghost"         // somebody writes the conversation of a session that is over
