@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -233,6 +234,9 @@ func TestWhatIsShown(t *testing.T) {
 		content, _ := json.Marshal(text)
 		return line(`{"type":"user","message":{"content":%s}}`, content)
 	}
+	failed := func(text, says string) string {
+		return fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,%s,"message":{"content":[{"type":"text","text":%q}]}}`+"\n", says, text)
+	}
 	for _, tt := range []struct {
 		name, line string
 		want       []string
@@ -251,6 +255,13 @@ func TestWhatIsShown(t *testing.T) {
 		{"an interrupt", user("[Request interrupted by user]"), []string{"api is interrupted. Tell it what to do instead."}, false},
 		{"an error of Claude's", line(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"529"}]}}`),
 			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}, false},
+		{"a limit", failed("You've hit your 5-hour limit.", `"error":"rate_limit","quotaLimits":{"resetsAt":`+strconv.FormatInt(chattest.Started.Add(time.Hour).Unix(), 10)+`}`),
+			[]string{"api has reached a limit: You've hit your 5-hour limit. It can continue at " + at(time.Hour) + ". If it does not, send your message again then."}, false},
+		{"a login that is missing", failed("Not logged in · Please run /login", `"error":"authentication_failed"`),
+			[]string{"api is logged out: Not logged in · Please run /login. Log in, then send your message again. In a terminal: tmux attach -t api"}, false},
+		{"a hook of the person's", line(`{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot on Fridays\n\nOriginal prompt: go",` +
+			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
+			[]string{"Your hook blocked the message to api: not on Fridays. Change the message and send it again."}, false},
 		{"a local command", user("<command-name>/cost</command-name>"), nil, false},
 		{"its output", user("<local-command-stdout>\x1b[1mfive\x1b[0m dollars</local-command-stdout>"), []string{"five dollars"}, false},
 		{"no output", user("<local-command-stdout>\x1b[1m\x1b[0m</local-command-stdout>"), nil, false},

@@ -25,6 +25,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/phase"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -629,7 +630,7 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 	}
 }
 
-// One sentence is enough for all prompts that wait behind a request.
+// One of the prompts that wait behind a request may decide it, and the others are told what they wait for.
 func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
@@ -640,19 +641,24 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 			e, err := w.Inbox.Load(key)
 			require.NoError(t, err)
 			assert.Empty(t, e.Told, "it may come to wait behind something else")
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key},
+				Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
 			w.Work(t)
 			keys = append(keys, key)
 		}
 		require.Len(t, w.Telegram.Sent, 2)
 		m := w.LastSent(t)
-		assert.Equal(t, chattest.Lines(w.Named(i18n.HeldAsk, "api"), w.Word(i18n.HeldAskHint)), m.Text.Text)
+		assert.Equal(t, chattest.Lines(w.Word(i18n.HeldAsk, i18n.Args{"Name": "api", "What": "permission for Bash"}), w.Word(i18n.HeldAskHint)), m.Text.Text)
 		assert.Equal(t, []string{w.Word(i18n.ButtonDenyWith), w.Word(i18n.ButtonSendAfter)}, chattest.Words(m))
 		assert.Equal(t, keys[0], w.Offer(t, q).Key)
 		e, err := w.Inbox.Load(keys[0])
 		require.NoError(t, err)
 		assert.Equal(t, e.MessageID, m.ReplyTo)
-		assert.Empty(t, w.Telegram.Posted)
+		require.Len(t, w.Telegram.Posted, 1)
+		second, err := w.Inbox.Load(keys[1])
+		require.NoError(t, err)
+		assert.Equal(t, "api is waiting for your answer: permission for Bash. Your message is queued.", w.Telegram.Posted[0].Text.Text)
+		assert.Equal(t, second.MessageID, w.Telegram.Posted[0].ReplyTo)
 		w.Result(t, q, "", "ok", false)
 		assert.Empty(t, w.Shows(t, w.Offer(t, q).Message).Buttons, "its buttons are spent, too")
 	})
@@ -689,7 +695,7 @@ func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
 		r, q := w.Asking(t)
 		_, notice := w.HeldBehind(t, r)
 		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonSendAfter))
-		assert.Equal(t, chattest.Lines(w.Named(i18n.HeldAsk, "api"), "", w.Named(i18n.SendAfter, "api")), w.Telegram.LastEdit(t).Text.Text)
+		assert.Equal(t, chattest.Lines(w.Word(i18n.HeldAsk, i18n.Args{"Name": "api", "What": "permission for Bash"}), "", w.Named(i18n.SendAfter, "api")), w.Telegram.LastEdit(t).Text.Text)
 		assert.Empty(t, w.Relay.Done())
 		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
 		w.PressLate(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))

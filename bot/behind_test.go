@@ -71,7 +71,7 @@ func TestAClosedQuestionNamesNoButton(t *testing.T) {
 		_, notice := w.HeldBehind(t, r)
 		require.Contains(t, w.Shows(t, notice).Text.Text, w.Word(i18n.HeldAskHint))
 		w.Result(t, q, "", "ok", false)
-		assert.Equal(t, w.Named(i18n.HeldAsk, "api"), w.Shows(t, notice).Text.Text)
+		assert.Equal(t, w.Word(i18n.HeldAsk, i18n.Args{"Name": "api", "What": "permission for Bash"}), w.Shows(t, notice).Text.Text)
 		assert.Empty(t, w.Shows(t, notice).Buttons)
 	})
 }

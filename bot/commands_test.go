@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
@@ -341,6 +342,15 @@ func TestListText(t *testing.T) {
 	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.Lifecycle.Done())
 }
 
+// now is a look at an agent that does this; after is when it ends, from the start of the test's world. 0: never.
+func now(p phase.Phase, what string, after time.Duration) lifecycle.Look {
+	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: phase.Now{Phase: p, What: what}}
+	if after > 0 {
+		l.Now.Until = chattest.Started.Add(after)
+	}
+	return l
+}
+
 func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -354,6 +364,16 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 		{"in the background", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping, Background: true},
 			"idle, someone is typing in it, background commands running"},
 		{"at work that says nothing new", lifecycle.Look{Phase: lifecycle.PhaseWorking, Background: true}, "working"},
+		{"a subagent's permission", now(phase.WaitingPermission, "Bash", 0), "waiting for your answer: permission for Bash"},
+		{"a question", now(phase.WaitingAnswer, "AskUserQuestion", 0), "waiting for your answer: a question"},
+		{"a plan", now(phase.WaitingPermission, "ExitPlanMode", 0), "waiting for your answer: a plan"},
+		{"a dialog of the terminal", now(phase.WaitingPermission, "", 0), "waiting for permission"},
+		{"logged out", now(phase.LoggedOut, "Not logged in · Please run /login", 0), "logged out"},
+		{"a limit", now(phase.Limited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
+		{"a limit without an end", now(phase.Limited, "You've hit your limit", 0), "limit reached"},
+		{"an error", now(phase.APIError, "API Error: 400 mock.", 0), "API error: 400 mock"},
+		{"a request that is made again", now(phase.APIError, "529 Over\u202eloaded", time.Hour), "API error: 529 Over·loaded, next try at " + at(time.Hour)},
+		{"a hook", now(phase.Blocked, "not on Fridays", 0), "blocked by your hook: not on Fridays"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -45,14 +45,18 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
 		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond),
 			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
-		"held_unknown":            {says: name(i18n.HeldUnknown), reply: true},
-		lifecycle.NoteUnproven:    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		lifecycle.NoteTakenBack:   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		lifecycle.NoteFailed:      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteLost:        {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteEnded:       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteStopped:     {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
+		lifecycle.NoteGhost:     {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
+		"held_unknown":          {says: name(i18n.HeldUnknown), reply: true},
+		lifecycle.NoteUnproven:  {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		lifecycle.NoteTakenBack: {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		lifecycle.NoteFailed:    {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteLost:      {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteEnded:     {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteStopped:   {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
+		lifecycle.NoteRetrying: {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
+				"Time": chattest.Started.Local().Format("15:04")}), "/stop"}
+		}},
 		lifecycle.NoteTyped:       {}, // a reaction
 		lifecycle.NoteDelivered:   {}, // a reaction
 		lifecycle.NoteTranscript:  {}, // what the transcript says

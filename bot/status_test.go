@@ -44,8 +44,12 @@ func known(t *testing.T, w *chattest.World) session.Record {
 			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Why: "ready"},
 			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
 	})
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping, PIDs: []int{30, 31},
 		Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
+	w.Hosted.Memory = func(_ context.Context, pids ...int) uint64 {
+		assert.Equal(t, []int{30, 31}, pids)
+		return 412<<20 + 1
+	}
 	w.Hosted.Git = func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
 		assert.Equal(t, []string{r.Dir, strings.Repeat("ab", 20)}, []string{dir, since})
 		return &git.State{Root: dir, Branch: "main"}, &git.Changes{Files: 5, Insertions: 120, Deletions: 34, Untracked: 2}, nil
@@ -80,6 +84,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"Permission mode: ask (Claude Code: acceptEdits)",
 			"4 turns, 42% of context, $3.50",
 			"Tokens: 950 in, 1.2M from the cache, 34k out",
+			"Memory: 412 MB",
 			"Flags: --model opus",
 			"",
 			"Tasks: 1 of 3 done",

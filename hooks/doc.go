@@ -3,7 +3,8 @@
 // hooks for sessions that are started by hand.
 //
 // It promises that a launch settings file names only hook events the installed Claude Code knows (an unknown one opens
-// a dialog that blocks the start); that every event reaches the sink in order and stays on disk until the sink took
+// a dialog that blocks the start; until `claude --version` has answered once, 2.1.197 counts as installed), and that no
+// launch waits for that answer; that every event reaches the sink in order and stays on disk until the sink took
 // it, and that one event that cannot be handled does not hold up other sessions for ever; that a request is answered
 // once, with a decision that somebody made, and else is left to the terminal; that "for this session" gives back
 // nothing but rules that Claude Code proposed; and that a person's settings file keeps every byte that is not ours.

@@ -39,7 +39,8 @@ type Launch struct {
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
 	ConfigDir  string // Claude Code's folder of the user's own settings; "" is none
-	// Version gives that of the installed Claude Code, for EventNames; nil: nobody knows.
+	// Version gives that of the installed Claude Code, for EventNames, and waits for nothing: the chat waits for a
+	// launch. nil: nobody knows.
 	Version func() string
 }
 

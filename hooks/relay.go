@@ -32,6 +32,9 @@ type Listener interface {
 
 // Relay brings requests to the listener, and its decisions to the hooks that wait.
 type Relay struct {
+	// Changed hears of a session of which a request has begun or ceased to wait; nil: nobody does.
+	Changed func(session uuid.UUID)
+
 	listener Listener
 	now      func() time.Time
 	log      *slog.Logger
@@ -76,6 +79,8 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	if err != nil {
 		return Decision{}, false, err
 	}
+	r.changed(q.Session)
+	defer r.changed(q.Session)
 	defer r.exit(q.ID, req)
 	if err := r.ask(ctx, req, c); err != nil {
 		return Decision{}, false, err
@@ -109,6 +114,12 @@ func (r *Relay) enter(q Request) (*request, *connection, error) {
 	req.inside++
 	req.current = &connection{q: q, since: r.now(), ended: make(chan struct{})}
 	return req, req.current, nil
+}
+
+func (r *Relay) changed(session uuid.UUID) {
+	if r.Changed != nil {
+		r.Changed(session)
+	}
 }
 
 func (r *Relay) exit(id string, req *request) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // versionBound is how long `claude --version` may take. 2.1.328 takes 10 ms, and 2 s where its 370 MB have to come from
@@ -23,10 +25,41 @@ type Binary struct {
 	Command string   // a name on PATH or a path
 	Env     []string // all that the binary gets; nothing secret belongs here
 	Log     *slog.Logger
+	Stale   chan struct{} // one slot: Known has seen a binary that Run is to ask; nil: nobody runs Run
 
-	mu      sync.Mutex // held while the binary is asked, so that it is asked once
+	asking  sync.Mutex // held while the binary is asked, so that it is asked once
+	mu      sync.Mutex // of what it said
 	asked   build
 	version string
+}
+
+// Run asks the binary at once, and each one that Known has seen since, until ctx ends.
+func (b *Binary) Run(ctx context.Context) error {
+	for {
+		b.Version(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-b.Stale:
+		}
+	}
+}
+
+// Known is the version without a wait, "" where no binary has said one yet. Until a new binary is asked it is that of
+// the one before: an update knows the events that the older one knew.
+func (b *Binary) Known() string {
+	_, now, err := b.look()
+	known, version := b.said()
+	if err == nil && now != known {
+		pause.Poke(b.Stale)
+	}
+	return version
+}
+
+func (b *Binary) said() (of build, version string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked, b.version
 }
 
 // build tells one binary from the next.
@@ -39,14 +72,14 @@ type build struct {
 // Version is as `claude --version` says it, "2.1.328 (Claude Code)", or "" where that is not known: there is none, it
 // fails, takes too long or says something else. It may take versionBound the first time.
 func (b *Binary) Version(ctx context.Context) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.asking.Lock()
+	defer b.asking.Unlock()
 	command, now, err := b.look()
 	if err != nil {
 		return "" // the launch says what is missing
 	}
-	if now == b.asked {
-		return b.version
+	if known, version := b.said(); now == known {
+		return version
 	}
 	said, err := b.ask(ctx, command)
 	if ctx.Err() != nil {
@@ -55,6 +88,8 @@ func (b *Binary) Version(ctx context.Context) string {
 	if err != nil {
 		b.Log.Warn("claude_version_unknown", "command", b.Command, "error", err.Error())
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.asked, b.version = now, said
 	return said
 }

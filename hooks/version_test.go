@@ -97,6 +97,34 @@ func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
 	assert.NotContains(t, string(env), "secret")
 }
 
+// TestAHangingBinaryHoldsUpNoLaunch: a launch goes by what is known, and the binary is asked beside it.
+func TestAHangingBinaryHoldsUpNoLaunch(t *testing.T) {
+	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.0.30 && exit; echo >"$0.begun"; exec sleep 60`)
+	i.Stale = make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- i.Run(ctx) }()
+	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 20*time.Second, 5*time.Millisecond)
+
+	launch := Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: i.Known}
+	assert.Contains(t, writeSettings(t, launch).Hooks, "PermissionRequest", "as of the oldest version that ccbot was tried with")
+	assert.Len(t, starts(t, i), 1, "the binary is still being asked")
+	cancel()
+	require.ErrorIs(t, <-ran, context.Canceled)
+	require.NoError(t, os.WriteFile(i.Command+".go", nil, 0o600))
+	require.Equal(t, "2.0.30", i.Version(t.Context()))
+	assert.NotContains(t, writeSettings(t, launch).Hooks, "PermissionRequest")
+
+	writeClaude(t, i.Command, "echo 2.1.328")
+	require.NoError(t, os.Chtimes(i.Command, time.Time{}, time.Now().Add(time.Hour)))
+	assert.Equal(t, "2.0.30", i.Known(), "an update knows what the older one knew")
+	select {
+	case <-i.Stale:
+	default:
+		assert.Fail(t, "nobody asks the update")
+	}
+}
+
 // A stop of the program is no answer of the binary: the next ask is a new one.
 func TestBinary_EndsWithItsContext(t *testing.T) {
 	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.1.328 && exit; echo >"$0.begun"; exec sleep 60`)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
@@ -52,10 +53,14 @@ func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	r, ok := m.Records.Get(id)
 	if !ok {
-		return desk.Look{Phase: desk.Unknown}
+		return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 	}
 	l := m.Lifecycle.Look(ctx, r)
-	shown := desk.Look{Phase: cmp.Or(l.Phase, desk.Unknown), Background: l.Background, Agents: l.Agents}
+	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
+	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
+	if m.Memory != nil {
+		shown.Memory = m.Memory(ctx, l.PIDs...)
+	}
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = desk.Attached

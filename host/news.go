@@ -29,7 +29,7 @@ func (n News) SessionNews(ctx context.Context, note lifecycle.Note) error {
 func (m Sessions) Note(n lifecycle.Note) news.Note {
 	shown := news.Note{Kind: n.Kind, Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
 		Screen: n.Screen, Attach: n.Attach, Draft: n.Draft, Dialog: n.Dialog, Writers: m.writersOf(n.Writers),
-		Prompt: promptOf(n.Prompt)}
+		Now: n.Now, Prompt: promptOf(n.Prompt)}
 	if n.Kind == lifecycle.NoteNotReporting {
 		shown.Waited = lifecycle.StartNotice
 	}

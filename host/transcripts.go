@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
 )
 
 // Transcripts reads the transcripts of this machine. It implements the chat's port. Of each open
@@ -134,7 +135,7 @@ func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) 
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind.String()), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text}
+		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text, Failed: lifecycle.After(item.Failure)}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 )
@@ -23,7 +24,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 		path = c.Path
 	}
 	p, _ = p.Advance(path) // the record has what was so at the last change of the phase, which is better than nothing
-	w := views.Work{Phase: r.Phase, PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
+	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
 	for _, t := range p.Tasks {
 		w.Tasks = append(w.Tasks, views.Task(t))

@@ -10,7 +10,7 @@ const (
 	AskTextLost      Key = "ask_text_lost"   // Name
 	AskTextUnsure    Key = "ask_text_unsure" // Name
 	AskFlood         Key = "ask_flood"       // Name
-	HeldAsk          Key = "held_ask"        // Name
+	HeldAsk          Key = "held_ask"        // Name, What
 	HeldAskHint      Key = "held_ask_hint"
 	WaitsBehind      Key = "waits_behind"  // Count
 	SendAfter        Key = "send_after"    // Name

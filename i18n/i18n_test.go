@@ -252,7 +252,7 @@ func TestNamesFromOtherPackages(t *testing.T) {
 	for _, s := range strings.Fields("starting running restoring stopping archived completed lost failed abandoned cleanup_failed") {
 		keys = append(keys, StateKey(s))
 	}
-	for _, p := range strings.Fields("idle working waiting_permission waiting_answer unknown") {
+	for _, p := range strings.Fields("idle working waiting_permission waiting_answer logged_out limit_reached api_error blocked unknown") {
 		keys = append(keys, PhaseKey(p))
 	}
 	for _, h := range strings.Fields("hup term kill already_gone") {

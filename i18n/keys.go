@@ -88,6 +88,10 @@ const (
 	StopSubagents      Key = "stop_subagents"      // Count, Name
 	Interrupted        Key = "interrupted"         // Name
 	APIError           Key = "api_error"           // Name, Reason
+	RequestFails       Key = "request_fails"       // Name, Reason, Time
+	FailedLogin        Key = "failed_login"        // Command, Name, Reason
+	FailedLimit        Key = "failed_limit"        // Name, Reason, Time
+	FailedHook         Key = "failed_hook"         // Name, Reason
 	TranscriptReplaced Key = "transcript_replaced" // Name
 )
 
@@ -126,6 +130,16 @@ const (
 	PhaseWaitingPermission Key = "phase_waiting_permission"
 	PhaseWaitingAnswer     Key = "phase_waiting_answer"
 	PhaseUnknown           Key = "phase_unknown"
+	PhaseLoggedOut         Key = "phase_logged_out"
+	PhaseLimitReached      Key = "phase_limit_reached"
+	PhaseAPIError          Key = "phase_api_error"
+	PhaseBlocked           Key = "phase_blocked"
+	WaitsFor               Key = "waits_for"       // What
+	LimitUntil             Key = "limit_until"     // Time
+	RetryAt                Key = "retry_at"        // Time, What
+	AsksPermission         Key = "asks_permission" // Tool
+	AsksQuestion           Key = "asks_question"
+	AsksPlan               Key = "asks_plan"
 )
 
 // Ending a session.

@@ -11,6 +11,8 @@ const (
 	StatusFlags          Key = "status_flags"
 	StatusTurns          Key = "status_turns"  // Count
 	StatusTokens         Key = "status_tokens" // Cached, In, Out
+	StatusMemory         Key = "status_memory" // Size
+	Megabytes            Key = "megabytes"     // Size
 	StatusTasks          Key = "status_tasks"  // All, Done
 	StatusGit            Key = "status_git"
 	StatusGitBare        Key = "status_git_bare"

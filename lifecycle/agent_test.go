@@ -35,12 +35,13 @@ type agent struct {
 	hidden     bool  // its screen shows nothing that is known
 	silent     bool  // it writes no presence file
 	unreadable error
-	deaf       bool // it does not take Enter, nor Esc
-	mute       bool // it has said nothing yet: Esc puts the text back
-	background bool // agents of its own work in the background
-	beside     bool // with background: a turn runs beside them
-	ended      bool // that turn was interrupted
-	slow       bool // it draws nothing of what is typed
+	deaf       bool   // it does not take Enter, nor Esc
+	mute       bool   // it has said nothing yet: Esc puts the text back
+	background bool   // agents of its own work in the background
+	beside     bool   // with background: a turn runs beside them
+	ended      bool   // that turn was interrupted
+	retry      string // says that a request has failed, and when it is made again
+	slow       bool   // it draws nothing of what is typed
 	onPaste    func(a *agent)
 	onEnter    func(a *agent)
 	onClear    func(a *agent)
@@ -150,6 +151,9 @@ func (a *agent) screen() string {
 	said := "● hello\n\n"
 	if a.running != "" {
 		said += "! " + a.running + "\n  ⎿  one\n     two\n     … +3 lines (2s)\n     (ctrl+b ctrl+b (twice) to run in background)\n\n"
+	}
+	if a.retry != "" {
+		said += "✻ " + a.retry + "\n\n"
 	}
 	if a.background {
 		said += "✻ Waiting for 1 background agent to finish\n\n"

@@ -319,6 +319,8 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront(r, v):
 		return Decision{Act: ActType, Again: soon}
+	case v.Phase() == PhaseWorking && v.Below != "":
+		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow} // the work goes on when a person has answered
 	case v.Behind && waited >= QueueNotice: // whatever it says of itself: it may be stopped in a turn
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < QueueNotice:

@@ -7,7 +7,11 @@
 // world (View), decide (decide is pure), act. A step is taken whenever something
 // may have changed: a hook event, the agent's presence file, a tmux
 // notification, the end of a process, a new prompt. Nothing here polls a session
-// that is idle.
+// that is idle; one that works is looked at every 30 s, because nothing tells that
+// its requests fail.
+//
+// What an agent does, or what keeps it from doing anything, is one pure function of
+// all evidence: doing. People are told it, and no text is typed by it.
 //
 // It promises that an intent is on disk before its effect and the result after
 // it; that text reaches only the prompt box of the bound agent, idle and with no

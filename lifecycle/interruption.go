@@ -24,9 +24,9 @@ const unseenFor = time.Minute
 // last is the presence file that the agent has left, the zero value where there is none. seen is
 // until when a ccbot saw what it did.
 func interruption(r session.Record, last presence.File, seen, now time.Time) *session.Interruption {
-	phase, since := Phase(r.Phase), r.PhaseAt
+	phase, works, since := Phase(r.Phase), Noted(r).Works(), r.PhaseAt
 	if word := phaseOf(last); word != PhaseUnknown && !last.UpdatedAt.Before(since) {
-		phase, since = word, last.UpdatedAt
+		phase, works, since = word, word == PhaseWorking, last.UpdatedAt
 	}
 	if r.StartedAt.After(since) {
 		since = r.StartedAt // what was open before the present launch is that of an earlier interruption
@@ -37,7 +37,7 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 	}
 	began := open != nil && open.At.After(since)
 	ended := open == nil && r.Progress.LastTurn.After(since)
-	busy := (phase.Waiting() || phase == PhaseWorking) && !ended
+	busy := (phase.Waiting() || works) && !ended
 	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
 		return r.Interruption
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/phase"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -27,8 +28,10 @@ const deskFor = 5 * time.Minute
 
 // Look is what a session is doing, as a person is shown it.
 type Look struct {
-	Phase      Phase
+	Phase      Phase     // as far as its keys go
+	Now        phase.Now // as people are told it
 	Desk       Desk
+	PIDs       []int          // of the agent and all that it has started; none: not known
 	Background bool           // commands that the agent has started still run
 	Agents     int            // its agents that work in the background, as far as its screen says
 	Draft      bool           // something stands in the prompt box that was not sent
@@ -48,8 +51,8 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 		return Look{Phase: PhaseUnknown}
 	}
 	v := s.View(ctx, r)
-	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
-	l.Agents = v.Screen.Agents
+	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: s.lastActive(r, v)}
+	l.Background, l.PIDs = s.below(ctx, r.Binding.Agent)
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 	if l.Usage = s.usage(r); l.Usage == nil {
 		l.Usage = r.Usage
@@ -81,24 +84,35 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 	return desk
 }
 
-// background says whether a command that the agent has started still runs: each
-// sits in a session of its own, other helpers of the agent share the agent's.
-// Where nobody knows, one may.
-func (s *Service) background(ctx context.Context, agent process.Identity) bool {
+// below says whether a command that the agent has started still runs, and which
+// processes it is with all of them. Each command sits in a session of its own,
+// other helpers of the agent share the agent's. Where nobody knows, one may run.
+func (s *Service) below(ctx context.Context, agent process.Identity) (background bool, pids []int) {
 	table, err := s.Processes.Snapshot(ctx)
 	if err != nil {
-		return true
+		return true, nil
 	}
-	p, ok := table.Find(agent.PID)
-	if !ok || p.Identity != agent {
-		return true
+	if pids = Tree(table, agent); pids == nil {
+		return true, nil
 	}
+	p, _ := table.Find(agent.PID)
 	for _, below := range table.Descendants(agent.PID) {
-		if below.SID != p.SID && !below.Gone() {
-			return true
-		}
+		background = background || below.SID != p.SID && !below.Gone()
 	}
-	return false
+	return background, pids
+}
+
+// Tree are the processes of an agent and of all that it has started, the agent
+// first; none where it is not there.
+func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
+	if p, ok := table.Find(agent.PID); !ok || p.Identity != agent {
+		return nil
+	}
+	pids = []int{agent.PID}
+	for _, below := range table.Descendants(agent.PID) {
+		pids = append(pids, below.PID)
+	}
+	return pids
 }
 
 // lastActive is the latest sign of life from either side: a change of the

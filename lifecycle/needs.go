@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/phase"
 	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -116,6 +117,7 @@ type Note struct {
 	Receipt *Receipt       // of Stopped
 	Writers []Writer       // of SecondWriter and Ghost; none: it is not known who writes
 	Draft   string         // of DraftCleared: what a person had typed
+	Now     phase.Now      // of HeldDialog and Retrying: what the agent does
 	Dialog  *Dialog        // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
@@ -146,4 +148,5 @@ const (
 	NoteDraftCleared = news.DraftCleared
 	NoteTranscript   = news.Transcript
 	NoteTransferred  = news.Transferred
+	NoteRetrying     = news.Retrying
 )

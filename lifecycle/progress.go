@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 )
@@ -17,17 +18,17 @@ import (
 const told = time.Second
 
 // noteState keeps with the record what the agent is doing and how far it is, at
-// each change of its phase and at each end of a turn: a restore, or a person who
-// looks at the record, finds it when the agent is gone. One such moment is one
-// save, and nothing is saved when nothing has changed. again is when to look once
-// more, 0 when not: an agent is idle before all is told of its turn, and nobody
-// watches what that writes.
-func (w *work) noteState() (again time.Duration, err error) {
-	phase := w.view.Phase()
-	if w.r.State != session.Running || phase == PhaseUnknown {
+// each change of that and at each end of a turn: a restore, or a person who looks
+// at the record, finds it when the agent is gone. One such moment is one save, and
+// nothing is saved when nothing has changed. again is when to look once more, 0
+// when not: an agent is idle before all is told of its turn, and nobody watches
+// what that writes.
+func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
+	p := w.view.Phase()
+	if w.r.State != session.Running || p == PhaseUnknown {
 		return 0, nil // a torn read says nothing: what was seen last stays
 	}
-	seen := w.seePhase(phase)
+	seen := w.seePhase(p)
 	if seen.fresh {
 		w.wantGit(w.r.ID)
 	}
@@ -35,23 +36,70 @@ func (w *work) noteState() (again time.Duration, err error) {
 		return seen.left, nil
 	}
 	news := w.keepGit()
-	if seen.changed || w.r.Phase != string(phase) {
-		w.r.Phase, w.r.PhaseAt = string(phase), seen.since.UTC()
-		news, seen.due = true, true
-	}
-	if seen.due {
+	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.view, w.r.Progress.Failed).Phase {
 		news = w.keepProgress() || news
 	}
-	if phase == PhaseIdle {
+	now := doing(w.view, w.r.Progress.Failed)
+	if err := tellRetrying(ctx, w, now); err != nil {
+		return 0, err
+	}
+	news = keepDoing(w, now, seen) || news
+	if p == PhaseIdle {
 		news = w.keepUsage() || news
 	}
 	if news {
 		err = w.save()
 	}
-	if err == nil && phase == PhaseIdle {
+	if err == nil && p == PhaseIdle {
 		w.remember(w.r.ID, func(m *memory) { m.toldBy = time.Time{} })
 	}
 	return 0, err
+}
+
+// keepDoing puts what the agent does into the record, and says whether it is
+// something else than before; saving is the caller's.
+func keepDoing(w *work, now phase.Now, seen sighting) (news bool) {
+	before := Noted(*w.r)
+	if seen.changed || before.Phase != now.Phase {
+		at := w.view.Now
+		if seen.since.After(w.r.PhaseAt) {
+			at = seen.since // it is known since then
+		}
+		w.r.PhaseAt, news = at.UTC(), true
+	}
+	w.r.Phase, w.r.PhaseWhat, w.r.PhaseUntil = string(now.Phase), now.What, now.Until
+	return news || before.What != now.What || !before.Until.Equal(now.Until)
+}
+
+// unheard is when to look at what nothing tells of: a request that fails while the
+// agent works, and the end of a limit. 0: never.
+func unheard(w *work) time.Duration {
+	now := doing(w.view, w.r.Progress.Failed)
+	switch {
+	case w.r.State != session.Running:
+	case now.Works():
+		return slow
+	case now.Phase == phase.Limited && !now.Until.IsZero():
+		return now.Until.Sub(w.view.Now)
+	}
+	return 0
+}
+
+// retryTold is the pause before another try of a request from which on it is told:
+// shorter ones are over before anybody has read of them.
+const retryTold = 10 * time.Second
+
+// tellRetrying tells once in a turn that the agent's requests fail and are made again.
+func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
+	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
+	if !long || w.recall(w.r.ID).retrying {
+		return nil
+	}
+	if err := w.tell(ctx, NoteRetrying, Prompt{}); err != nil {
+		return err
+	}
+	w.remember(w.r.ID, func(m *memory) { m.retrying = true })
+	return nil
 }
 
 // sighting is what one look at the phase adds to those before.
@@ -65,18 +113,19 @@ type sighting struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen has left a
 // new presence file.
-func (w *work) seePhase(phase Phase) (seen sighting) {
+func (w *work) seePhase(p Phase) (seen sighting) {
 	now, by := w.view.Now, w.view.Presence.UpdatedAt
 	w.remember(w.r.ID, func(m *memory) {
-		seen.changed = m.phase != "" && m.phase != phase
-		seen.fresh = phase == PhaseIdle && (m.phase != phase || !m.idleSince.Equal(by))
-		if m.phase != phase {
-			m.phase, m.phaseAt = phase, now
+		seen.changed = m.phase != "" && m.phase != p
+		seen.fresh = p == PhaseIdle && (m.phase != p || !m.idleSince.Equal(by))
+		if m.phase != p {
+			m.phase, m.phaseAt = p, now
 		}
 		seen.since = m.phaseAt
-		if phase != PhaseIdle {
+		if p != PhaseIdle {
 			return
 		}
+		m.retrying = false
 		if m.idleSince = by; seen.fresh {
 			m.toldBy = now.Add(told)
 		}

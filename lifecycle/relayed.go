@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,23 +26,24 @@ func relayWait(r session.Record, v View) time.Duration {
 	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // or the clock was set back
 }
 
-// asked says whether a permission request for a dialog of the session's agent
-// waits for the chat, and when the newest one was made. A subagent's is none of
-// them: its dialog is not drawn before its hook has ended.
-func (s *Service) asked(r session.Record) (waits bool, newest time.Time) {
-	if s.Relays == nil || r.Binding == nil {
-		return false, time.Time{}
+// lookAtRequests notes which permission requests of the session's agent wait for
+// the chat. A subagent's stands apart: its dialog is not drawn before its hook has
+// ended, so it says nothing of the terminal.
+func (s *Service) lookAtRequests(r session.Record, v *View) {
+	if s.Relays == nil {
+		return
 	}
 	for _, q := range s.Relays.Waiting(r.ID) {
-		if q.Agent != r.Binding.Agent.Text() || q.SubagentID != "" {
-			continue // of an earlier launch, whose hook outlived it
-		}
-		waits = true
-		if q.Asked.After(newest) {
-			newest = q.Asked
+		switch {
+		case q.Agent != r.Binding.Agent.Text(): // of an earlier launch, whose hook outlived it
+		case q.SubagentID != "":
+			v.Below = cmp.Or(v.Below, q.Tool)
+		default:
+			if q.Asked.After(v.Asked) || !v.Relayed {
+				v.Relayed, v.Asked, v.Tool = true, q.Asked, q.Tool
+			}
 		}
 	}
-	return waits, newest
 }
 
 // Ages at which an agent that says that it does not wait has really moved on:

@@ -112,14 +112,15 @@ type Service struct {
 // memory is what a Service remembers of a session between steps. It is lost in
 // a restart, which costs a repeated notice at most.
 type memory struct {
-	dialog string // the dialog that was told
-	open   string // the dialog that is open, and since when this process sees it without a request
-	openAt time.Time
-	asked  bool      // a request waited for the chat at the last look
-	gone   time.Time // Asked of the newest request whose dialog was told to be gone
-	silent bool      // "is not ready" was told
-	head   string    // key of the prompt whose turn it is
-	headAt time.Time
+	dialog   string // the dialog that was told
+	open     string // the dialog that is open, and since when this process sees it without a request
+	openAt   time.Time
+	asked    bool      // a request waited for the chat at the last look
+	gone     time.Time // Asked of the newest request whose dialog was told to be gone
+	silent   bool      // "is not ready" was told
+	retrying bool      // it was told that requests of this turn fail
+	head     string    // key of the prompt whose turn it is
+	headAt   time.Time
 	// phase is what the agent was last seen doing, phaseAt since when; idleSince is
 	// by which presence file, and until toldBy more may come of the turn before.
 	phase                      Phase
@@ -327,7 +328,7 @@ func (s *Service) View(ctx context.Context, r session.Record) View {
 		}
 	}
 	v.Behind = v.Adopted && !s.front(*r.Binding)
-	v.Relayed, v.Asked = s.asked(r)
+	s.lookAtRequests(r, &v)
 	if v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind { // else the screen is a shell's, or whose it may be
 		v.capture(ctx, s.Tmux)
 	}

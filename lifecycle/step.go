@@ -86,9 +86,9 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
 		if err == nil { // else the record may be half changed, and is not to be saved
-			told, err = w.noteState() // last: what is typed must not wait for it
+			told, err = w.noteState(ctx) // last: what is typed must not wait for it
 		}
-		again = max(sooner(sooner(again, gone), told), w.again)
+		again = sooner(max(sooner(sooner(again, gone), told), w.again), unheard(w))
 		return err
 	})
 	return again, err
@@ -227,7 +227,7 @@ func (w *work) wrongDir(ctx context.Context) error {
 
 // tell passes news on, with what the terminal shows.
 func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
-	n := Note{Kind: kind, Session: w.r.Clone(), Prompt: p, Attach: w.Attach(*w.r)}
+	n := Note{Kind: kind, Session: w.r.Clone(), Prompt: p, Now: doing(w.view, w.r.Progress.Failed), Attach: w.Attach(*w.r)}
 	if w.view.Captured {
 		n.Screen = w.view.Screen.Text
 	}
@@ -271,17 +271,40 @@ func (w *work) saveAndFollow(ctx context.Context) error {
 	return w.tell(ctx, NoteTranscript, Prompt{})
 }
 
-// hold tells why the head prompt waits, once per prompt and reason.
+// hold tells why the head prompt waits, once per prompt and reason. Behind a person's
+// answer all prompts wait, and each is told so: nothing else moves the queue.
 func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
-	if d.Why == "" || head == nil || slices.Contains(head.Told, d.Why) {
+	if d.Why == "" || head == nil {
 		return nil
 	}
-	if err := w.tell(ctx, d.Why, *head); err != nil {
-		return err
+	all := []Prompt{*head}
+	if d.Why == NoteHeldDialog {
+		all = append(all, heldBehind(w, head.Key)...)
 	}
-	p := *head
-	p.Told = append(slices.Clone(head.Told), d.Why)
-	return w.Prompts.SavePrompt(p)
+	for _, p := range all {
+		if slices.Contains(p.Told, d.Why) {
+			continue
+		}
+		if err := w.tell(ctx, d.Why, p); err != nil {
+			return err
+		}
+		p.Told = append(slices.Clone(p.Told), d.Why)
+		if err := w.Prompts.SavePrompt(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heldBehind are the prompts of the queue that wait for their turn, but for the head.
+// One that cannot be read is told to the log when its turn comes.
+func heldBehind(w *work, head string) (all []Prompt) {
+	for _, key := range w.r.Prompts {
+		if p, err := ownPrompt(w, key); err == nil && p.State == Held && key != head {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // proven finishes a prompt that the agent has: the prompt first, so that a

@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"time"
 
-	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -12,14 +12,14 @@ import (
 )
 
 // Phase is what the agent is doing.
-type Phase = desk.Phase
+type Phase = phase.Phase
 
 const (
-	PhaseUnknown           = desk.Unknown
-	PhaseIdle              = desk.Idle
-	PhaseWorking           = desk.Working
-	PhaseWaitingPermission = desk.WaitingPermission
-	PhaseWaitingAnswer     = desk.WaitingAnswer
+	PhaseUnknown           = phase.Unknown
+	PhaseIdle              = phase.Idle
+	PhaseWorking           = phase.Working
+	PhaseWaitingPermission = phase.WaitingPermission
+	PhaseWaitingAnswer     = phase.WaitingAnswer
 )
 
 // PaneFate is what is known of the bound pane.
@@ -49,13 +49,15 @@ type View struct {
 
 	Relayed bool          // a permission request of the agent waits for the chat
 	Asked   time.Time     // when the newest of them was made
+	Tool    string        // that the newest of them asks for
+	Below   string        // the tool that a subagent asks for, in a request that waits for the chat; empty: none does
 	Since   time.Time     // since when this process has seen the open dialog without a request; only a step's view has it
 	Still   time.Duration // for how long this process has seen the box as it is; only a step's view has it
 }
 
-// Phase tells what the agent is doing: by its presence file, and where there is
-// none, by its screen. Hook events say when to look, not what to see: an
-// interrupted turn has no Stop.
+// Phase tells what the agent does, as far as its keys go (what people are told is
+// doing's): by its presence file, and where there is none, by its screen. Hook
+// events say when to look, not what to see: an interrupted turn has no Stop.
 func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
@@ -82,14 +84,14 @@ func phaseOf(f presence.File) Phase {
 	case presence.Busy:
 		return PhaseWorking
 	case presence.Waiting:
-		return waitingFor(f.WaitingFor)
+		return waitingPhase(f.WaitingFor)
 	}
 	return PhaseUnknown
 }
 
-// waitingFor tells a question from a permission; older versions say
+// waitingPhase tells a question from a permission; older versions say
 // "permission prompt" for both.
-func waitingFor(what string) Phase {
+func waitingPhase(what string) Phase {
 	if what == "input needed" {
 		return PhaseWaitingAnswer
 	}

@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -102,7 +101,7 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 
 // notifyIfIdle posts the notice of the batch if the agent is idle.
 func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) error {
-	if t.answers.InFull(r) || t.answers.Sessions.Look(ctx, r.ID).Phase == desk.Idle {
+	if t.answers.InFull(r) || t.answers.Sessions.Look(ctx, r.ID).Idle {
 		return t.notify(ctx, r)
 	}
 	t.batch.patience = quietAgain

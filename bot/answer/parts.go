@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -35,7 +37,7 @@ func (s rendition) counts(c talk.Cursor) bool {
 
 // rendered are an item's parts in the form that the server takes; most kinds show nothing.
 func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item) rendition {
-	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
+	name := i18n.Args{"Name": r.Name}
 	switch item.Kind {
 	case talk.Text:
 		return a.markdown(item)
@@ -44,15 +46,38 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 			return a.markdown(item)
 		}
 	case talk.LocalOutput:
+		if item.Failed.Phase == phase.Blocked {
+			return rendition{parts: asTheyAre(a.failureText(r, item))}
+		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.APIError:
-		return rendition{parts: asTheyAre(a.Chat.Words.Say(i18n.APIError, name))}
+		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
 		return rendition{parts: asTheyAre(a.Chat.Words.Say(i18n.Interrupted, name))}
 	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}
 	return rendition{}
+}
+
+// failureText says what has failed, in full, with one next step.
+func (a *Answers) failureText(r views.Session, item talk.Item) string {
+	failed, reason := item.Failed, item.Text
+	if failed.Phase == phase.Blocked {
+		_, reason, _ = strings.Cut(reason, "\n") // above it Claude Code says that a hook has blocked a prompt
+	}
+	said := i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
+	switch {
+	case failed.Phase == phase.LoggedOut:
+		said["Command"] = a.Chat.Attach(r.ID)
+		return a.Chat.Words.Say(i18n.FailedLogin, said)
+	case failed.Phase == phase.Blocked:
+		return a.Chat.Words.Say(i18n.FailedHook, said)
+	case failed.Phase == phase.Limited && !failed.Until.IsZero():
+		said["Time"] = a.Chat.Moment(failed.Until)
+		return a.Chat.Words.Say(i18n.FailedLimit, said)
+	}
+	return a.Chat.Words.Say(i18n.APIError, said)
 }
 
 // unrendered are an item's words as they are, where rendering them panics.

@@ -288,16 +288,16 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 }
 
 // Behind is the newest request of a session that a person may decide in a conversation, if there is
-// one; answers reports whether a text may answer the request. A subagent's request holds up nothing
-// but the subagent.
-func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request string, answers bool) {
+// one, and its tool; answers reports whether a text may answer the request. A text is offered to
+// none of a subagent's, which the person may not have in mind.
+func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
 	for _, c := range slices.Backward(a.Store.Unsettled()) {
 		if c.Request.Session == id && c.Request.SubagentID == "" && c.State == StateOpen &&
 			c.Conversation == to {
-			return c.Request.ID, c.OneLeft()
+			return c.Request.ID, c.Request.Tool, c.OneLeft()
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
 // IsOpen reports whether a person may decide a request.

@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -89,6 +90,43 @@ func (p Phrases) ContinueText(text string) render.Text {
 // shownStep bounds the letters of a step.
 const shownStep = 120
 
+// NowText says what an agent does, or what keeps it from doing anything.
+func (p Phrases) NowText(n phase.Now) string {
+	said, what := p.Words.Say(i18n.PhaseKey(string(n.Phase))), FailureText(n.What)
+	switch {
+	case what == "":
+	case n.Phase.Waiting():
+		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
+	case n.Phase == phase.APIError && !n.Until.IsZero():
+		what = p.Words.Say(i18n.RetryAt, i18n.Args{"What": what, "Time": p.Moment(n.Until)})
+		fallthrough
+	case n.Phase == phase.APIError, n.Phase == phase.Blocked:
+		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})
+	}
+	if n.Phase == phase.Limited && !n.Until.IsZero() {
+		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
+	}
+	return said
+}
+
+// FailureText is what Claude Code or a hook says of a failure, as a part of a sentence.
+func FailureText(what string) string {
+	what = strings.TrimPrefix(glyph.Name(what), "API Error: ")
+	return strings.TrimRight(Head(what, shownStep), " .")
+}
+
+// AskedText names what is asked for with a tool.
+func (p Phrases) AskedText(tool string) string {
+	q := decisions.Request{Tool: tool}
+	switch {
+	case q.IsQuestion():
+		return p.Words.Say(i18n.AsksQuestion)
+	case q.IsPlan():
+		return p.Words.Say(i18n.AsksPlan)
+	}
+	return p.Words.Say(i18n.AsksPermission, i18n.Args{"Tool": Head(tool, MaxName)})
+}
+
 // AtWindow says who is at an agent's window, and that the agent's commands run on while it is idle.
 func (p Phrases) AtWindow(l desk.Look) (said []string) {
 	switch l.Presence {
@@ -97,7 +135,7 @@ func (p Phrases) AtWindow(l desk.Look) (said []string) {
 	case desk.Attached:
 		said = append(said, p.Words.Say(i18n.ListAttached))
 	}
-	if l.Background && l.Phase == desk.Idle { // else it says nothing new
+	if l.Background && l.Idle { // else it says nothing new
 		said = append(said, p.Words.Say(i18n.ListBackground))
 	}
 	return said

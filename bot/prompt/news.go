@@ -48,11 +48,15 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		}
 		return p.ask(ctx, asked{Reason: why}, e, n.Session)
 	case news.HeldDialog:
-		if behind, err := p.offer(ctx, e, n.Session); behind || err != nil {
+		if shown, err := p.offer(ctx, e, n.Session); shown || err != nil {
 			return err
 		}
 	}
-	text := render.Plain(p.words.Say(held[n.Kind], i18n.Args{"Name": n.Session.Name}))
+	why, said := held[n.Kind], i18n.Args{"Name": n.Session.Name}
+	if n.Kind == news.HeldDialog && n.Now.Phase.Waiting() && n.Now.What != "" {
+		why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
+	}
+	text := render.Plain(p.words.Say(why, said))
 	return p.Chat.Post(ctx,
 		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
@@ -65,7 +69,7 @@ func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", "key", n.Prompt.Key, "error", err.Error())
-			text := questions[stopped].text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, n.Session)
+			text := asked{Reason: stopped}.text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, n.Session)
 			return p.Chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, nil)
 		}
 	}

@@ -37,8 +37,8 @@ type Changes interface {
 // Requests are what agents ask in the chat.
 type Requests interface {
 	// Behind is the open request that the prompts of a session wait behind in a place, if there is
-	// one; answers reports whether a text may answer it.
-	Behind(session uuid.UUID, to address.Conversation) (request string, answers bool)
+	// one, and its tool; answers reports whether a text may answer it.
+	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
 	IsOpen(request string) bool
 	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
 	// prompt leaves its queue before the agent hears of it. chat.IsGone: it is too late for that.

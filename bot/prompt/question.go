@@ -125,8 +125,9 @@ func (p *Prompts) bringBack(ctx context.Context, e inbox.Entry, r views.Session,
 
 // text is what the question about a prompt says: what happened, then what the buttons do and how
 // many prompts of the session wait behind this one.
-func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
-	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e))}
+func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
+	q := questions[a.Reason]
+	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
 	text := render.Plain(p.Words.Say(q.says, said))
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
@@ -179,6 +180,7 @@ const kind = "question"
 type asked struct {
 	Reason  reason `json:"reason"`
 	Request string `json:"request,omitempty"` // that the prompt waits behind
+	Tool    string `json:"tool,omitempty"`    // of that request
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
@@ -191,7 +193,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r),
+		Silent: q.state == inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
 		Options: q.options(p.Chat.Phrases)}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
@@ -226,7 +228,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
 			continue
 		}
-		c.Look.Text = questions[c.Payload.Reason].text(p.Chat.Phrases, e, r)
+		c.Look.Text = c.Payload.text(p.Chat.Phrases, e, r)
 		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
 			return err
 		}
@@ -244,21 +246,25 @@ func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.S
 }
 
 // offer says under a prompt that it waits behind a request, which it may decide, too. Of the
-// prompts behind a request one at a time is offered: the others wait.
-func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (bool, error) {
+// prompts behind a request one at a time is offered: shown says that this one is.
+func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (shown bool, err error) {
 	if e.Class != string(prompts.Plain) {
 		return false, nil
 	}
-	request, answers := p.Requests.Behind(r.ID, e.Conversation)
-	isOffer := func(c card.Card[asked]) bool { return c.Payload.Request == request }
-	if request == "" || slices.ContainsFunc(p.cards.List(), isOffer) {
-		return request != "", nil
+	request, tool, answers := p.Requests.Behind(r.ID, e.Conversation)
+	if request == "" {
+		return false, nil
+	}
+	for _, c := range p.cards.List() {
+		if c.Payload.Request == request {
+			return c.Key == e.Key, nil
+		}
 	}
 	why := reasoning
 	if answers {
 		why = answering
 	}
-	return true, p.ask(ctx, asked{Reason: why, Request: request}, e, r)
+	return true, p.ask(ctx, asked{Reason: why, Request: request, Tool: tool}, e, r)
 }
 
 // isOver reports whether a question needs no answer any more. A question is shown before its prompt

@@ -26,7 +26,7 @@ func TestQuestions(t *testing.T) {
 			assert.True(t, q.state.Valid())
 			words := chat.Phrases{Words: all.For("en"), Now: time.Now}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
-			text := q.text(words, e, views.Session{Name: "api"})
+			text := asked{Reason: why, Tool: "Bash"}.text(words, e, views.Session{Name: "api"})
 			assert.Contains(t, text.Text, "api")
 			assert.Less(t, text.Length(), render.Limit-500)
 			options := slices.Concat(q.options(words)...)

@@ -85,7 +85,7 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 // agent has and how full its context is. The last two are known where the status line has told.
 func lookText(p chat.Phrases, l desk.Look) string {
 	words := p.Words
-	text := append([]string{words.Say(i18n.PhaseKey(string(l.Phase)))}, p.AtWindow(l)...)
+	text := append([]string{p.NowText(l.Now)}, p.AtWindow(l)...)
 	if u := l.Usage; u != nil {
 		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
 			text = append(text, model)

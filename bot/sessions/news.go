@@ -49,6 +49,13 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
 }
 
+// tellRetrying says that an agent gets nowhere at present, and until when.
+func (s *Sessions) tellRetrying(ctx context.Context, n news.Note) error {
+	text := s.chat.Words.Say(i18n.RequestFails, i18n.Args{"Name": n.Session.Name, "Reason": chat.FailureText(n.Now.What),
+		"Time": s.chat.Moment(n.Now.Until)})
+	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), nil)
+}
+
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen.
 func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {

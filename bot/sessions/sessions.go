@@ -99,6 +99,7 @@ func (s *Sessions) Feature() chat.Feature {
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
 			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
+			news.Retrying: s.tellRetrying,
 		},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)

@@ -51,8 +51,8 @@ func (s *Status) head(r views.Session, n now) render.Text {
 
 // phase says what the agent does, since when where that is known, and who is at its window.
 func (s *Status) phase(n now) string {
-	does := s.say(i18n.PhaseKey(string(n.Look.Phase)))
-	if n.Work.Phase == string(n.Look.Phase) && !n.PhaseAt.IsZero() {
+	does := s.chat.NowText(n.Now)
+	if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
 		does = s.say(i18n.StatusSince, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(n.PhaseAt))})
 	}
 	return strings.Join(append([]string{does}, s.chat.AtWindow(n.Look)...), s.say(i18n.JoinParts))
@@ -85,6 +85,10 @@ func (s *Status) agent(n now) render.Text {
 	if t := n.Tokens; t != (views.Tokens{}) {
 		lines = append(lines, s.say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
 			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))
+	}
+	if n.Memory > 0 {
+		size := s.say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
+		lines = append(lines, s.say(i18n.StatusMemory, i18n.Args{"Size": size}))
 	}
 	text := render.Plain(strings.Join(lines, "\n"))
 	if flags := short(strings.Join(n.Flags, " ")); flags != "" {

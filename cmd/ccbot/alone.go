@@ -74,6 +74,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 		if err := refuseAgents(ctx, s.lifecycle, s.table); err != nil {
 			return err
 		}
+		s.claude.Version(ctx) // nobody waits here but whoever asked for it
 		report, err := s.recover(ctx)
 		if err != nil {
 			return err

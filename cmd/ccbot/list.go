@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/phase"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
@@ -29,9 +33,12 @@ type listed struct {
 	Dir   string        `json:"dir"`
 	Host  string        `json:"host"`
 	State session.State `json:"state"`
-	// Phase is what the agent was last seen doing, PhaseAt since when.
+	// Phase is what the agent was last seen doing, PhaseAt since when. PhaseWhat is the tool that it waits with, or the
+	// text of a failure, PhaseUntil the end of a limit or the time of a request's next try.
 	Phase           string    `json:"phase,omitempty"`
 	PhaseAt         time.Time `json:"phase_at,omitzero"`
+	PhaseWhat       string    `json:"phase_what,omitempty"`
+	PhaseUntil      time.Time `json:"phase_until,omitzero"`
 	ClaudeSessionID uuid.UUID `json:"claude_session_id"`
 	CreatedAt       time.Time `json:"created_at"`
 	UpdatedAt       time.Time `json:"updated_at"`
@@ -50,8 +57,9 @@ type listed struct {
 	PID     int               `json:"pid,omitempty"` // of the agent
 	// Alive is what the kernel says of exactly that process: alive, gone or unknown.
 	Alive  string `json:"alive,omitempty"`
-	Window string `json:"window,omitempty"` // tmux's id, "@21"
-	Held   int    `json:"held_prompts"`     // not delivered yet
+	Memory uint64 `json:"memory_bytes,omitempty"` // of the agent and all that it has started
+	Window string `json:"window,omitempty"`       // tmux's id, "@21"
+	Held   int    `json:"held_prompts"`           // not delivered yet
 	// Closed is why the session is over for good, or how it was lost, where its
 	// state does not say it.
 	Closed   string    `json:"closed_reason,omitempty"`
@@ -76,16 +84,18 @@ func listCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
 		Long: `List the sessions that are open, with --all every record there is, over all projects.
-SEEN is the last sign of life, MODE the permission mode, CTX how much of the context window is used, TASKS the
-agent's own to-do items. --json prints all that is known. It reads only: it needs no
+SEEN is the last sign of life, MODE the permission mode, CTX how much of the context window is used, MEM the
+memory of the agent and all that it has started, TASKS its own to-do items. --json prints all that is known. It reads only: it needs no
 token, takes no lock, and may run beside the bot.`,
-		RunE: func(*cobra.Command, []string) error { return list(environ, all, asJSON, stdout, stderr) }}
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return list(cmd.Context(), environ, all, asJSON, stdout, stderr)
+		}}
 	cmd.Flags().BoolVar(&all, "all", false, "also what is over")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with everything that is known")
 	return cmd
 }
 
-func list(environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
+func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
 		return err
@@ -100,9 +110,14 @@ func list(environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
 	}
 	sessions := []listed{} // in JSON an empty list, not null
 	records := store.List()
+	running, _ := table.Snapshot(ctx) // without it the memory is not known
 	for _, r := range records {
 		if all || isOpen(r) {
-			sessions = append(sessions, listingOf(r, table.Liveness))
+			l := listingOf(r, table.Liveness)
+			if r.State.Live() && r.Binding != nil {
+				l.Memory = gauge.Sum(ctx, lifecycle.Tree(running, r.Binding.Agent)...)
+			}
+			sessions = append(sessions, l)
 		}
 	}
 	if asJSON {
@@ -129,7 +144,7 @@ func isOpen(r session.Record) bool { return r.State.Live() || r.State == session
 
 // listingOf is what a record tells, and the kernel of its agent.
 func listingOf(r session.Record, alive func(process.Identity) process.Liveness) listed {
-	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, Phase: r.Phase, PhaseAt: r.PhaseAt,
+	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver, Crashed: r.Crashed()}
@@ -142,6 +157,7 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 			l.Context = &u.Context
 		}
 	}
+	l.does(lifecycle.Noted(r).At(time.Now()))
 	for _, t := range r.Progress.Tasks {
 		l.Tasks.count(t.Status)
 	}
@@ -171,25 +187,53 @@ var columns = []struct {
 }{
 	{"NAME", 20, func(l listed, _ time.Time) string { return l.Name }},
 	{"ID", 8, func(l listed, _ time.Time) string { return naming.ShortID(l.ID) }},
-	{"STATE", 24, func(l listed, _ time.Time) string { return stateText(l) }},
+	{"STATE", 26, func(l listed, _ time.Time) string { return stateText(l) }},
 	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l listed, _ time.Time) string { return l.Mode }},
 	{"COST", 8, func(l listed, _ time.Time) string { return dollars(l.Cost) }},
 	{"CTX", 4, func(l listed, _ time.Time) string { return percent(l.Context) }},
+	{"MEM", 8, func(l listed, _ time.Time) string { return megabytes(l.Memory) }},
 	{"TASKS", 7, func(l listed, _ time.Time) string { return taskText(l.Tasks) }},
 }
 
+// does notes what the agent does.
+func (l *listed) does(now phase.Now) {
+	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
+}
+
 // phaseText is what the agent of a session that runs was last seen doing.
-func phaseText(phase string) string {
-	switch lifecycle.Phase(phase) {
-	case "", lifecycle.PhaseUnknown:
+func phaseText(l listed) string {
+	switch p := phase.Phase(l.Phase); p {
+	case "", phase.Unknown:
 		return string(session.Running)
-	case lifecycle.PhaseWaitingPermission:
-		return "asks for permission"
-	case lifecycle.PhaseWaitingAnswer:
+	case phase.WaitingPermission:
+		switch {
+		case l.PhaseWhat == "":
+			return "asks for permission"
+		case decisions.Request{Tool: l.PhaseWhat}.IsPlan():
+			return "asks about a plan"
+		}
+		return "asks permission: " + l.PhaseWhat
+	case phase.WaitingAnswer:
 		return "asks a question"
+	case phase.LoggedOut:
+		return "logged out"
+	case phase.Limited:
+		return strings.TrimSpace("limit reached " + clock("until ", l.PhaseUntil))
+	case phase.APIError:
+		return "API error" + clock(", again ", l.PhaseUntil)
+	case phase.Blocked:
+		return "blocked by your hook"
 	}
-	return phase
+	return l.Phase
+}
+
+// clock is a time of the day with words before it; nothing where there is none.
+func clock(words string, at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return words + at.Local().Format("15:04")
 }
 
 // crashed is the state of a session that is completed by the crash of its agent, for people.
@@ -202,7 +246,7 @@ func stateText(l listed) string {
 	case l.State.Live() && l.Alive != "" && l.Alive != process.Alive.String():
 		return fmt.Sprintf("%s, agent %s", l.State, l.Alive)
 	case l.State == session.Running:
-		return phaseText(l.Phase)
+		return phaseText(l)
 	case l.Crashed:
 		return crashed
 	}
@@ -249,6 +293,13 @@ func percent(n *float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f%%", *n)
+}
+
+func megabytes(bytes uint64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MB", (bytes+1<<19)>>20)
 }
 
 func taskText(t listedTasks) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -94,6 +95,7 @@ func TestListFitsATerminal(t *testing.T) {
 	for _, r := range []session.Record{long, evil, mine} {
 		rows = append(rows, listingOf(r, alive))
 	}
+	rows[0].Memory = 412 << 20
 	var out strings.Builder
 	require.NoError(t, printList(&out, rows, noon.Add(49*time.Hour), "/home/me"))
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -102,9 +104,9 @@ func TestListFitsATerminal(t *testing.T) {
 		assert.LessOrEqual(t, ansi.StringWidth(line), listWidth, line)
 		assert.NotContains(t, line, "\x1b")
 	}
-	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +TASKS +DIR$`, lines[0])
-	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +201/202  ….*deep$`, lines[1])
-	assert.Regexp(t, `^mine +00000004  archived +2d ago +- +- +- +- +~/src$`, lines[3])
+	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +MEM +TASKS +DIR$`, lines[0])
+	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +412 MB +201/202  ….*deep$`, lines[1])
+	assert.Regexp(t, `^mine +00000004  archived +2d ago +- +- +- +- +- +~/src$`, lines[3])
 }
 
 // A session whose agent crashed is not called completed.
@@ -167,6 +169,34 @@ func TestListSaysWhatTheAgentDoes(t *testing.T) {
 			text := stateText(listed{State: tt.state, Phase: tt.phase, Alive: tt.alive})
 			assert.Equal(t, tt.want, text)
 			assert.LessOrEqual(t, len(text), 24, "it is not cut")
+		})
+	}
+}
+
+// TestListSaysWhatAnAgentWaitsFor: with one word more than the phase where more is known.
+func TestListSaysWhatAnAgentWaitsFor(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	clock := end.Local().Format("15:04")
+	for _, tt := range []struct {
+		want string
+		now  phase.Now
+	}{
+		{"asks permission: Bash", phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		{"asks about a plan", phase.Now{Phase: phase.WaitingPermission, What: "ExitPlanMode"}},
+		{"asks a question", phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
+		{"logged out", phase.Now{Phase: phase.LoggedOut, What: "Not logged in"}},
+		{"limit reached until " + clock, phase.Now{Phase: phase.Limited, Until: end}},
+		{"limit reached", phase.Now{Phase: phase.Limited}},
+		{"idle", phase.Now{Phase: phase.Limited, Until: time.Now().Add(-time.Hour)}},
+		{"API error", phase.Now{Phase: phase.APIError, What: "400"}},
+		{"API error, again " + clock, phase.Now{Phase: phase.APIError, What: "529", Until: end}},
+		{"blocked by your hook", phase.Now{Phase: phase.Blocked, What: "no"}},
+	} {
+		t.Run(tt.want, func(t *testing.T) {
+			r := session.Record{State: session.Running, Phase: string(tt.now.Phase), PhaseWhat: tt.now.What, PhaseUntil: tt.now.Until}
+			text := stateText(listingOf(r, alive))
+			assert.Equal(t, tt.want, text)
+			assert.LessOrEqual(t, len(text), 26, "it is not cut")
 		})
 	}
 }

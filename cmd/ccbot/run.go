@@ -149,7 +149,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
-		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses, s.keepAlive} {
+		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.keepAlive} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)

@@ -12,14 +12,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/host"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
 )
 
 // detailed is what `ccbot status --json` prints: what `ccbot list --json` tells of the session, with the phase as it is
@@ -94,7 +96,7 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	if err != nil {
 		return err
 	}
-	d := detailsOf(ctx, host.Sessions{Lifecycle: seen, Records: store, Git: gitWith(environ)}, r, store.List(), table.Liveness)
+	d := detailsOf(ctx, host.Sessions{Lifecycle: seen, Records: store, Git: gitWith(environ), Memory: gauge.Sum}, r, store.List(), table.Liveness)
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
 	if asJSON {
 		return printJSON(stdout, d)
@@ -116,8 +118,12 @@ func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []ses
 	if r.State.Live() {
 		look := m.Look(ctx, r.ID)
 		d.Background = look.Background
-		if look.Phase != desk.Unknown && string(look.Phase) != d.Phase {
-			d.Phase, d.PhaseAt = string(look.Phase), time.Time{}
+		d.Memory = look.Memory
+		known := lifecycle.Noted(r)
+		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // of it only the bot can see
+		if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
+			d.does(look.Now)
+			d.PhaseAt = time.Time{}
 		}
 		if u := look.Usage; u != nil {
 			d.Cost = &u.Cost
@@ -180,11 +186,17 @@ func (d detailed) print(out io.Writer, now time.Time) error {
 	p.line("%s  %s  %s", printable(d.Name), d.ID, stateText(d.listed))
 	row("seen", "%s ago", age(now.Sub(lastSeen(d.listed))))
 	if d.State == session.Running && !d.PhaseAt.IsZero() {
-		row("phase", "%s for %s", phaseText(d.Phase), age(now.Sub(d.PhaseAt)))
+		row("phase", "%s for %s", phaseText(d.listed), age(now.Sub(d.PhaseAt)))
+		if d.Phase == string(phase.APIError) || d.Phase == string(phase.Blocked) || d.Phase == string(phase.LoggedOut) {
+			row("", "%s", d.PhaseWhat)
+		}
 	}
 	row("folder", "%s", d.Dir)
 	for _, name := range d.Beside {
 		row("", "%s works in this folder, too", name)
+	}
+	if d.Memory > 0 {
+		row("memory", "%s", megabytes(d.Memory))
 	}
 	row("model", "%s", orDefault(d.Model, "not known"))
 	row("mode", "%s", strings.Join(filled(d.Mode, inWords("Claude Code's own: ", d.ClaudeMode), strings.Join(d.Flags, " ")), "; "))

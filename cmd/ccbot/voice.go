@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -100,15 +99,21 @@ func (v voice) run(ctx context.Context, file string) (string, error) {
 	cmd := exec.CommandContext(ctx, v.words[0], append(v.words[1:len(v.words):len(v.words)], file)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.WaitDelay = v.env, v.dir, said, voiceRest
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var leader atomic.Pointer[process.Identity] // of its group; the end may be asked for before it is known
-	cmd.Cancel = func() error { return v.end(context.WithoutCancel(ctx), leader.Load()) }
+	var leader process.Identity // of its group
+	identified := make(chan error, 1)
+	cmd.Cancel = func() error { // may come before the identity is known
+		if err := <-identified; err != nil {
+			return nil // os/exec ends the process that it has started
+		}
+		return v.end(context.WithoutCancel(ctx), leader)
+	}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
 	}
-	if id, err := v.table.Identify(cmd.Process.Pid); err == nil {
-		leader.Store(&id)
-	}
-	err := cmd.Wait()
+	var err error
+	leader, err = v.table.Identify(cmd.Process.Pid)
+	identified <- err
+	err = cmd.Wait()
 	switch {
 	case said.over:
 		err = errVoiceLong
@@ -125,15 +130,12 @@ func (v voice) run(ctx context.Context, file string) (string, error) {
 
 // end ends the command and all of its process group. While the leader is there, be
 // it as a zombie that nobody has collected yet, the group's number is its own.
-func (v voice) end(ctx context.Context, leader *process.Identity) error {
-	if leader == nil {
-		return nil // os/exec ends the process that it has started
-	}
+func (v voice) end(ctx context.Context, leader process.Identity) error {
 	snap, err := v.table.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	if p, ok := snap.Find(leader.PID); !ok || p.Identity != *leader {
+	if p, ok := snap.Find(leader.PID); !ok || p.Identity != leader {
 		return nil
 	}
 	ours := func(p process.Process) error {

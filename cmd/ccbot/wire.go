@@ -105,7 +105,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}
-	if err := s.wireSessions(ctx, instance, environ, hook); err != nil {
+	if err := s.wireSessions(instance, environ, hook); err != nil {
 		return nil, err
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
@@ -168,7 +168,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget}
+	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
@@ -182,7 +182,7 @@ func (s *system) wireChat(environ []string) error {
 }
 
 // wireSessions makes what runs the lives of sessions, and what puts them away.
-func (s *system) wireSessions(ctx context.Context, instance string, environ []string, hook string) error {
+func (s *system) wireSessions(instance string, environ []string, hook string) error {
 	name, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
@@ -191,7 +191,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 	env["PATH"] = withFolder(env["PATH"], filepath.Dir(hook))
 	s.claude = s.installed(environ)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
-		Version: func() string { return s.claude.Version(ctx) }}
+		Version: s.claude.Known}
 	times := s.durations()
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
@@ -277,6 +277,7 @@ func (c config) backups() recovery.Backups {
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Windows = s.lifecycle, s.recovery
 	s.relay.Connect(s.bot)
+	s.relay.Changed = s.lifecycle.Wake
 	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }
@@ -288,14 +289,7 @@ func (s *system) installed(environ []string) *hooks.Binary {
 	if s.claudeDirSet {
 		env = append(env, "CLAUDE_CONFIG_DIR="+s.ClaudeDir)
 	}
-	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log}
-}
-
-// askVersion has the version known before the first launch wants it: a large
-// binary that is not in memory takes seconds.
-func (s *system) askVersion(ctx context.Context) error {
-	s.claude.Version(ctx)
-	return nil
+	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log, Stale: make(chan struct{}, 1)}
 }
 
 // clear gives what comes before a record is forgotten: prompts that still wait

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -87,6 +88,14 @@ func writeJSON(t testing.TB, path string, v any) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
+}
+
+// LogIn has the CLI run on an account, which is nobody's. It uses one only where no key is in its environment.
+func (d Dirs) LogIn(t testing.TB) {
+	t.Helper()
+	writeJSON(t, filepath.Join(d.Config, ".credentials.json"), map[string]any{"claudeAiOauth": map[string]any{
+		"accessToken": "sk-ant-oat01-dummy", "refreshToken": "sk-ant-ort01-dummy", "expiresAt": time.Now().Add(time.Hour).UnixMilli(),
+		"scopes": []string{"user:inference", "user:profile"}, "subscriptionType": "max"}})
 }
 
 // Env is the whole environment of the CLI: nothing of the caller's goes along but PATH. baseURL is the

@@ -86,6 +86,10 @@ func TestP7_ReadyOnlyWithALiveBox(t *testing.T) {
 		{"status line of some rows", boxed(60, "", "  Opus · 12%\n  main\n  /home/u\n"+manual, empty), true, true},
 		{"history quotes a dialog", "● Ask:\n  ❯ 1. Yes\n    2. No\n  Esc to cancel\n❯ 1. Yes\n" + boxed(60, "", manual, empty), true, true},
 		{"blank rows below", boxed(60, "", manual+"\n\n\n", empty), true, true},
+		{"a limit of the account", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), true, true},
+		{"a limit that has just ended", boxed(60, "", "  ⚠ Usage limit reached · limit resets 8:28pm\n    Continuing shortly · Esc to cancel\n"+manual, empty), true, true},
+		{"the same hint without a limit", boxed(60, "", "    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), false, false},
+		{"a limit that asks something", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Wait · Esc to cancel\n"+manual, empty), false, false},
 		{"turn runs", boxed(60, "", running, empty), true, false},
 		{"turn runs, footer wrapped", boxed(30, "", "  ⏸ manual mode on · esc to\n  interrupt\n", empty), true, false},
 		{"turn runs, footer cut, spinner seen", "✶ Zesting… (5s · ↓ 119 tokens)\n  ⎿  Tip: x\n" +

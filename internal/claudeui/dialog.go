@@ -23,6 +23,7 @@ const hintRows = 4
 
 // takesKeys reports whether the rows below a box belong to something that takes keys instead of it.
 func takesKeys(footer []line) bool {
+	footer = withoutLimit(footer)
 	for _, l := range footer {
 		if l.first() == promptSign || numberedOption(l) {
 			return true
@@ -34,6 +35,22 @@ func takesKeys(footer []line) bool {
 		}
 	}
 	return false
+}
+
+var (
+	limited   = regexp.MustCompile(`^\s*⚠ Usage limit reached\b`)
+	continues = regexp.MustCompile(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
+)
+
+// withoutLimit leaves out the two rows that say that the account has reached a limit and when Claude Code goes on by
+// itself: the box above them takes texts and Enter as ever (2.1.328).
+func withoutLimit(footer []line) []line {
+	for i := range len(footer) - 1 {
+		if limited.MatchString(footer[i].String()) && continues.MatchString(footer[i+1].String()) {
+			return slices.Concat(footer[:i], footer[i+2:])
+		}
+	}
+	return footer
 }
 
 // dialogBelow reads a dialog drawn below an old box, whose lower rule is the first row: it is the upper edge

@@ -32,7 +32,7 @@ func Read(capture string) Screen {
 	s.Agents = max(agentsBelow(footer), waitedFor)
 	s.Background = !s.Busy && (waitedFor > 0 || interrupted && s.Agents > 0)
 	if interruptible(footer) {
-		s.Shell = runningShell(lines[:top])
+		s.Shell, s.Retry = runningShell(lines[:top]), retrying(lines[:top])
 	}
 	return s
 }

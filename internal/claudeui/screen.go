@@ -11,6 +11,7 @@ type Screen struct {
 	Dialog *Dialog // something open that takes keys instead of the box; nil when none is recognised
 	Busy   bool    // a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
 	Shell  *Shell  // a command of bash mode that runs; nil when none is recognised
+	Retry  *Retry  // a request that has failed, and is made again; nil when none is recognised
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
 	Agents     int  // that work in the background, as far as it is shown

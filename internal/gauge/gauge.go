@@ -37,6 +37,15 @@ func Memory(ctx context.Context, pid int) (bytes uint64, err error) {
 	return info.RSS, nil
 }
 
+// Sum is the memory of some processes together, in bytes, without those of which the kernel tells none: they have ended.
+func Sum(ctx context.Context, pids ...int) (bytes uint64) {
+	for _, pid := range pids {
+		one, _ := Memory(ctx, pid)
+		bytes += one
+	}
+	return bytes
+}
+
 // Room is what a disk holds, in bytes.
 type Room struct {
 	Free  uint64 // for this user

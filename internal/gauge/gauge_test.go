@@ -25,6 +25,9 @@ func TestThisMachine(t *testing.T) {
 		assert.Error(t, err, pid)
 	}
 
+	assert.GreaterOrEqual(t, Sum(t.Context(), os.Getpid(), os.Getpid(), -1), memory)
+	assert.Zero(t, Sum(t.Context()))
+
 	room, err := Disk(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	assert.Positive(t, room.Total)

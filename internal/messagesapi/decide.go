@@ -3,6 +3,7 @@ package messagesapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ type Reply struct {
 	Input  any           // its input
 	Calls  int           // how often it is called in this answer; 0 is once
 	Status int           // HTTP status of an error reply; 0 for none
+	Limit  time.Duration // until the end of an account's limit that the error tells; 0: it tells none
 }
 
 // calls is how many calls of the tool the answer holds.
@@ -56,6 +58,7 @@ func (r Reply) stopReason() string {
 //	mute N       "unmuted" after N seconds without a word
 //	long N       an answer of exactly N characters with code fences and numbered lines
 //	error N      an API error with HTTP status N
+//	limit N      the error of an account that has used what it may use, for N seconds more
 //	anything     echo: anything
 func Decide(r Request) Reply {
 	if result, ok := lastToolResult(r); ok {
@@ -92,6 +95,8 @@ func Decide(r Request) Reply {
 		return Reply{Text: Long(number(rest, 5000))}
 	case "error":
 		return Reply{Status: number(rest, 400)}
+	case "limit":
+		return Reply{Status: http.StatusTooManyRequests, Limit: time.Duration(number(rest, 3600)) * time.Second}
 	}
 	return Reply{Text: "echo: " + text}
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -90,11 +91,23 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	s.log.Debug("message", "model", request.Model, "stream", request.Stream, "turns", len(request.Messages), "tool", reply.Tool)
 	switch {
 	case reply.Status != 0:
+		if reply.Limit > 0 {
+			limitHeaders(w.Header(), time.Now().Add(reply.Limit))
+		}
 		writeError(w, reply.Status, fmt.Sprintf("scripted error %d", reply.Status))
 	case request.Stream:
 		stream(r.Context(), w, request, reply)
 	default:
 		writeMessage(w, request, reply)
+	}
+}
+
+// limitHeaders are those by which Claude Code knows a limit of an account, and its end (2.1.328).
+func limitHeaders(h http.Header, end time.Time) {
+	h.Set("X-Should-Retry", "false")
+	for name, value := range map[string]string{"Status": "rejected", "Representative-Claim": "five_hour",
+		"Reset": strconv.FormatInt(end.Unix(), 10)} {
+		h.Set("Anthropic-Ratelimit-Unified-"+name, value)
 	}
 }
 

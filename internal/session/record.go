@@ -177,9 +177,11 @@ type Record struct {
 	Haunted bool  `json:"haunted,omitempty"`
 	// Launch is how the present or last agent was started; nil: not by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
-	// Phase is what the agent was last seen doing (a lifecycle.Phase), PhaseAt since when.
-	Phase   string    `json:"phase,omitempty"`
-	PhaseAt time.Time `json:"phase_at,omitzero"`
+	// Phase is what the agent was last seen doing (a phase.Now, with PhaseWhat and PhaseUntil), PhaseAt since when.
+	Phase      string    `json:"phase,omitempty"`
+	PhaseAt    time.Time `json:"phase_at,omitzero"`
+	PhaseWhat  string    `json:"phase_what,omitempty"`
+	PhaseUntil time.Time `json:"phase_until,omitzero"`
 	// Progress is what the transcript tells of the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.

@@ -79,6 +79,7 @@ type Item struct {
 	Operation string        // QueueOperation
 	Duration  time.Duration // TurnEnd
 	Refused   string        // LocalOutput: the prompt that a hook did not let through
+	Failure   Failure       // APIError, and LocalOutput that says that a hook has blocked a prompt
 }
 
 // Spoken says whether the item is something that is said to the person; the rest is how it came about.

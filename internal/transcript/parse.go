@@ -33,6 +33,8 @@ type entry struct {
 	CommandRun     struct{ Command string }
 	// PromptSubmitEnding says of a prompt that it was not taken.
 	PromptSubmitEnding struct{ Ending struct{ Kind string } }
+	Error              string                     // of a failed request: what kind of failure it is
+	QuotaLimits        struct{ ResetsAt float64 } // of one that a limit refused, in Unix seconds
 	Attachment         struct{ Type, Decision, ToolUseID string }
 }
 
@@ -148,11 +150,11 @@ func (e *entry) assistant() []Item {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
-			kind := Text
+			item := Item{Kind: Text, Text: b.Text}
 			if e.IsAPIErrorMessage {
-				kind = APIError
+				item.Kind, item.Failure = APIError, e.failure()
 			}
-			items = appendText(items, Item{Kind: kind, Text: b.Text})
+			items = appendText(items, item)
 		case "thinking":
 			items = appendText(items, Item{Kind: Thinking, Text: b.Thinking})
 		case "tool_use", "server_tool_use", "mcp_tool_use":
@@ -192,9 +194,9 @@ func (e *entry) system() []Item {
 		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
 			return []Item{{Kind: LocalOutput, Text: text, Command: command}}
 		}
-		if e.PromptSubmitEnding.Ending.Kind == "blocked_by_hook" {
-			said, prompt, _ := strings.Cut(text, "\n\nOriginal prompt: ")
-			return []Item{{Kind: LocalOutput, Text: said, Refused: prompt}}
+		if failed := e.blocked(); failed != (Failure{}) {
+			said, prompt, _ := strings.Cut(text, originalPrompt)
+			return []Item{{Kind: LocalOutput, Text: said, Refused: prompt, Failure: failed}}
 		}
 	case "local_command":
 		item, ok := local(text)

@@ -19,11 +19,13 @@ type Progress struct {
 	Model string `json:"model,omitempty"`     // id, of the last answer
 	// Requested is that model as --model takes it: the answer's id lacks a "[1m]", and may be another one where a gateway
 	// stands between. Versions before 2.1.328 do not tell it.
-	Requested      string `json:"requested_model,omitempty"`
-	PermissionMode string `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
-	Tasks          []Task `json:"tasks,omitempty"`           // the agent's own to-do items
-	Tokens         Tokens `json:"tokens"`
-	LastMessage    string `json:"last_message,omitempty"` // the last one whose tokens are counted: its lines repeat them
+	Requested string `json:"requested_model,omitempty"`
+	// Failed is how the last turn failed, or why a prompt began none. The zero value: it did not, or the agent has gone on.
+	Failed         Failure `json:"failed,omitzero"`
+	PermissionMode string  `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
+	Tasks          []Task  `json:"tasks,omitempty"`           // the agent's own to-do items
+	Tokens         Tokens  `json:"tokens"`
+	LastMessage    string  `json:"last_message,omitempty"` // the last one whose tokens are counted: its lines repeat them
 }
 
 // Turn is one that has begun and not ended.
@@ -50,7 +52,7 @@ type Tokens struct {
 // Same says whether two tell the same of the work, wherever they were read up to.
 func (p Progress) Same(other Progress) bool {
 	open := p.Open == other.Open || p.Open != nil && other.Open != nil && *p.Open == *other.Open
-	return open && p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
+	return open && p.Failed == other.Failed && p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
 		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
 }
 

@@ -60,11 +60,11 @@ func newTally(p Progress) *tally {
 	return t
 }
 
-// end is what the lines came to. The mode and the open turn wait for no result, which may never come.
+// end is what the lines came to. The mode, the open turn and a failure wait for no result, which may never come.
 func (t *tally) end() Progress {
 	if t.held != nil {
 		held := *t.held
-		held.PermissionMode, held.Open = t.PermissionMode, t.Open
+		held.PermissionMode, held.Open, held.Failed = t.PermissionMode, t.Open, t.Failed
 		return held
 	}
 	return t.Progress
@@ -72,7 +72,8 @@ func (t *tally) end() Progress {
 
 // marks are in the lines that matter while no call waits for its result. Those with what tools have read and printed
 // are the long ones, and have none of them.
-var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"turn_duration"`), []byte(interrupted)}
+var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"turn_duration"`), []byte(interrupted),
+	[]byte(`"blocked_by_hook"`), []byte(`>/login<`)}
 
 func (t *tally) take(line []byte) {
 	has := func(mark []byte) bool { return bytes.Contains(line, mark) }
@@ -99,7 +100,11 @@ func (t *tally) take(line []byte) {
 	case "system":
 		if l.Subtype == "turn_duration" {
 			t.Well++
+			t.Failed = Failure{}
 			t.turnEnded(l)
+		}
+		if failed := l.blocked(); failed != (Failure{}) {
+			t.Failed = failed
 		}
 	}
 	if t.held == nil && len(t.open) > 0 {
@@ -131,7 +136,9 @@ func (t *tally) answered(l tallied) {
 		}
 	}
 	t.goesOn(l)
+	t.Failed = Failure{}
 	if l.IsAPIErrorMessage {
+		t.Failed = l.failure()
 		t.turnEnded(l) // there is no other sign of its end
 	}
 	for _, b := range blocks(l.Message.Content) {
@@ -154,13 +161,15 @@ func (t *tally) heard(l tallied) {
 		if b.Type != "text" {
 			continue
 		}
-		switch l.said(b.Text).Kind {
-		case Interrupt:
+		switch said := l.said(b.Text); {
+		case said.Kind == Interrupt:
 			t.turnEnded(l)
-		case UserPrompt:
+		case said.Kind == UserPrompt:
 			t.release() // what has no result by now gets none
-			t.Open = nil
+			t.Open, t.Failed = nil, Failure{}
 			t.goesOn(l)
+		case said.Command == "/login":
+			t.Failed = Failure{}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 )
 
@@ -69,27 +70,14 @@ type Dialog struct {
 
 // Look is what a session is doing.
 type Look struct {
-	Phase      Phase
+	Now        phase.Now
+	Idle       bool // the prompt box is free: no turn runs, whatever Now says of the last one
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
 	Agents     int          // its agents that work in the background, as far as its screen says
+	Memory     uint64       // of the agent and all that it has started, in bytes; 0: not known
 	Usage      *views.Usage // nil: not known
 }
-
-// Phase is what an agent does.
-type Phase string
-
-// The phases of an agent.
-const (
-	Unknown           Phase = "unknown"
-	Idle              Phase = "idle"
-	Working           Phase = "working"
-	WaitingPermission Phase = "waiting_permission"
-	WaitingAnswer     Phase = "waiting_answer"
-)
-
-// Waiting reports whether the agent waits for a person's answer to a dialog.
-func (p Phase) Waiting() bool { return p == WaitingPermission || p == WaitingAnswer }
 
 // Presence says whether a person has a session's window before them in a terminal.
 type Presence string

@@ -6,6 +6,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 
@@ -27,6 +28,7 @@ type Note struct {
 	Writers   []desk.Writer        // of SecondWriter and Ghost; none: it is not known who writes
 	Draft     string               // of DraftCleared: what a person had typed
 	Answerers []decisions.Answerer // of Ready: what in the project may answer requests before a person
+	Now       phase.Now            // of HeldDialog and Retrying: what the agent does
 	Dialog    *desk.Dialog         // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
@@ -47,7 +49,7 @@ const (
 	HeldDraft    Kind = "held_draft"    // the prompt waits behind a person's draft
 	HeldBash     Kind = "held_bash"     // the prompt waits, because the box is in bash mode
 	HeldUnknown  Kind = "held_unknown"  // the prompt waits, because it is not known what the agent shows
-	HeldDialog   Kind = "held_dialog"   // the prompt waits behind a dialog
+	HeldDialog   Kind = "held_dialog"   // the prompt waits behind a dialog, or a subagent's request
 	Typed        Kind = "typed"         // Enter was pressed after the prompt; each time, if one is lost
 	Delivered    Kind = "delivered"     // proof that the agent has the prompt
 	TakenBack    Kind = "taken_back"    // an interrupt: the prompt is about to be taken out of the box, or of the queue
@@ -55,6 +57,7 @@ const (
 	SecondWriter Kind = "second_writer" // another process writes the running session's conversation
 	Ghost        Kind = "ghost"         // somebody writes the conversation of a session that is over
 	DraftCleared Kind = "draft_cleared" // a person's draft is about to be taken out of the box
+	Retrying     Kind = "retrying"      // requests of the agent fail and are made again, which takes a while
 	Transcript   Kind = "transcript"    // there is a transcript to follow
 	Transferred  Kind = "transferred"   // the session goes on with another one's conversation, in a window that a person opened
 )

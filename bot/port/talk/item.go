@@ -1,6 +1,10 @@
 package talk
 
-import "time"
+import (
+	"time"
+
+	"ccbot/bot/port/phase"
+)
 
 // Cursor is a place in a transcript. Only who has made one knows what it says; two cursors of one
 // transcript are in the order of their offsets.
@@ -25,7 +29,8 @@ type Item struct {
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
 	Text      string
-	Bash      string // of LocalOutput: the bash command that printed it, where that is known
+	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
+	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/phase"
 )
 
 // Works looks at the work of sessions.
@@ -16,7 +18,7 @@ type Works interface {
 
 // Work is what the agent of a session has done, and how it was started.
 type Work struct {
-	Phase       string // what the agent does, as last noted; the words are those of desk.Phase
+	Phase       phase.Phase // what the agent does, as last noted
 	PhaseAt     time.Time
 	Model       string
 	Mode        string   // ccbot's permission mode: ask or bypass; empty: ccbot has not started the agent

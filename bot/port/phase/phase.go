@@ -1,0 +1,49 @@
+// Package phase names what an agent does, or what keeps it from doing anything: the words stand in
+// records and in what programs are told, and each has its sentence in the chat.
+package phase
+
+import "time"
+
+// Phase is what an agent does.
+type Phase string
+
+// The phases of an agent. The first five say what its terminal does with keys; the others say why
+// its work has stopped.
+const (
+	Unknown           Phase = "unknown"
+	Idle              Phase = "idle"
+	Working           Phase = "working"
+	WaitingPermission Phase = "waiting_permission" // the agent, or a subagent of it
+	WaitingAnswer     Phase = "waiting_answer"
+	LoggedOut         Phase = "logged_out"    // the account or the key is not accepted
+	Limited           Phase = "limit_reached" // the account has used what it may use
+	APIError          Phase = "api_error"     // a request has failed
+	Blocked           Phase = "blocked"       // a hook of the person's has blocked a prompt
+)
+
+// Waiting reports whether the agent waits for a person's answer.
+func (p Phase) Waiting() bool { return p == WaitingPermission || p == WaitingAnswer }
+
+// Now is what an agent does at a moment.
+type Now struct {
+	Phase Phase
+	// What is the tool of WaitingPermission and WaitingAnswer, and what Claude Code or the hook says
+	// of LoggedOut, Limited, APIError and Blocked; empty: not known.
+	What string
+	// Until is the end of Limited, and when a request of APIError is made again; zero: not known, or
+	// the request is given up.
+	Until time.Time
+}
+
+// Works reports whether a turn runs that waits for no person.
+func (n Now) Works() bool {
+	return n.Phase == Working || n.Phase == APIError && !n.Until.IsZero()
+}
+
+// At is what is left of it at a later moment: after its end a limit is none.
+func (n Now) At(now time.Time) Now {
+	if n.Phase == Limited && !n.Until.IsZero() && !now.Before(n.Until) {
+		return Now{Phase: Idle}
+	}
+	return n
+}

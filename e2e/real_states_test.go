@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/e2e/realclaude"
+)
+
+// TestRealStatesHaveANameAndANextStep lets the real CLI run into what keeps an agent from working: each is told once, with
+// one next step, and stands in /list and in `ccbot list` until the agent goes on.
+func TestRealStatesHaveANameAndANextStep(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)
+	w.env = slices.DeleteFunc(w.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
+	w.start()
+	w.open("work", w.dir)
+	for _, tt := range []struct{ say, told, listed, phase string }{
+		{"error 401", "work is logged out: ", "work: logged out", "logged_out"},
+		{"limit 3600", "work has reached a limit: You've hit your 5-hour limit", "work: limit reached until", "limit_reached"},
+		{"error 400", "work stopped with an error from Claude: API Error: 400 scripted error 400", "work: API error: 400 scripted error 400", "api_error"},
+		{"say fine", "fine", "work: idle", "idle"},
+	} {
+		w.hear(w.say(tt.say), tt.told)
+		w.until("the record says "+tt.phase, func() bool { return w.phaseOf("work") == tt.phase })
+		w.hear(w.say("/list"), tt.listed)
+		assert.Equal(t, 1, w.heard(tt.told), "told once")
+	}
+	w.hear(w.say("/status"), "Memory: ")
+	w.stop()
+}
+
+// phaseOf is what `ccbot list` says that the agent of a session does.
+func (w *world) phaseOf(name string) string {
+	cmd := exec.Command(filepath.Join(binaries, "ccbot"), "list", "--json")
+	cmd.Env = w.env
+	out, err := cmd.Output()
+	var all []struct{ Name, Phase string }
+	if err != nil || json.Unmarshal(out, &all) != nil {
+		return ""
+	}
+	for _, one := range all {
+		if one.Name == name {
+			return one.Phase
+		}
+	}
+	return ""
+}

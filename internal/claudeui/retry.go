@@ -1,0 +1,43 @@
+package claudeui
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Retry is a request to the API that has failed and is made again, as the screen counts down to that.
+type Retry struct {
+	What string        // what has failed
+	In   time.Duration // until the next try, when the screen was drawn
+}
+
+// retryRow stands in the place of a running turn's row: "✻ 529 Overloaded · retrying in 33s · attempt 7/10" (2.1.328).
+var retryRow = regexp.MustCompile(`^[✢✳✶✻✽*·] (.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+
+// retrying reads the last thing above the box, whose rows may be wrapped.
+func retrying(above []line) *Retry {
+	for i := len(above) - 1; i >= 0; i-- {
+		if above[i].indent() != 0 {
+			continue
+		}
+		row := strings.Join(strings.Fields(plain(above[i:])), " ")
+		m := retryRow.FindStringSubmatch(row)
+		if m == nil {
+			return nil
+		}
+		return &Retry{What: m[1], In: span(m[2])}
+	}
+	return nil
+}
+
+// span reads "1m 5s".
+func span(text string) (d time.Duration) {
+	units := map[byte]time.Duration{'h': time.Hour, 'm': time.Minute, 's': time.Second}
+	for word := range strings.FieldsSeq(text) {
+		n, _ := strconv.Atoi(word[:len(word)-1])
+		d += time.Duration(n) * units[word[len(word)-1]]
+	}
+	return d
+}

@@ -1,0 +1,55 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// errs is a line that 2.1.328 writes when a request has failed; says are the keys that tell how.
+func errs(text, says string) string {
+	return `{"type":"assistant","message":{"id":"e","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"` + text +
+		`"}],"usage":{"output_tokens":0}},` + says + `,"isApiErrorMessage":true}` + "\n"
+}
+
+// The lines are those that 2.1.328 writes, without what is not read.
+func TestAFailureStandsUntilSomebodyGoesOn(t *testing.T) {
+	const (
+		asks   = `{"type":"user","permissionMode":"default","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"
+		login  = `{"type":"user","message":{"content":"<command-name>/login</command-name>\n<command-message>login</command-message>"}}` + "\n"
+		status = `{"type":"user","message":{"content":"<command-name>/status</command-name>\n<command-message>status</command-message>"}}` + "\n"
+	)
+	loggedOut := errs("Not logged in · Please run /login", `"error":"authentication_failed","apiErrorStatus":401`)
+	limited := errs("You've hit your 5-hour limit · resets 9:23pm (UTC)", `"apiError":"usage_limit_reached",`+
+		`"quotaLimits":{"status":"rejected","resetsAt":1795296211,"rateLimitType":"five_hour"},"error":"rate_limit","apiErrorStatus":429`)
+	tests := []struct {
+		name    string
+		content string
+		want    Failure
+	}{
+		{"nothing has failed", asks + reply("m", "ok") + turnEnd, Failure{}},
+		{"not logged in", asks + loggedOut, Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"a key that is not accepted", asks + errs("Invalid API key · Fix external API key", `"error":"authentication_failed","apiErrorStatus":401`),
+			Failure{Kind: FailedLogin, Text: "Invalid API key · Fix external API key"}},
+		{"a limit of the account", asks + limited, Failure{Kind: FailedLimit, Text: "You've hit your 5-hour limit · resets 9:23pm (UTC)",
+			Until: time.Date(2026, 11, 21, 21, 23, 31, 0, time.UTC)}},
+		{"a limit of a key has no end that is told", asks + errs("API Error: Request rejected (429)", `"error":"rate_limit","apiErrorStatus":429`),
+			Failure{Kind: FailedRequest, Text: "API Error: Request rejected (429)"}},
+		{"an overloaded API", asks + errs("API Error: Repeated 529 Overloaded errors.", `"error":"server_error","apiErrorStatus":529`),
+			Failure{Kind: FailedRequest, Text: "API Error: Repeated 529 Overloaded errors."}},
+		{"keys of other types", asks + errs("API Error: 400", `"error":{"type":"x"},"quotaLimits":[1]`), Failure{Kind: FailedRequest, Text: "API Error: 400"}},
+		{"a hook", asks + blocked("not on Fridays", "go") + "\n", Failure{Kind: FailedHook, Text: "not on Fridays"}},
+		{"the next prompt", loggedOut + asks, Failure{}},
+		{"an answer, as after the end of a limit", limited + reply("m", "fine"), Failure{}},
+		{"a login", loggedOut + login, Failure{}},
+		{"another command", loggedOut + status, Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"of a subagent", asks + strings.Replace(loggedOut, "{", `{"isSidechain":true,`, 1), Failure{}},
+		{"while a result is awaited", creates("a", "1", "x") + calls("b", "TaskUpdate", `{"taskId":"1"}`) + loggedOut,
+			Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, advanced(t, tc.content).Failed) })
+	}
+}

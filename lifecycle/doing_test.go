@@ -1,0 +1,177 @@
+package lifecycle
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/port/phase"
+	"ccbot/hooks"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+func TestDoing(t *testing.T) {
+	busy := status(presence.Busy)
+	below := func(tool string) func(*View) { return func(v *View) { v.Below = tool } }
+	asks := func(tool string) func(*View) { return func(v *View) { v.Relayed, v.Tool = true, tool } }
+	retries := func(v *View) { v.Screen.Retry = &claudeui.Retry{What: "529 Overloaded", In: 33 * time.Second} }
+	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {
+		return transcript.Failure{Kind: kind, Text: "said", Until: until}
+	}
+	later := noon.Add(time.Hour)
+	tests := []struct {
+		name   string
+		v      View
+		failed transcript.Failure
+		want   phase.Now
+	}{
+		{"idle", free(), transcript.Failure{}, phase.Now{Phase: phase.Idle}},
+		{"working", free(busy), transcript.Failure{}, phase.Now{Phase: phase.Working}},
+		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.Unknown}},
+		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission}},
+		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), transcript.Failure{},
+			phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
+		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, phase.Now{Phase: phase.Working}},
+		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
+		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, phase.Now{Phase: phase.Idle}},
+		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		{"a request is made again", free(busy, retries), transcript.Failure{}, phase.Now{Phase: phase.APIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
+		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), phase.Now{Phase: phase.Working}},
+		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), phase.Now{Phase: phase.APIError, What: "said"}},
+		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.LoggedOut, What: "said"}},
+		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), phase.Now{Phase: phase.Blocked, What: "said"}},
+		{"a limit", free(), failed(transcript.FailedLimit, later), phase.Now{Phase: phase.Limited, What: "said", Until: later}},
+		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), phase.Now{Phase: phase.Limited, What: "said"}},
+		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), phase.Now{Phase: phase.Idle}},
+		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), phase.Now{Phase: phase.WaitingPermission}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, doing(tc.v, tc.failed)) })
+	}
+}
+
+// A subagent's request leaves presence busy. Every prompt behind it is told, in what order they came.
+func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status = presence.Busy })
+		w.held(r, "one", "first")
+		w.pass(QueueNotice + time.Second)
+		assert.Equal(t, 1, w.news.told(NoteQueued))
+		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
+
+		w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
+		w.Wake(r.ID) // as the relay says
+		w.pass(time.Second)
+		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+		w.held(r, "two", "second")
+		w.held(r, "three", "third")
+		w.pass(time.Second)
+		assert.Equal(t, 3, w.news.told(NoteHeldDialog))
+		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, w.news.last(NoteHeldDialog).Now)
+		got := w.get(r.ID)
+		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, Noted(got))
+		assert.Equal(t, Noted(got), w.Look(w.ctx, got).Now)
+		w.pass(10 * slow)
+		assert.Equal(t, 3, w.news.told(NoteHeldDialog), "once")
+		assert.Empty(t, a.heard())
+
+		w.relays.leave()
+		w.Wake(r.ID)
+		w.pass(time.Second)
+		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
+		a.set(func(a *agent) { a.status = presence.Idle })
+		w.WakeAgent(a.id.PID)
+		w.pass(time.Second)
+		assert.Equal(t, []string{"first"}, a.heard())
+	})
+}
+
+// Nothing tells that a request of the agent fails but its screen.
+func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status = presence.Busy })
+		w.WakeAgent(a.id.PID)
+		w.pass(time.Second)
+		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 4s · attempt 3/10" })
+		w.pass(slow + time.Second)
+		assert.Equal(t, string(phase.APIError), w.get(r.ID).Phase)
+		assert.Zero(t, w.news.told(NoteRetrying), "it is over before anybody has read of it")
+		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 33s · attempt 6/10" })
+		w.pass(10 * slow)
+		assert.Equal(t, 1, w.news.told(NoteRetrying))
+		assert.Equal(t, "529 Overloaded", w.news.last(NoteRetrying).Now.What)
+		got := w.get(r.ID)
+		assert.True(t, Noted(got).Works())
+
+		a.set(func(a *agent) { a.retry = "" })
+		w.pass(2 * slow)
+		assert.Equal(t, phase.Now{Phase: phase.Working}, Noted(w.get(r.ID)))
+		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
+			a.set(func(a *agent) { a.status = s })
+			w.WakeAgent(a.id.PID)
+			w.pass(told + time.Second)
+		}
+		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
+		w.pass(2 * slow)
+		assert.Equal(t, 2, w.news.told(NoteRetrying), "another turn")
+	})
+}
+
+func TestAFailureIsNotedAndALimitEnds(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		turn := func(line string) session.Record {
+			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
+			w.WakeAgent(a.id.PID)
+			w.pass(time.Second)
+			w.write(r, line)
+			a.set(func(a *agent) { a.status, a.since = presence.Idle, time.Now() })
+			w.WakeAgent(a.id.PID)
+			w.pass(told + time.Second)
+			return w.get(r.ID)
+		}
+		failure := func(says string) string {
+			return `{"type":"assistant","isApiErrorMessage":true,"message":{"id":"` + uuid.NewString() +
+				`","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}},` + says + `}`
+		}
+		got := turn(failure(`"error":"authentication_failed"`))
+		assert.Equal(t, phase.Now{Phase: phase.LoggedOut, What: "said"}, Noted(got))
+
+		until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		got = turn(failure(`"error":"rate_limit","quotaLimits":{"resetsAt":` + strconv.FormatInt(until.Unix(), 10) + `}`))
+		assert.Equal(t, phase.Now{Phase: phase.Limited, What: "said", Until: until}, Noted(got))
+		w.pass(2 * time.Hour)
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)), "nobody has said so")
+
+		got = turn(failure(`"error":"server_error"`))
+		assert.Equal(t, phase.Now{Phase: phase.APIError, What: "said"}, Noted(got))
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard(), "a failure holds up nothing")
+		got = turn(userLine(said) + "\n" + assistantLine + "\n" + turnEndLine)
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(got))
+	})
+}
+
+// An agent whose requests fail is at work: its end has cut a turn short.
+func TestATurnWhoseRequestsFailIsCutShort(t *testing.T) {
+	open := transcript.Progress{Open: &transcript.Turn{At: noon.Add(-time.Hour)}}
+	r := in(session.Running, func(r *session.Record) {
+		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open
+		r.Phase, r.PhaseAt, r.PhaseUntil = string(phase.APIError), noon.Add(-time.Minute), noon
+	})
+	assert.NotNil(t, interruption(r, presence.File{}, noon, noon))
+	r.PhaseUntil = time.Time{}
+	assert.Nil(t, interruption(r, presence.File{}, noon, noon), "the request was given up")
+}
