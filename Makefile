@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test crash chaos lint bench e2e build clean install-tmux
+.PHONY: help try test crash chaos lint bench figures e2e build clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -41,6 +41,9 @@ bench: ## benchmarks into bin/bench.txt, compared with those of the last run
 	@if [ -f bin/bench.txt ]; then mv bin/bench.txt bin/bench.old.txt; fi
 	@$(GO) test -run '^$$' -bench . -benchmem -count 6 $(PKG) | tee bin/bench.txt
 	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
+
+figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
+	@CCBOT_FIGURES=1 $(GO) test -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
 # The hook runs at every prompt: static and small, so that it starts at once anywhere.
 build: ## bin/ccbot and bin/ccbot-hook

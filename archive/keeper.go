@@ -25,7 +25,8 @@ type Sessions interface {
 
 // Records is the store of sessions as a Keeper uses it.
 type Records interface {
-	List() []session.Record
+	// Shared gives all of them, oldest first. They must not be changed.
+	Shared() []session.Record
 	// Purge deletes a record if may says so; nothing happens to the record
 	// between the question and the deletion.
 	Purge(ctx context.Context, id uuid.UUID, may func(session.Record) (bool, error)) (purged bool, err error)
@@ -97,7 +98,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 		return idle
 	}
 	var seen []Seen
-	for _, r := range k.Records.List() {
+	for _, r := range k.Records.Shared() {
 		if r.State != session.Running {
 			continue
 		}
@@ -137,7 +138,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	if err := k.Copies.Expire(); err != nil {
 		k.Log.Warn("purged_records_not_removed", "error", err.Error())
 	}
-	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.List()) {
+	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.Shared()) {
 		if ctx.Err() != nil {
 			return gone
 		}

@@ -47,6 +47,7 @@ type Sessions interface {
 	prompts.Decisions
 	prompts.Edits
 	views.Works
+	views.Successors
 	desk.Keys
 	desk.Screens
 	desk.Neighbours
@@ -149,7 +150,7 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Move: d.Sessions.Move,
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {

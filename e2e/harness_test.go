@@ -385,11 +385,13 @@ func (w *world) agentPath() string {
 }
 
 // records are the session records on disk.
-func (w *world) records() []session.Record {
+func (w *world) records() []session.Record { return w.store().List() }
+
+func (w *world) store() *session.Store {
 	w.t.Helper()
 	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(w.t, err)
-	return store.List()
+	return store
 }
 
 // claudeID is the Claude session id of the world's only session.

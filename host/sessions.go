@@ -63,7 +63,7 @@ type Orphans interface {
 type Sessions struct {
 	Lifecycle Lifecycle
 	Windows   Orphans
-	Records   Records
+	Records   AllRecords
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
 	// Memory is that of some processes together, in bytes; 0: not known. It may be nil.
@@ -86,12 +86,21 @@ var (
 	_ desk.Notices      = Sessions{}
 	_ talk.Shown        = Sessions{}
 	_ views.Works       = Sessions{}
+	_ views.Successors  = Sessions{}
 )
 
 // Start starts an agent in a new window.
 func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
 	r, err := m.Lifecycle.Start(ctx, q)
 	return View(r), m.refused(err)
+}
+
+// Successor gives the session that goes on with the conversation of another one.
+func (m Sessions) Successor(of views.Session) views.Session {
+	if next, ok := session.Successor(m.Records.Shared(), of.ID); ok {
+		return View(next)
+	}
+	return of
 }
 
 // Restore brings a session back.

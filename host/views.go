@@ -12,10 +12,11 @@ import (
 // Views shows the records of this machine to the chat.
 type Views struct{ Records AllRecords }
 
-// AllRecords reads the sessions there are, oldest first.
+// AllRecords reads the sessions there are.
 type AllRecords interface {
 	Records
-	List() []session.Record
+	// Shared gives all of them, oldest first. They must not be changed.
+	Shared() []session.Record
 }
 
 // Get gives one session.
@@ -26,8 +27,9 @@ func (v Views) Get(id uuid.UUID) (views.Session, bool) {
 
 // List gives all sessions, oldest first.
 func (v Views) List() []views.Session {
-	var all []views.Session
-	for _, r := range v.Records.List() {
+	records := v.Records.Shared()
+	all := make([]views.Session, 0, len(records))
+	for _, r := range records {
 		all = append(all, View(r))
 	}
 	return all

@@ -26,7 +26,7 @@ type Above struct {
 // is none. An error says that nobody knows.
 func (s *Service) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]uuid.UUID)
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		mayLive := r.State.Live() || r.State == session.CleanupFailed
 		if mayLive && r.Binding != nil && r.Binding.Agent.Valid() {
 			bound[r.Binding.Agent] = r.ID

@@ -107,7 +107,7 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 
 // boundTo finds the open session of a conversation whose agent a process is.
 func (s *Service) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Binding != nil && r.Binding.Agent == agent && agent.Valid() {
 			return r, true
 		}

@@ -197,7 +197,7 @@ func (w *work) guarded(ctx context.Context, p process.Process, except ...string)
 }
 
 func (w *work) sparedBy(table process.Snapshot, p process.Process, except ...string) *process.Spare {
-	return w.scene(table, w.Store.List()).sparedBy(w.r.ID, p, except...)
+	return w.scene(table, w.Store.Shared()).sparedBy(w.r.ID, p, except...)
 }
 
 // endWriting ends processes that write the conversation. One that still lives is

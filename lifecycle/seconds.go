@@ -29,9 +29,15 @@ const noticeEvery = time.Minute
 // first. Nobody is told twice of the same process, and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
-	all := s.Store.List()
+	all := s.Store.Shared()
 	known := explained(all)
-	records := noticeable(all)
+	notices := noticeable(all)
+	var records []session.Record
+	for _, r := range all {
+		if notices(r) {
+			records = append(records, r)
+		}
+	}
 	if len(records) == 0 {
 		return tidied
 	}
@@ -62,7 +68,7 @@ func (s *Service) came(ctx context.Context, r session.Record, table process.Snap
 	if s.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
 		return false
 	}
-	for _, one := range s.scene(table, s.Store.List()).lookAround(ctx).describe(r, fresh) {
+	for _, one := range s.scene(table, s.Store.Shared()).lookAround(ctx).describe(r, fresh) {
 		if one.Adoptable() && s.Came(ctx, one) {
 			return true
 		}
@@ -96,16 +102,16 @@ func noticed(r session.Record) bool {
 	return r.State != session.Stopping && !given && (!r.State.Live() || r.Binding != nil)
 }
 
-// noticeable are the sessions that have something to tell of who else writes their
-// conversation. One that is over leaves that to an open one with the same.
-func noticeable(records []session.Record) []session.Record {
+// noticeable finds the sessions that have something to tell of who else writes
+// their conversation. One that is over leaves that to an open one with the same.
+func noticeable(records []session.Record) func(session.Record) bool {
 	open := make(map[uuid.UUID]bool)
 	for _, r := range records {
 		if r.State.Live() {
 			open[r.ClaudeSessionID] = true
 		}
 	}
-	return slices.DeleteFunc(records, func(r session.Record) bool { return !noticed(r) || !r.State.Live() && open[r.ClaudeSessionID] })
+	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) }
 }
 
 // newSeconds are the proven writers of the record's conversation that are not
@@ -156,9 +162,9 @@ func (s *Service) haunted(r session.Record, known int64) bool {
 
 // noticeWriters tells what is still true on the session's worker.
 func (w *work) noticeWriters(ctx context.Context) error {
-	all := w.Store.List()
+	all := w.Store.Shared()
 	known := explained(all)[w.r.ClaudeSessionID]
-	if !slices.ContainsFunc(noticeable(all), func(r session.Record) bool { return r.ID == w.r.ID }) {
+	if !noticeable(all)(*w.r) {
 		return nil
 	}
 	found, err := w.writers(ctx, w.r.ClaudeSessionID)
@@ -211,7 +217,7 @@ func (w *work) noteSeconds(told evidence) error {
 // of the same conversation.
 func (w *work) toldElsewhere(fresh evidence) bool {
 	var told []process.Identity
-	for _, r := range w.Store.List() {
+	for _, r := range w.Store.Shared() {
 		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
 			told = append(told, r.Seconds...)
 		}

@@ -189,7 +189,7 @@ func (s *Service) Wake(id uuid.UUID) {
 // WakeAll asks for a step of every live session; tmux or the presence folder
 // says that something changed, not what.
 func (s *Service) WakeAll() {
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		if r.State.Live() {
 			s.Wake(r.ID)
 		}
@@ -199,7 +199,7 @@ func (s *Service) WakeAll() {
 // WakeAgent asks for a step of the session whose agent has this pid. The
 // presence file of any other process may be that of a second writer.
 func (s *Service) WakeAgent(pid int) {
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
 			s.Wake(r.ID)
 		}

@@ -247,7 +247,7 @@ func CheckDir(dir string) error {
 
 // byOrigin finds the session that a command already started.
 func (s *Service) byOrigin(origin string) (session.Record, bool) {
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		if origin != "" && r.Origin == origin && r.State != session.Failed {
 			return r, true
 		}
@@ -263,7 +263,7 @@ func (s *Service) freeName(q StartRequest) string {
 		name = filepath.Base(filepath.Clean(q.Dir))
 	}
 	taken := make(map[string]bool)
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
 	}
 	free := name

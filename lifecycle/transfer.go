@@ -170,7 +170,7 @@ func moved(r session.Record) bool {
 // successor finds the session that goes on with another one's conversation, or
 // with that of its successor.
 func (s *Service) successor(id uuid.UUID) (last session.Record, found bool) {
-	return session.Successor(s.Store.List(), id)
+	return session.Successor(s.Store.Shared(), id)
 }
 
 // resumable says why a session cannot be brought back.
@@ -249,7 +249,7 @@ func (s *Service) halfMoved(r session.Record) (target uuid.UUID, half bool) {
 	if moved(r) || s.goesOn(r) {
 		return uuid.Nil, false
 	}
-	for _, t := range slices.Backward(s.Store.List()) {
+	for _, t := range slices.Backward(s.Store.Shared()) {
 		if t.TookOver != r.ID {
 			continue
 		}
@@ -280,7 +280,7 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 // tidyTransfers finishes every transfer that an error has cut short.
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
-	for _, t := range s.Store.List() {
+	for _, t := range s.Store.Shared() {
 		if from, ok := s.source(t); ok && !moved(from) {
 			failed = append(failed, s.TidyTransfer(ctx, t.ID))
 		}

@@ -57,7 +57,7 @@ const watchRetry = 30 * time.Second
 // wakeUnfinished arranges the next step of every session that is over and has
 // something left to end: a cleanup that failed, or tools of what was killed.
 func (s *Service) wakeUnfinished() {
-	for _, r := range s.Store.List() {
+	for _, r := range s.Store.Shared() {
 		if !r.State.Live() && stepped(r) {
 			s.Wake(r.ID)
 		}
@@ -121,9 +121,11 @@ func (s *Service) isNews(ctx context.Context, pid int) bool {
 	if err != nil {
 		return false // gone, or torn: the next look at all of them finds it
 	}
-	return slices.ContainsFunc(noticeable(s.Store.List()), func(r session.Record) bool {
+	all := s.Store.Shared()
+	notices := noticeable(all)
+	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
 		own := r.Binding != nil && is(r.Binding.Agent)
-		return r.ClaudeSessionID == f.SessionID && !own && !slices.ContainsFunc(r.Seconds, is)
+		return r.ClaudeSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.Seconds, is)
 	})
 }

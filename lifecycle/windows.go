@@ -28,7 +28,7 @@ func (s *Service) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 	if err != nil {
 		return nil, fmt.Errorf("look into windows: %w", err)
 	}
-	c := s.scene(t.table, s.Store.List())
+	c := s.scene(t.table, s.Store.Shared())
 	c.now, _ = c.Processes.Moment()
 	c.panes = panes
 	writers := c.describe(session.Record{}, proven(s.weigh(t, t.mentioned()...)))

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/prompts"
@@ -114,7 +116,19 @@ func newWorld(t *testing.T, base string) *world {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(base, "claude"), []byte("#!/bin/sh\n"), 0o700))
 	w.restart()
+	t.Cleanup(w.sharedAsOnDisk)
 	return w
+}
+
+// sharedAsOnDisk finds whoever has changed a record that is only to be read: all readers share it.
+func (w *world) sharedAsOnDisk() {
+	for _, r := range w.Store.Shared() {
+		disk, err := os.ReadFile(filepath.Join(w.base, "state", "sessions", r.ID.String()+".json"))
+		require.NoError(w.t, err)
+		shared, err := json.Marshal(r)
+		require.NoError(w.t, err)
+		assert.JSONEq(w.t, string(disk), string(shared))
+	}
 }
 
 // restart makes a new Service over the same disk and the same machine; it does

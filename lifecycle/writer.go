@@ -123,7 +123,7 @@ func (w *work) describe(ctx context.Context, found evidence) []Writer {
 	if len(found.verdicts) == 0 {
 		return nil
 	}
-	return w.scene(found.table, w.Store.List()).lookAround(ctx).describe(*w.r, found.verdicts)
+	return w.scene(found.table, w.Store.Shared()).lookAround(ctx).describe(*w.r, found.verdicts)
 }
 
 // describe tells who they are to a session.

@@ -154,7 +154,7 @@ func (s *Service) readBindings(t *testimony) error {
 
 // agents are the names of Claude Code's command, and the programs that agents of
 // ours were seen to be.
-func (s *Service) agents() process.AgentNames { return s.agentsOf(s.Store.List()) }
+func (s *Service) agents() process.AgentNames { return s.agentsOf(s.Store.Shared()) }
 
 func (s *Service) agentsOf(records []session.Record) process.AgentNames {
 	names := process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
@@ -211,7 +211,7 @@ func (w *work) others(ctx context.Context) ([]Writer, error) {
 
 // beside are all who write this session's conversation beside its agent, or may.
 func (w *work) beside(ctx context.Context, all evidence) []Writer {
-	c := w.scene(all.table, w.Store.List())
+	c := w.scene(all.table, w.Store.Shared())
 	found := strangers(*w.r, all)
 	if len(found.verdicts) > 0 {
 		c.lookAround(ctx)
@@ -252,7 +252,7 @@ func (s *Service) holdConversation(ctx context.Context, claudeID uuid.UUID) (rel
 // their agents are not among those known: one that has just been started shows
 // nothing yet.
 func (w *work) elsewhere(known []Writer) (left []Writer) {
-	for _, r := range w.Store.List() {
+	for _, r := range w.Store.Shared() {
 		if r.ID == w.r.ID || !r.State.Live() || r.ClaudeSessionID != w.r.ClaudeSessionID {
 			continue
 		}

@@ -224,7 +224,7 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 		}
 		return f, nil
 	}
-	records := v.Store.List()
+	records := v.Store.Shared()
 	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, a.claude) })
 	if len(owners) == 0 {
 		return f, nil
@@ -279,7 +279,7 @@ func (v *Recovery) boundTo(a arrival) (session.Record, bool) {
 	if v.Processes.Liveness(a.agent) != process.Alive {
 		return session.Record{}, false
 	}
-	records := v.Store.List()
+	records := v.Store.Shared()
 	if i := slices.IndexFunc(records, is); i >= 0 {
 		return records[i], true
 	}

@@ -353,7 +353,7 @@ type unlisted struct {
 	t *testing.T
 }
 
-func (u unlisted) List() []session.Record {
+func (u unlisted) Shared() []session.Record {
 	u.t.Error("all records are listed")
 	return nil
 }

@@ -44,7 +44,7 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	default:
 		v.Log.Warn("tmux_unclear", "error", err.Error())
 	}
-	w.Records, w.Aside = v.Store.List(), v.Store.Aside()
+	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
 	w.Ignored = v.ignored(w.Server, w.Panes)
 	return w
 }

@@ -28,7 +28,8 @@ type Processes interface {
 
 // Records are all sessions.
 type Records interface {
-	List() []session.Record
+	// Shared gives them oldest first. They must not be changed.
+	Shared() []session.Record
 	Get(id uuid.UUID) (session.Record, bool)
 	Remove(id uuid.UUID) error
 	// Aside are the records that could not be read.

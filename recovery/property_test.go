@@ -277,7 +277,7 @@ func checkApply(t *rapid.T, w World, stuck map[uuid.UUID]bool, dir string) {
 	if (report.Backup != "") != changed {
 		t.Fatalf("backup %q, changed: %t", report.Backup, changed)
 	}
-	compare(t, want.Records, v.Store.List(), stuck)
+	compare(t, want.Records, v.Store.Shared(), stuck)
 	for _, id := range l.ended {
 		if !slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(w.Survey.Writers))...), func(one lifecycle.Writer) bool {
 			return one.Identity == id && one.Standing == lifecycle.Leftover && one.Endable()

@@ -54,7 +54,7 @@ func ages() []AgeBucket {
 // finish counts what there is after a recovery, and logs it.
 func (v *Recovery) finish(report *Report, w World) {
 	report.States, report.Ages = make(map[session.State]int), ages()
-	for _, r := range v.Store.List() {
+	for _, r := range v.Store.Shared() {
 		report.Records++
 		report.States[r.State]++
 		if r.State.Live() {

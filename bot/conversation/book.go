@@ -17,6 +17,7 @@ type Book struct {
 	*Store
 	Access
 	Records views.Views
+	views.Successors
 	// Move has a session shown in another conversation.
 	Move   func(ctx context.Context, session uuid.UUID, to address.Conversation) error
 	Events Events
@@ -51,12 +52,6 @@ func (b *Book) IsInFront(r views.Session) bool {
 	return r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r)
 }
 
-// Successor is the session that goes on with the conversation of r: r itself where no session took
-// it over, or where that session is not known any more.
-func (b *Book) Successor(r views.Session) views.Session {
-	return views.Successor(b.Records.List(), r)
-}
-
 // Find gives the sessions that a person calls so, see package naming, the newest first; without an
 // argument it is the current one. Sessions with one name are one: the newest, of those that fit where
 // any does. So of several the person has to choose, and one may fit or not. A session whose conversation
@@ -69,13 +64,12 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 		}
 		return []views.Session{r}, nil
 	}
-	all := b.Records.List()
 	named := func(r views.Session) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Other: []uuid.UUID{r.ClaudeSessionID}}
 	}
-	means := naming.Find(all, arg, named, func(r views.Session) bool { return fits(views.Successor(all, r)) })
+	means := naming.Find(b.Records.List(), arg, named, func(r views.Session) bool { return fits(b.Successor(r)) })
 	for _, r := range slices.Backward(means) {
-		r = views.Successor(all, r)
+		r = b.Successor(r)
 		if !slices.ContainsFunc(found, func(one views.Session) bool { return strings.EqualFold(one.Name, r.Name) }) {
 			found = append(found, r)
 		}

@@ -123,7 +123,7 @@ func (s *system) states() map[session.State]int {
 	for _, state := range session.States() {
 		counts[state] = 0
 	}
-	for _, r := range s.store.List() {
+	for _, r := range s.store.Shared() {
 		counts[r.State]++
 	}
 	return counts

@@ -164,7 +164,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.begun(username)
-	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.List()))
+	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.Shared()))
 	return intake.Run(ctx)
 }
 

@@ -34,34 +34,37 @@ func Marshal(v any, unknown Unknown) ([]byte, error) {
 // fields that have no place in it. version is the only one that this program
 // reads: a higher "version" in the object is ErrNewer, a lower one another error.
 func Unmarshal(data []byte, version int, v any) (Unknown, error) {
-	var head struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	var members Unknown
+	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, err
 	}
-	if head.Version > version {
-		return nil, fmt.Errorf("version %d: %w", head.Version, ErrNewer)
+	has := 0
+	if told := members["version"]; told != nil {
+		if err := json.Unmarshal(told, &has); err != nil {
+			return nil, err
+		}
 	}
-	if head.Version < version {
-		return nil, fmt.Errorf("version %d is not read any more: this ccbot has version %d", head.Version, version)
+	if has > version {
+		return nil, fmt.Errorf("version %d: %w", has, ErrNewer)
+	}
+	if has < version {
+		return nil, fmt.Errorf("version %d is not read any more: this ccbot has version %d", has, version)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return nil, err
 	}
-	unknown := make(Unknown)
-	if err := json.Unmarshal(data, &unknown); err != nil {
-		return nil, err
-	}
 	for _, name := range fields(reflect.TypeOf(v).Elem()) {
-		delete(unknown, name)
+		delete(members, name)
 	}
-	return unknown, nil
+	if len(members) == 0 {
+		return nil, nil // an empty map keeps its room
+	}
+	return maps.Clone(members), nil
 }
 
 // fields are the JSON names of a struct's fields.
 func fields(t reflect.Type) []string {
-	var names []string
+	names := make([]string, 0, t.NumField())
 	for f := range t.Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,7 +58,7 @@ func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger) (*Store, e
 
 func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 	return &Store{folder: spool.Folder{Path: dir, Fsync: true}, now: now, log: log,
-		records: make(map[uuid.UUID]Record), workers: make(map[uuid.UUID]chan struct{})}
+		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{})}
 }
 
 // Aside tells, by name of file, what was not loaded when the store was opened:
@@ -100,13 +99,13 @@ func (s *Store) load(name string) error {
 	if err != nil {
 		return s.setAside(name, err)
 	}
-	s.records[r.ID] = r
+	s.records[r.ID] = &r
 	return nil
 }
 
 func understand(name string, data []byte) (Record, error) {
 	var r Record
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := r.UnmarshalJSON(data); err != nil { // as json.Unmarshal does, which would read all of it twice more
 		return Record{}, err
 	}
 	if file(r.ID) != name {

@@ -1,14 +1,16 @@
 package session
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +36,8 @@ type Store struct {
 	aside      []Aside // never changes once the store is open
 
 	mu      sync.Mutex
-	records map[uuid.UUID]Record
+	records map[uuid.UUID]*Record       // none of them ever changes: a write puts another in its place
+	shared  []Record                    // what Shared gives; nil after a write
 	workers map[uuid.UUID]chan struct{} // one slot each: who holds it is the record's worker
 }
 
@@ -44,26 +47,39 @@ func file(id uuid.UUID) string { return id.String() + ".json" }
 // Get returns a copy of the record.
 func (s *Store) Get(id uuid.UUID) (Record, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	r, ok := s.records[id]
-	return r.Clone(), ok
+	s.mu.Unlock()
+	if !ok {
+		return Record{}, false
+	}
+	return r.Clone(), true
 }
 
 // List returns copies of all records, oldest first.
 func (s *Store) List() []Record {
+	list := slices.Clone(s.Shared())
+	for i, r := range list {
+		list[i] = r.Clone()
+	}
+	return list
+}
+
+// Shared returns all records as they are now, oldest first, without copying them: the list, and all
+// that its records lead to, belong to the store and to everybody else who reads. They must not be
+// changed.
+func (s *Store) Shared() []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]Record, 0, len(s.records))
-	for _, r := range s.records {
-		list = append(list, r.Clone())
-	}
-	slices.SortFunc(list, func(a, b Record) int {
-		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
-			return c
+	if s.shared == nil {
+		sorted := slices.SortedFunc(maps.Values(s.records), func(a, b *Record) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))
+		})
+		s.shared = make([]Record, 0, len(sorted))
+		for _, r := range sorted {
+			s.shared = append(s.shared, *r)
 		}
-		return strings.Compare(a.ID.String(), b.ID.String())
-	})
-	return list
+	}
+	return s.shared
 }
 
 // Create writes a new record. It is on disk when Create returns.
@@ -141,9 +157,10 @@ func (s *Store) write(r *Record) error {
 	if err := s.folder.Put(file(r.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
+	kept := r.Clone()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records[r.ID] = r.Clone()
+	s.records[r.ID], s.shared = &kept, nil
 	return nil
 }
 
@@ -190,5 +207,6 @@ func (s *Store) forget(id uuid.UUID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.records, id)
+	s.shared = nil
 	return nil
 }

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -162,14 +163,15 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
 		return nil, ErrForeign
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = ErrTooBig
-	}
-	if err != nil {
+	// As large as the file, and what a Buffer keeps free: all of it is one read, and the end the second.
+	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
 		return nil, err
 	}
-	return data, nil
+	if int64(data.Len()) > limit {
+		return nil, ErrTooBig
+	}
+	return data.Bytes(), nil
 }
 
 func syncFolder(path string) error {

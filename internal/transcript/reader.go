@@ -8,13 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 const (
 	// maxLine is the longest line that is read; images and pasted files make lines of many megabytes.
 	maxLine = 64 << 20
-	// keptBuffer is the largest line buffer that is kept for the next line.
-	keptBuffer = 1 << 20
+	// keptBuffer is the largest line buffer that is kept for the next line: every open session has one.
+	keptBuffer = 64 << 10
+	// leastAhead and mostAhead bound what is read at once. Mostly there is nothing behind a cursor, and a
+	// start looks at the transcripts of thousands of sessions.
+	leastAhead, mostAhead = 4 << 10, 64 << 10
 )
 
 // Reader reads items from a cursor to the present end of the file, by whole lines, and goes on there when
@@ -185,7 +189,8 @@ func (r *Reader) open() (bool, error) {
 	if err := r.seek(file); err != nil {
 		return false, errors.Join(err, file.Close())
 	}
-	r.file, r.in = file, bufio.NewReaderSize(file, 256<<10)
+	ahead := min(max(info.Size()-r.start.Offset, leastAhead), mostAhead)
+	r.file, r.in = file, bufio.NewReaderSize(file, int(ahead))
 	return true, nil
 }
 
@@ -238,19 +243,23 @@ func (r *Reader) check() error {
 // usageSeen remembers the last message ids. The lines of one message stand close together, so a few are
 // enough however long the session is.
 type usageSeen struct {
-	ids  [256]string
-	next int
+	ids  []string // usageKept at most
+	next int      // of these, the one to go first
 }
+
+const usageKept = 256
 
 // first reports whether id was not seen yet, and remembers it.
 func (u *usageSeen) first(id string) bool {
-	for _, known := range u.ids {
-		if known == id {
-			return false
-		}
+	if slices.Contains(u.ids, id) {
+		return false
+	}
+	if len(u.ids) < usageKept {
+		u.ids = append(u.ids, id)
+		return true
 	}
 	u.ids[u.next] = id
-	u.next = (u.next + 1) % len(u.ids)
+	u.next = (u.next + 1) % usageKept
 	return true
 }
 

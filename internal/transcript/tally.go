@@ -52,6 +52,8 @@ type tallied struct {
 	RequestedModel string
 	PermissionMode string
 	ToolUseResult  json.RawMessage
+
+	blocks []block // of the message
 }
 
 func newTally(p Progress) *tally {
@@ -89,6 +91,7 @@ func (t *tally) take(line []byte) {
 	if l.IsSidechain {
 		return
 	}
+	l.blocks = blocks(l.Message.Content)
 	if l.PermissionMode != "" {
 		t.PermissionMode = clip(l.PermissionMode, maxText)
 	}
@@ -141,7 +144,7 @@ func (t *tally) answered(l tallied) {
 		t.Failed = l.failure()
 		t.turnEnded(l) // there is no other sign of its end
 	}
-	for _, b := range blocks(l.Message.Content) {
+	for _, b := range l.blocks {
 		if b.Type != "tool_use" || !slices.Contains(taskTools, b.Name) {
 			continue
 		}
@@ -154,7 +157,7 @@ func (t *tally) answered(l tallied) {
 }
 
 func (t *tally) heard(l tallied) {
-	for _, b := range blocks(l.Message.Content) {
+	for _, b := range l.blocks {
 		if b.Type == "tool_result" {
 			t.result(b, l.ToolUseResult)
 		}
@@ -180,7 +183,7 @@ func (t *tally) goesOn(l tallied) {
 	if t.Open != nil {
 		turn.Step = t.Open.Step
 	}
-	for _, b := range blocks(l.Message.Content) {
+	for _, b := range l.blocks {
 		if b.Type == "tool_use" && !slices.Contains(taskTools, b.Name) {
 			turn.Step = stepOf(b)
 		}

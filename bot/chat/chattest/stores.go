@@ -44,6 +44,8 @@ func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
 	return r.Clone(), ok
 }
 
+func (f *fakeRecords) Shared() []session.Record { return f.List() }
+
 func (f *fakeRecords) List() []session.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 
 	"ccbot/bot/port/talk"
 	"ccbot/internal/address"
-	"ccbot/internal/successor"
 )
 
 // Views reads the sessions there are.
@@ -17,6 +16,13 @@ type Views interface {
 	List() []Session
 	// History is what happened to a session, oldest first.
 	History(id uuid.UUID) []Change
+}
+
+// Successors finds who goes on with a conversation.
+type Successors interface {
+	// Successor is the session that goes on with the conversation of another one: that one itself
+	// where nobody took it over.
+	Successor(s Session) Session
 }
 
 // Session is what the chat knows of one session. Its ID never changes.
@@ -55,16 +61,6 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 		return c, false
 	}
 	return s.Cursors[len(s.Cursors)-1], true
-}
-
-// Successor is the session of a list that goes on with the conversation of another one: that one
-// itself where nobody took it over.
-func Successor(list []Session, s Session) Session {
-	i := successor.Of(list, s.ID, func(s Session) successor.Link { return successor.Link{ID: s.ID, From: s.TookOver} })
-	if i < 0 {
-		return s
-	}
-	return list[i]
 }
 
 // State is where a session is in its life.

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session/disktest"
+	"ccbot/internal/transcript"
+)
+
+// household writes the records of a ccbot that is years old: nearly all are archived, each with a
+// history of 30 lines.
+func household(tb testing.TB, records int) (dir string) {
+	tb.Helper()
+	dir = filepath.Join(tb.TempDir(), "sessions")
+	s, err := Open(dir, filepath.Join(tb.TempDir(), "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(tb, err)
+	s.folder.Fsync = false // of the test's own files
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range records {
+		r := Record{ID: uuid.New(), Name: fmt.Sprintf("api-%d", i), Dir: "/home/anna/api", Host: "desk", State: Archived, ClaudeSessionID: uuid.New(),
+			CreatedAt: began.Add(time.Duration(i) * time.Minute), StartedAt: began, ReadyAt: began, EndedAt: began,
+			Cursors: []transcript.Cursor{{Path: "/home/anna/.claude/projects/-home-anna-api/" + uuid.NewString() + ".jsonl", Offset: 123456}},
+			Launch:  &Launch{Command: "claude", Flags: []string{"--model", "opus"}, PermissionMode: "ask"}}
+		for n := range 30 {
+			r.Note(began, "chat.note", fmt.Sprintf("line %d of the history of session %d", n, i))
+		}
+		require.NoError(tb, s.Create(r))
+	}
+	return dir
+}
+
+// TestEachRecordIsReadOnce also holds for what is done with the records afterwards: memory has them.
+func TestEachRecordIsReadOnce(t *testing.T) {
+	dir := household(t, 20)
+	opened := disktest.Opens(t, dir)
+	s, err := Open(dir, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	for _, r := range s.List() {
+		_, ok := s.Get(r.ID)
+		require.True(t, ok)
+	}
+	want := make(map[string]int)
+	for _, r := range s.Shared() {
+		want[file(r.ID)] = 1
+	}
+	require.Len(t, want, 20)
+	assert.Equal(t, want, opened())
+}
+
+// TestSharedCopiesNothing: it is asked for at each news of a window or of an agent.
+func TestSharedCopiesNothing(t *testing.T) {
+	s, err := OpenReadOnly(household(t, 20), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.Equal(t, s.List(), s.Shared())
+	assert.Zero(t, testing.AllocsPerRun(10, func() { s.Shared() }))
+}
+
+// TestSharedFollowsTheRecords: a write, a new record and one that goes are seen, and what was given before stays as it was.
+func TestSharedFollowsTheRecords(t *testing.T) {
+	s := newFolders(t).open(t)
+	require.Empty(t, s.Shared())
+	r := created(t, s)
+	before := s.Shared()
+	require.Len(t, before, 1)
+	require.NoError(t, rename(t, s, r.ID, "another name"))
+	assert.Equal(t, "another name", s.Shared()[0].Name)
+	assert.Equal(t, r.Name, before[0].Name)
+	require.NoError(t, s.Remove(r.ID))
+	assert.Empty(t, s.Shared())
+	assert.Len(t, before, 1)
+}
+
+// BenchmarkOpen is what a start reads before anything else, and what stays of it in memory.
+func BenchmarkOpen(b *testing.B) {
+	dir := household(b, 3000)
+	var s *Store
+	var err error
+	before := liveHeap()
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err = OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler))
+		require.NoError(b, err)
+	}
+	b.ReportMetric(float64(liveHeap()-before)/3000, "B-kept/record")
+	require.Len(b, s.Shared(), 3000)
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkShared is what each news of tmux or of a presence file asks for, BenchmarkList what copies cost.
+func BenchmarkShared(b *testing.B) { benchmarkAll(b, (*Store).Shared) }
+
+func BenchmarkList(b *testing.B) { benchmarkAll(b, (*Store).List) }
+
+func benchmarkAll(b *testing.B, all func(*Store) []Record) {
+	s, err := OpenReadOnly(household(b, 3000), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		require.Len(b, all(s), 3000)
+	}
+}
