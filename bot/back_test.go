@@ -478,6 +478,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 			now, err := w.Chats.Current(chattest.AtAlice)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, now)
+			w.Work(t)
 			assert.Equal(t, w.Word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)}), w.Telegram.Last(t).Text.Text)
 		})
 	}

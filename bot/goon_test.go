@@ -134,7 +134,8 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	assert.Equal(t, []string{"Continue"}, chattest.Words(w.Telegram.Last(t)))
 	r.Prompts = []string{"1"}
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
-	assert.Empty(t, w.Telegram.Last(t).Buttons)
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Named(i18n.Ready, "api"))
+	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 }
 
 func TestWhySaysThatItCrashed(t *testing.T) {

@@ -61,7 +61,7 @@ func (p *slowAPI) said() []string {
 }
 
 // through has the bot speak through an outbox. stop ends both.
-func through(t *testing.T, w *chattest.World, api *slowAPI) (o *outbox.Outbox, stop func()) {
+func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox, stop func()) {
 	t.Helper()
 	o = outbox.New(api, "https://api.example", filepath.Join(w.Dir, "outbox"), w.Log)
 	w.Deps.Sender, w.Talk.Polls = o, true

@@ -64,7 +64,8 @@ func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
 	for port, kind := range map[talk.Kind]transcript.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
 		talk.ToolUse: transcript.ToolUse, talk.ToolResult: transcript.ToolResult, talk.Interrupt: transcript.Interrupt,
 		talk.APIError: transcript.APIError, talk.TurnEnd: transcript.TurnEnd, talk.LocalOutput: transcript.LocalOutput,
-		talk.PermissionDecision: transcript.PermissionDecision} {
+		talk.PermissionDecision: transcript.PermissionDecision, talk.UserPrompt: transcript.UserPrompt,
+		talk.LocalCommand: transcript.LocalCommand} {
 		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
 	}
 	p := process.Identity{PID: 7, Start: 1 << 60, Boot: "a-b.c"}

@@ -44,76 +44,87 @@ func headed(name render.Text, p render.Part) render.Part {
 	return p
 }
 
+// letter is a part on its way to the chat of a session.
+type letter struct {
+	session views.Session
+	part    render.Part
+	rank    outbox.Rank
+	more    func() render.Part // when set, gives the part as it has become when its turn comes
+}
+
 // deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
 // entities, which may be several messages, else as a file. The outbox itself tries a text once more
 // without formatting, and a picture as a document. A part that is taken in no way is recorded and
-// passed, so that the part holds nothing up. more, when set, gives the part as it has become when its
-// turn comes.
-func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part, more func() render.Part) error {
+// passed, so that the part holds nothing up.
+func (a *Answers) deliver(ctx context.Context, l letter) error {
 	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
-	sendText := func(ctx context.Context, r views.Session, _ render.Part) error {
-		m := messageOf(r, p)
-		if more != nil {
-			m.More = func() outbox.Message { p = more(); return messageOf(r, p) }
-		}
-		_, err := a.Sender.Send(ctx, m)
-		return err
-	}
-	ways := []func(context.Context, views.Session, render.Part) error{sendText, a.sendFile}
+	ways := []func(context.Context, *letter) error{a.sendText, a.sendFile}
 	switch {
-	case p.File != nil:
+	case l.part.File != nil:
 		ways = ways[1:]
-	case a.Limits.TakesRich() && p.Rich != "":
+	case a.Limits.TakesRich() && l.part.Rich != "":
 		ways[1] = a.sendEntities
-	case p.Rich != "":
+	case l.part.Rich != "":
 		ways = append(ways[:0], a.sendEntities)
 	}
 	var refused error
 	for _, send := range ways {
-		err := send(ctx, r, p)
+		err := send(ctx, &l)
 		switch {
 		case errors.Is(err, outbox.ErrNoRich) && !a.Limits.TakesRich():
 			return errReadAgain // the parts are others now
 		case !chat.IsRefused(err):
 			return err
 		}
-		a.Chat.Log.Warn("answer_refused_once", "session_id", r.ID.String(), "error", err.Error())
+		a.Chat.Log.Warn("answer_refused_once", "session_id", l.session.ID.String(), "error", err.Error())
 		refused = err
 	}
-	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", refused.Error())
-	if p.File != nil && !p.Text.Blank() {
-		if err := a.deliver(ctx, r, render.Part{Text: p.Text}, nil); err != nil {
+	a.Chat.Log.Error("answer_refused", "session_id", l.session.ID.String(), "error", refused.Error())
+	if l.part.File != nil && !l.part.Text.Blank() {
+		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank}); err != nil {
 			return err
 		}
 	}
-	return a.postMarker(ctx, r)
+	return a.postMarker(ctx, l.session)
 }
 
 func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []render.Part) error {
 	for _, p := range parts {
-		if err := a.deliver(ctx, r, p, nil); err != nil {
+		if err := a.deliver(ctx, letter{session: r, part: p, rank: outbox.Talk}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func messageOf(r views.Session, p render.Part) outbox.Message {
-	return outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID, Rank: outbox.Talk}
+func (l *letter) message() outbox.Message {
+	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID, Rank: l.rank}
 }
 
-func (a *Answers) sendEntities(ctx context.Context, r views.Session, p render.Part) error {
-	return a.deliverAll(ctx, r, visibleParts(render.Entities{}.Render(p.Rich, HeadingRoom)))
+func (a *Answers) sendText(ctx context.Context, l *letter) error {
+	m := l.message()
+	if l.more != nil {
+		m.More = func() outbox.Message {
+			l.part = l.more()
+			return l.message()
+		}
+	}
+	_, err := a.Sender.Send(ctx, m)
+	return err
+}
+
+func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
+	return a.deliverAll(ctx, l.session, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: the file of the part, or a file of its text.
-func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) error {
-	f, caption := render.AsFile(p, "answer"), render.Text{}
-	if p.File != nil {
-		f, caption = *p.File, p.Text
+func (a *Answers) sendFile(ctx context.Context, l *letter) error {
+	f, caption := render.AsFile(l.part, "answer"), render.Text{}
+	if l.part.File != nil {
+		f, caption = *l.part.File, l.part.Text
 	}
-	_, err := a.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID, Rank: outbox.Talk})
+	_, err := a.Sender.SendFile(ctx, outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption,
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank})
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -40,12 +41,17 @@ func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show fu
 // the items behind it: where its words cannot even be sent as they are, a sentence stands in its
 // place, behind the notice of the batch before it.
 func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.Item) error {
-	a := t.answers
-	show := func(draw drawing) error { return t.show(ctx, r, item, draw) }
+	a, from, ahead := t.answers, t.from, t.ahead
+	again := func() { t.from, t.ahead = from, ahead } // it may have taken the items behind this one
+	show := func(draw drawing) error {
+		again()
+		return t.show(ctx, r, item, draw)
+	}
 	err := a.attempt(ctx, r.ID, isAnswer(item), show)
 	if !errors.Is(err, errPanic) {
 		return err
 	}
+	again()
 	if err := t.notify(ctx, r); err != nil {
 		return err
 	}
@@ -65,6 +71,7 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	var said rendition
 	if !isForeign(r, item) {
 		said = draw(r, item)
+		t.asked = t.asked || isPrompt(item)
 	}
 	begun, finished := item.At.Part > 0 && said.counts(item.At), false
 	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
@@ -106,10 +113,23 @@ func endsTurn(item talk.Item) bool {
 	return false
 }
 
+// isPrompt reports whether an item is what a person has asked.
+func isPrompt(item talk.Item) bool {
+	return (item.Kind == talk.UserPrompt || item.Kind == talk.LocalCommand) && !item.Sidechain && !item.Meta
+}
+
+// letter is a part for the chat. People wait for the first answer to a prompt.
+func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
+	l := letter{session: r, part: p, rank: outbox.Talk}
+	if t.asked {
+		l.rank = outbox.Now
+	}
+	return l
+}
+
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
-// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it. A text
-// that has to wait for its turn grows by what is said meanwhile.
+// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it.
 func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
 	finished bool, draw drawing) error {
 	a, from := t.answers, item.At.Part
@@ -117,31 +137,26 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		from = 0
 	}
 	for i := from; i < len(said.parts); i++ {
-		all := joined{part: said.parts[i], next: item.Next, texts: 1}
+		p, next := said.parts[i], item.Next
 		if i == 0 && isAnswer(item) {
-			all.part = headed(a.Heading(r), all.part)
+			p = headed(a.Heading(r), p)
 		}
-		var more func() render.Part
-		switch alone := item.Kind != talk.Text || len(said.parts) > 1; {
-		case alone:
-		case item.At.Joined > 1:
-			all = t.rejoin(ctx, r, all, item.At.Joined, draw)
-		default:
-			more = func() render.Part {
-				all = t.grow(ctx, r, item.At, all, draw)
-				return all.part
-			}
-		}
-		if i > 0 || !finished {
-			if err := a.deliver(ctx, r, all.part, more); err != nil {
-				return err
-			}
-		}
-		next := all.next
 		if i < len(said.parts)-1 {
 			next = item.At
 			next.Part, next.Form = i+1, said.form
 		}
+		var err error
+		switch {
+		case i == 0 && finished:
+		case item.Kind == talk.Text && len(said.parts) == 1:
+			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
+		default:
+			err = a.deliver(ctx, t.letter(r, p))
+		}
+		if err != nil {
+			return err
+		}
+		t.asked = false
 		_ = a.advance(ctx, r, next)
 	}
 	if !isAnswer(item) {

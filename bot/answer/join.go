@@ -2,36 +2,65 @@ package answer
 
 import (
 	"context"
-	"math"
+	"strings"
 	"time"
 
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/i18n"
 	"ccbot/internal/guard"
 )
 
-// joined is one message with several texts of an agent: those that were said while the first one
-// waited for its turn in the chat.
+// joined are texts of an agent that follow each other, and go together: those that were said while
+// the first one waited for its turn in the chat. They are one message, or, where they are too long
+// for that, one file.
 type joined struct {
-	part  render.Part
-	next  talk.Cursor // behind the last text
-	texts int
+	items []talk.Item
+	parts []render.Part // what the chat shows of each
+	units int           // of the one message, at most
+	rich  int           // bytes of it as Markdown, at most
 }
 
-// maxRich is the most bytes of a joined rich message; a message of Telegram's has some more.
-const maxRich = 16 << 10
+const (
+	// maxRich is the most bytes of a joined rich message; a message of Telegram's has some more.
+	maxRich = 16 << 10
+	// maxPile is the most UTF-16 units that go as messages where more waits: three full ones.
+	maxPile = 3 * render.Limit
+	// maxAhead is about how many bytes of items are read for one joined message, or one file.
+	maxAhead = 4 << 20
+	itemSize = 256
+	// piled is how many texts a file shows of its beginning, and of its end.
+	piled = 3
+)
 
-// with adds a part, where both fit one message.
-func (j joined) with(p render.Part, next talk.Cursor) (joined, bool) {
-	if j.part.File != nil || p.File != nil {
-		return j, false
+// savedWithin is how long a message that grows waits for its session, which may be busy with an end:
+// the chat waits meanwhile. What is not saved by then goes in messages of its own.
+const savedWithin = 200 * time.Millisecond
+
+func (j joined) with(item talk.Item, p render.Part) joined {
+	return joined{append(j.items, item), append(j.parts, p), j.units + p.Text.Length() + 2, j.rich + len(asRich(p)) + 2}
+}
+
+// fits reports whether the texts are one message.
+func (j joined) fits() bool {
+	return len(j.parts) == 1 || j.units <= render.Limit && j.rich <= maxRich
+}
+
+// next is the cursor behind the last text.
+func (j joined) next() talk.Cursor { return j.items[len(j.items)-1].Next }
+
+func (j joined) message() render.Part {
+	whole := j.parts[0]
+	for _, p := range j.parts[1:] {
+		if whole.Rich != "" || p.Rich != "" {
+			whole.Rich = asRich(whole) + "\n\n" + asRich(p)
+		}
+		whole.Text = render.Join(whole.Text, render.Plain("\n\n"), p.Text)
 	}
-	whole := render.Part{Text: render.Join(j.part.Text, render.Plain("\n\n"), p.Text)}
-	if j.part.Rich != "" || p.Rich != "" {
-		whole.Rich = asRich(j.part) + "\n\n" + asRich(p)
-	}
-	return joined{whole, next, j.texts + 1}, whole.Text.Length() <= render.Limit && len(whole.Rich) <= maxRich
+	return whole
 }
 
 func asRich(p render.Part) string {
@@ -41,62 +70,135 @@ func asRich(p render.Part) string {
 	return render.Literal(p.Text.Text)
 }
 
-// maxAhead is how many items are read for one joined message.
-const maxAhead = 64
+// file is a file with the texts as the agent wrote them, which shows how they begin and end.
+func (a *Answers) file(r views.Session, j joined) render.Part {
+	var words, shown []string
+	for i, item := range j.items {
+		words = append(words, item.Text)
+		if i < piled || i >= len(j.items)-piled {
+			shown = append(shown, firstLine(item.Text))
+		}
+	}
+	if n := len(j.items); n > 2*piled {
+		shown[piled-1] += "\n…"
+	}
+	text := a.Chat.Words.Say(i18n.AnswersFile, i18n.Args{"Count": len(j.items)}) + "\n" + strings.Join(shown, "\n")
+	caption := headed(a.Heading(r), render.Part{Text: render.Plain(text)}).Text.Split(outbox.MaxCaption)[0]
+	data := strings.Join(words, "\n\n") + "\n"
+	return render.Part{Text: caption, File: &render.File{Name: "answers.md", Data: []byte(data)}}
+}
 
-// savedWithin is how long a message that grows waits for its session, which may be busy with an end:
-// the chat waits meanwhile. What is not saved by then goes in messages of its own.
-const savedWithin = 200 * time.Millisecond
-
-// join adds to a message the texts that follow in the transcript by now, up to a number of them, and
-// gives how many items that takes. Between two texts there is nothing that the chat shows.
-func (t *transcriptReader) join(ctx context.Context, r views.Session, j joined, most int, draw drawing) (all joined, items int) {
-	for n := 0; j.texts < most && n < maxAhead; n++ {
+// gather adds the texts that follow in the transcript by now, while they are wanted, and gives how
+// many items that takes. Between two texts there is nothing that the chat shows, and no prompt: the
+// answers to two prompts are two messages. Behind the end of a turn the texts are joined only where
+// what the session says is shown in full in any turn.
+func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
+	items, front := 0, t.answers.Chat.Book.IsInFront(r)
+	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
-		if !ok || endsTurn(item) {
+		if !ok || isPrompt(item) || endsTurn(item) && !front {
 			break
 		}
+		size += itemSize + len(item.Text)
 		if isForeign(r, item) {
 			continue
 		}
-		parts := draw(r, item).parts
-		if len(parts) == 0 {
+		var parts []render.Part
+		err := guard.Call(func() error { parts = draw(r, item).parts; return nil })
+		if err == nil && len(parts) == 0 {
 			continue
 		}
-		whole, fits := j.with(parts[0], item.Next)
-		if item.Kind != talk.Text || len(parts) > 1 || !fits {
+		if err != nil || item.Kind != talk.Text || len(parts) > 1 || parts[0].File != nil {
 			break
 		}
-		j, items = whole, n+1
-	}
-	for _, item := range t.ahead[:items] {
-		t.answers.Heard(r.ID, item)
+		all := j.with(item, parts[0])
+		if !wanted(all) {
+			break
+		}
+		j, items = all, n+1
 	}
 	return j, items
 }
 
-// rejoin adds the texts that were in the message when it was tried before.
-func (t *transcriptReader) rejoin(ctx context.Context, r views.Session, j joined, texts int, draw drawing) joined {
-	j, items := t.join(ctx, r, j, texts, draw)
+// drop takes items off what is read ahead that are shown with the one before them.
+func (t *transcriptReader) drop(r views.Session, items int) {
+	for _, item := range t.ahead[:items] {
+		t.answers.Heard(r.ID, item)
+		if endsTurn(item) {
+			t.answers.endTurn(r, item)
+		}
+	}
 	t.ahead = t.ahead[items:]
-	return j
 }
 
-// grow adds what was said meanwhile, when the turn of a message has come. How many texts that are is
-// on disk before the message is tried: after a crash the same ones go together again.
-func (t *transcriptReader) grow(ctx context.Context, r views.Session, at talk.Cursor, j joined, draw drawing) joined {
+// keep notes how many texts go together. That is on disk before they are tried: after a crash the
+// same ones go together again.
+func (t *transcriptReader) keep(ctx context.Context, r views.Session, j joined, items int) bool {
+	at := j.items[0].At
+	at.Joined = len(j.items)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), savedWithin)
+	defer cancel()
+	if items == 0 || t.answers.note(ctx, r, at) != nil {
+		return false
+	}
+	t.drop(r, items)
+	return true
+}
+
+// sendJoined sends a text, and with it those that were in one message with it when it was tried
+// before. Else it grows while it waits for its turn; where too much waits already, all of that is a
+// file. The cursor behind what the chat has comes back.
+func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j joined, draw drawing) (talk.Cursor, error) {
+	before := j.items[0].At.Joined
+	switch {
+	case before > 1:
+		all, items := t.gather(ctx, r, j, draw, func(j joined) bool { return len(j.items) <= before })
+		t.drop(r, items)
+		j = all
+	case !t.noFiles:
+		all, items := t.gather(ctx, r, j, draw, func(joined) bool { return true })
+		if all.units > maxPile && t.keep(ctx, r, all, items) {
+			j = all
+		}
+	}
+	if !j.fits() {
+		return t.sendFile(ctx, r, j)
+	}
+	l := t.letter(r, j.message())
+	if before <= 1 {
+		l.more = func() render.Part {
+			j = t.grow(ctx, r, j, draw)
+			return j.message()
+		}
+	}
+	err := t.answers.deliver(ctx, l)
+	return j.next(), err // it may have grown
+}
+
+// sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
+func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
+	l := t.letter(r, t.answers.file(r, j))
+	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
+	if !chat.IsRefused(err) {
+		return j.next(), err
+	}
+	t.answers.Chat.Log.Warn("answers_file_refused", "session_id", r.ID.String(), "error", err.Error())
+	t.noFiles = true
+	alone := j.items[0].At
+	alone.Joined = 0
+	_ = t.answers.advance(ctx, r, alone) // not on disk, the file is tried again
+	return alone, errReadAgain
+}
+
+// grow adds what was said meanwhile, when the turn of a message has come.
+func (t *transcriptReader) grow(ctx context.Context, r views.Session, j joined, draw drawing) joined {
 	err := guard.Call(func() error {
 		if !t.answers.InFull(r) {
 			return nil
 		}
-		all, items := t.join(ctx, r, j, math.MaxInt, draw)
-		at.Joined = all.texts
-		ctx, cancel := context.WithTimeout(ctx, savedWithin)
-		defer cancel()
-		if items == 0 || t.answers.note(ctx, r, at) != nil {
-			return nil
+		if all, items := t.gather(ctx, r, j, draw, joined.fits); t.keep(ctx, r, all, items) {
+			j = all
 		}
-		j, t.ahead = all, t.ahead[items:]
 		return nil
 	})
 	if err != nil {

@@ -27,8 +27,10 @@ type transcriptReader struct {
 	look   func()               // ends the pass under way, but never a send
 	opened address.Conversation // where people want to see the session's last answer; zero: nowhere
 
-	stuck stuck
-	batch batch
+	stuck   stuck
+	batch   batch
+	asked   bool // the session has said nothing since a prompt
+	noFiles bool // the chat has refused a file of texts
 
 	from  talk.Cursor // behind what is read
 	ahead []talk.Item // read and not shown yet

@@ -6,12 +6,13 @@ import "time"
 func (o *Outbox) lane(chat int64) *lane {
 	o.budgets.Do(o.takeBudgets)
 	l, now := newLane(chat), time.Now()
-	full := o.full[key(chat)]
-	if o.full == nil { // the burst may have been used a moment ago
-		full = l.time(chatBurst - 1)
+	for _, b := range l.budgets {
+		full, all := o.full[key(chat)], timeFor(float64(b.Burst()), b)
+		if o.full == nil { // a burst may have been used a moment ago
+			full = timeFor(chatBurst-1, b)
+		}
+		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
 	}
-	all := l.time(chatBurst)
-	l.budget.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), chatBurst)
 	l.until = now.Add(o.notes.heldFor(chat, now))
 	return l
 }
@@ -44,7 +45,9 @@ func (o *Outbox) keepBudgets() {
 			all[k] = up + after - time.Since(o.began)
 		}
 		for chat, l := range o.queues.lanes {
-			all[key(chat)] = up + l.time(chatBurst-l.budget.Tokens())
+			for _, b := range l.budgets { // the last one is the slowest
+				all[key(chat)] = up + timeFor(float64(b.Burst())-b.Tokens(), b)
+			}
 		}
 		return true
 	})

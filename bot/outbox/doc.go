@@ -13,7 +13,7 @@
 // cards, then typing; what a session has said goes before its question all the same. What is not in
 // the chat's queue takes nothing from the chat's budget: reactions go while messages wait for
 // theirs, and after two seconds before them. What matters less leaves enough of the budget for the
-// message after it. A chat that was told to wait is slower for a while. Budgets outlive a clean stop.
+// message after it: in a group, half of a burst. A chat that was told to wait is slower for a while. Budgets outlive a clean stop.
 //
 // A chat that takes nothing (403) is parked: nothing is sent there until somebody has written or
 // the program has been started anew. A group that became a supergroup and a topic that was deleted

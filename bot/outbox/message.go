@@ -71,7 +71,7 @@ type Rank int
 
 // The ranks, the first one first. What a session has said goes before its question all the same.
 const (
-	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands
+	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
 	Talk              // what agents say where it is shown in full
 	Later             // what other sessions have to tell
 	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat

@@ -129,9 +129,7 @@ func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool
 	}
 	var timer <-chan time.Time // nil waits for ever
 	if wait > 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		timer = t.C
+		timer = time.After(wait)
 	}
 	select {
 	case <-ctx.Done():

@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,7 +89,9 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
 	if !idle {
 		q.all.AllowN(now, 1)
-		l.budget.AllowN(now, 1)
+		for _, b := range l.budgets {
+			b.AllowN(now, 1)
+		}
 	}
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref()) // an edit that comes now has its own turn
@@ -189,11 +193,7 @@ func (q *queues) park(l *lane) {
 
 // unpark takes a chat for one that takes messages, and its topics for topics that are there.
 func (q *queues) unpark(chat int64) {
-	for gone := range q.gone {
-		if gone.ChatID == chat {
-			delete(q.gone, gone)
-		}
-	}
+	maps.DeleteFunc(q.gone, func(topic address.Conversation, _ bool) bool { return topic.ChatID == chat })
 	if l, ok := q.lanes[chat]; ok {
 		l.parked, l.again = false, time.Time{}
 	}
@@ -243,10 +243,7 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 
 // end lets everything go: nothing is sent any more.
 func (q *queues) end() {
-	q.closed = ErrClosed
-	if q.fatal != nil {
-		q.closed = q.fatal
-	}
+	q.closed = cmp.Or(q.fatal, ErrClosed)
 	for _, l := range q.order {
 		for _, j := range l.queue {
 			j.finish(result{err: j.doubt(q.closed)})

@@ -11,14 +11,15 @@ import (
 
 // The limits are Telegram's FAQ: about 1 message a second in a chat with short bursts, 20 a minute
 // in a group, 30 a second in all; edits count. A burst and the rate after it together stay below
-// each of them.
+// each of them. In a group half of the burst is for what people wait for.
 const (
 	chatBurst  = 3
-	groupRate  = rate.Limit(17.0 / 60)
+	chatEach   = time.Second
+	groupBurst = 6
+	groupRate  = rate.Limit(14.0 / 60)
 	allRate    = rate.Limit(25)
 	allBurst   = 5
 	maxFlying  = 16 // calls under way at once
-	chatEach   = time.Second
 	maxAsides  = 32
 	typingLife = 5 * time.Second // Telegram shows it that long
 	reactLife  = time.Minute
@@ -32,14 +33,13 @@ const (
 	quiet     = 30 * time.Second
 )
 
-// tokens is what a chat's budget must have before a message of a rank goes, which costs one: what
-// matters more and comes right after it goes at once. In a group a question would wait for seconds.
-func (l *lane) tokens(r Rank) int {
-	n := 1
-	if r > Talk {
-		n++
-	}
+// leaves is what a message of a rank leaves in its chat's budgets, so that what matters more and comes
+// right after it goes at once. In a group a question would wait for seconds.
+func (l *lane) leaves(r Rank) (n int) {
 	if r >= Talk && l.chat < 0 {
+		n = groupBurst / 2
+	}
+	if r > Talk {
 		n++
 	}
 	return n
@@ -51,43 +51,38 @@ const reactPatience = 2 * time.Second
 // lane is one chat: its queue, its budget, and when it may go on.
 type lane struct {
 	chat     int64
-	queue    []*job    // in the order of asking; what goes next depends on the ranks, too
-	asides   []*aside  // reactions, typing, answers to taps: best effort, beside the queue
-	flying   bool      // one job of the queue is under way
-	beside   bool      // an aside is under way
-	parked   bool      // the chat takes nothing
-	until    time.Time // Telegram has said so: nothing is sent before
-	again    time.Time // of the queue, after a failure
-	failures int       // in a row
-	budget   *rate.Limiter
-	strain   int       // how many steps slower than others it is
-	eased    time.Time // when it is to be a step faster
-	served   uint64    // when its queue had its turn last
-	attended uint64    // when an aside had
+	queue    []*job          // in the order of asking; what goes next depends on the ranks, too
+	asides   []*aside        // reactions, typing, answers to taps: best effort, beside the queue
+	flying   bool            // one job of the queue is under way
+	beside   bool            // an aside is under way
+	parked   bool            // the chat takes nothing
+	until    time.Time       // Telegram has said so: nothing is sent before
+	again    time.Time       // of the queue, after a failure
+	failures int             // in a row
+	budgets  []*rate.Limiter // a message takes one of each
+	strain   int             // how many steps slower than others it is
+	eased    time.Time       // when it is to be a step faster
+	served   uint64          // when its queue had its turn last
+	attended uint64          // when an aside had
 }
 
 func newLane(chat int64) *lane {
-	return &lane{chat: chat, budget: rate.NewLimiter(limitOf(chat), chatBurst)}
-}
-
-func limitOf(chat int64) rate.Limit {
+	l := &lane{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)}}
 	if chat < 0 { // groups have negative ids
-		return groupRate
+		l.budgets = append(l.budgets, rate.NewLimiter(groupRate, groupBurst))
 	}
-	return rate.Every(chatEach)
+	return l
 }
 
-// time is how long the budget needs for so many tokens.
-func (l *lane) time(tokens float64) time.Duration {
-	return time.Duration(tokens / float64(l.budget.Limit()) * float64(time.Second))
+// timeFor is how long a budget needs for so many tokens.
+func timeFor(tokens float64, b *rate.Limiter) time.Duration {
+	return time.Duration(tokens / float64(b.Limit()) * float64(time.Second))
 }
 
 // hold lets nothing go for a while. What was under way at the same time may have been told another
 // one: the longest counts.
 func (l *lane) hold(now time.Time, wait time.Duration) {
-	if until := now.Add(wait); until.After(l.until) {
-		l.until = until
-	}
+	l.until = now.Add(max(wait, l.until.Sub(now)))
 	l.pace(now, min(l.strain+1, maxStrain))
 	l.eased = now.Add(wait + quiet)
 }
@@ -101,8 +96,10 @@ func (l *lane) ease(now time.Time) {
 }
 
 func (l *lane) pace(now time.Time, strain int) {
+	for _, b := range l.budgets {
+		b.SetLimitAt(now, b.Limit()*rate.Limit(math.Exp2(float64(l.strain-strain))))
+	}
 	l.strain = strain
-	l.budget.SetLimitAt(now, limitOf(l.chat)/rate.Limit(int(1)<<strain))
 }
 
 // class is the order of what several chats, or the queue and the asides of one, would do at the same moment.
@@ -192,7 +189,7 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 			j = q
 		}
 	}
-	t, tokens := turn{lane: l, job: j, class: words, since: l.served}, l.tokens(j.rank)
+	t := turn{lane: l, job: j, class: words, since: l.served}
 	if j.rank >= Card {
 		t.class = cards
 	}
@@ -200,7 +197,11 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	if j.isNew() && j.session != uuid.Nil {
 		t.job = l.queue[slices.IndexFunc(l.queue, earlier)]
 	}
-	return t, max(l.until.Sub(now), l.again.Sub(now), untilTokens(now, l.budget, tokens), 0)
+	wait := max(l.until.Sub(now), l.again.Sub(now), 0)
+	for _, b := range l.budgets {
+		wait = max(wait, untilTokens(now, b, min(1+l.leaves(j.rank), b.Burst())))
+	}
+	return t, wait
 }
 
 // asideTurn is the turn of the asides: an answer before a reaction before typing, each in the order
@@ -238,5 +239,5 @@ func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 	if missing <= 0 {
 		return 0
 	}
-	return time.Duration(missing/float64(b.Limit())*float64(time.Second)) + time.Millisecond
+	return timeFor(missing, b) + time.Millisecond
 }

@@ -42,7 +42,7 @@ func TestNext(t *testing.T) {
 			}
 		}
 	}
-	spent := func(n int) func(*lane) { return func(l *lane) { l.budget.AllowN(now, n) } }
+	spent := func(n int) func(*lane) { return func(l *lane) { l.budgets[0].AllowN(now, n) } }
 	until := func(d time.Duration) func(*lane) { return func(l *lane) { l.until = now.Add(d) } }
 	again := func(d time.Duration) func(*lane) { return func(l *lane) { l.again = now.Add(d) } }
 	served := func(n uint64) func(*lane) { return func(l *lane) { l.served = n } }

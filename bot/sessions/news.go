@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
@@ -11,10 +12,23 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
+// begin is the payload of a message that says that a session starts or comes back.
+type begin struct {
+	Launch string // that has not been ready yet; empty: the message says that it is
+}
+
+// tellBegin says that a session starts or comes back, in a message that will say that it is ready, too.
+func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r views.Session, text render.Text) error {
+	look := card.Look{To: to, Text: text, Session: r.ID, Renew: true}
+	return s.begins.Post(ctx, look, begin{chat.OfLaunch(beginKind, r)})
+}
+
 // tellReady says that a session takes prompts, and what in its project may keep permission requests
-// from the chat.
+// from the chat. Where a message says that the session begins, that one is edited, unless people have
+// something to tap.
 func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	r := n.Session
 	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
@@ -25,6 +39,12 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	if cut := s.interrupted(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, s.chat.ContinueLink(r)...))
+	}
+	for _, c := range s.begins.List() {
+		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
+			c.Look.Text = render.Join(c.Look.Text, render.Plain("\n"), said)
+			return s.begins.Show(ctx, c.Key, c.Look, begin{})
+		}
 	}
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
 }

@@ -137,7 +137,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 	dir := s.chat.Short(q.Session.Dir)
 	text := s.chat.Words.Say(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": dir})
-	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(chat.Marked(text, dir)), nil)
+	return s.tellBegin(ctx, q.To, q.Session, q.Above(chat.Marked(text, dir)))
 }
 
 // makeOpenCurrent takes a session that is open already as one that came back.

@@ -54,6 +54,7 @@ type Sessions struct {
 	lists  chat.Cards[struct{}]        // of /list; the options are links
 	ends   chat.Cards[end]             // ask whether to end a session
 	offers chat.Cards[control.Restore] // offer ways to resume a session
+	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
 }
@@ -63,6 +64,7 @@ const (
 	listKind   = "list"
 	endKind    = "end"
 	resumeKind = "resume"
+	beginKind  = "begin"
 	whereKind  = "where"
 	pickKind   = "pick"
 )
@@ -71,7 +73,7 @@ const (
 func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
 		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
-		wheres: chat.NewCards[unclear](d.Chat, whereKind)}
+		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
@@ -136,7 +138,7 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.chat.For(r.ID).Post(ctx, to, receipt, nil)
+	return s.tellBegin(ctx, to, r, receipt)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.

@@ -193,7 +193,8 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 		current, err := chats.Current(here)
 		require.NoError(t, err)
 		assert.Equal(t, api.ID, current)
-		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "Resuming web")
+		assert.Contains(t, folder(t, filepath.Join(s.Dir, "cards")), "Resuming web")
+		assert.NotEmpty(t, folder(t, filepath.Join(s.Dir, "outbox")))
 		return nil
 	})
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ type Cursor struct {
 	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
 	// Form says what Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
-	// Joined is how many texts from here on are one message, of which a try has begun; 0: the text alone.
+	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
 	Joined int `json:"joined,omitempty"`
 }
 

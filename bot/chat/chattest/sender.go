@@ -190,7 +190,7 @@ func (f *FakeSender) posts(name string) bool {
 	data, err := os.ReadFile(filepath.Join(f.cards, id+".json"))
 	var c struct{ Kind string }
 	return err == nil && json.Unmarshal(data, &c) == nil &&
-		slices.Contains([]string{"list", "link", "notice", "end", "resume", "writers", "windows", "window", "report", "status",
+		slices.Contains([]string{"list", "link", "notice", "end", "resume", "begin", "writers", "windows", "window", "report", "status",
 			"pick", "where", "which"}, strings.Split(c.Kind, "-")[0])
 }
 

@@ -165,7 +165,7 @@ func (w *World) Again() {
 }
 
 func (w *World) openCards() {
-	cards, err := card.Open(filepath.Join(w.Dir, "cards"), filepath.Join(w.Dir, "quarantine"), w.Telegram,
+	cards, err := card.Open(filepath.Join(w.Dir, "cards"), filepath.Join(w.Dir, "quarantine"), w.Deps.Sender,
 		func(to session.Conversation) bool { return w.MayShow(to) }, w.Log)
 	if err != nil {
 		panic(err) // a folder of the test cannot be read

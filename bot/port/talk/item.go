@@ -15,7 +15,7 @@ type Cursor struct {
 	Part   int    `json:"part"`   // parts of that item already handled; the chat counts them
 	// Form says what Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
-	// Joined is how many texts from here on are one message, of which a try has begun; 0: the text alone.
+	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
 	Joined int `json:"joined,omitempty"`
 }
 
@@ -49,8 +49,10 @@ const (
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"
 	ToolResult         Kind = "tool_result"
-	Interrupt          Kind = "interrupt" // a person has stopped the turn
-	APIError           Kind = "api_error" // the error as Claude Code shows it
+	UserPrompt         Kind = "user_prompt"   // what a person has sent
+	LocalCommand       Kind = "local_command" // of the terminal
+	Interrupt          Kind = "interrupt"     // a person has stopped the turn
+	APIError           Kind = "api_error"     // the error as Claude Code shows it
 	TurnEnd            Kind = "turn_end"
 	LocalOutput        Kind = "local_output"        // what a command has printed
 	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
