@@ -26,11 +26,6 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
-// listText is the list without its links: they need the disk.
-func (s *Sessions) listText(ctx context.Context, to address.Conversation) render.Text {
-	return s.look(ctx, to).Text
-}
-
 // look is the list as it is now.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	var lines, dirs []string

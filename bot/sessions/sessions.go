@@ -85,10 +85,12 @@ func New(d Deps) *Sessions {
 func (s *Sessions) Feature() chat.Feature {
 	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	// Its links need the disk.
+	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
 	f := chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
-			{Name: "new", Run: s.start}, {Name: "list", Run: s.list, Unkept: s.listText}, {Name: "resume", Run: s.resume},
+			{Name: "new", Run: s.start}, {Name: "list", Run: s.list, Unkept: listText}, {Name: "resume", Run: s.resume},
 		},
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
