@@ -132,7 +132,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 }
 
 // clearOwnText takes back a paste that a dialog overtook: the box is emptied of
-// our own text and proven empty, and the prompt is held again.
+// our own text and proven empty, and the prompt is held again. After a stop the person is asked about it.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.view.Screen.Box.Empty {
 		if !p.shows(w.view.Screen.Box) {
@@ -144,6 +144,9 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	}
 	if found, err := w.seek(ctx, p); found || err != nil { // somebody at the desk may have sent it
 		return err
+	}
+	if p.retreats() && p.Mark.Esc {
+		return w.askAbout(ctx, p)
 	}
 	p.State, p.Mark = Held, nil
 	w.Wake(w.r.ID)
