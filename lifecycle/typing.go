@@ -76,7 +76,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	}
 	p.State, p.Mark = Held, nil
 	w.again = holdPace
-	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, Decision{Why: NoteHeldUnknown}, &p))
+	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, NoteHeldUnknown, &p))
 }
 
 // seePaste waits until the pasted text shows in the box of the still idle
@@ -330,6 +330,8 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 		return w.typePrompt(ctx, p)
 	case ActTakeBack:
 		return w.takeBack(ctx, p)
+	case ActHold:
+		return w.hold(ctx, d.Why, &p)
 	case ActUnproven:
 		return w.unproven(ctx, p, c.Doubt)
 	}
