@@ -63,7 +63,7 @@ func askAboutQueue(ctx context.Context, w *work) (waited bool, err error) {
 			p.Mark.Esc = true
 			err = w.Prompts.SavePrompt(p)
 		case p.State == Held:
-			err = w.askAbout(ctx, p)
+			err = askAbout(ctx, w, p)
 		default:
 			continue
 		}
@@ -73,17 +73,6 @@ func askAboutQueue(ctx context.Context, w *work) (waited bool, err error) {
 		waited = true
 	}
 	return waited, nil
-}
-
-// askAbout has the person asked about a prompt that is not typed after a stop, and takes it out of the queue.
-func (w *work) askAbout(ctx context.Context, p Prompt) error {
-	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
-		return err
-	}
-	if err := w.dequeue(p.Key); err != nil {
-		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
-	}
-	return nil
 }
 
 // stopTurn presses Esc, and takes back what stands in the box again.
@@ -133,7 +122,7 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	err, pressed := refusesEsc(w.view), false
 	switch {
 	case err != nil:
-	case w.restsFor(p):
+	case rests(w.view) && p.State != Typing:
 		err = ErrIdle
 	default:
 		w.remember(w.r.ID, func(m *memory) { m.escAt = w.Now() })
@@ -151,11 +140,10 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	return err
 }
 
-// restsFor says that nothing runs that Esc would end: no turn, nothing that is being typed, and nothing that
-// the agent goes on with by itself.
-func (w *work) restsFor(p Prompt) bool {
-	screen := w.view.Screen // presence is a little behind it
-	return (w.view.idle() || screen.Background) && !screen.Busy && !screen.Continues && p.State != Typing
+// rests says that nothing runs that Esc would end: no turn, and nothing that the agent goes on with by itself.
+func rests(v View) bool {
+	screen := v.Screen // presence is a little behind it
+	return (v.idle() || screen.Background) && !screen.Busy && !screen.Continues
 }
 
 // interrupted is the prompt that Esc may put back into the box: the one that is being typed, else

@@ -146,7 +146,7 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 		return err
 	}
 	if p.retreats() && p.Mark.Esc {
-		return w.askAbout(ctx, p)
+		return askAbout(ctx, w, p)
 	}
 	p.State, p.Mark = Held, nil
 	w.Wake(w.r.ID)
@@ -205,6 +205,17 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	w.clearBox(ctx)
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
+	}
+	return nil
+}
+
+// askAbout has the person asked about a prompt that is not typed after a stop, and takes it out of the queue.
+func askAbout(ctx context.Context, w *work, p Prompt) error {
+	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+		return err
+	}
+	if err := w.dequeue(p.Key); err != nil {
+		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
 	}
 	return nil
 }
