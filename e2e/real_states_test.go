@@ -53,3 +53,21 @@ func (w *world) phaseOf(name string) string {
 	}
 	return ""
 }
+
+// TestRealAStopCallsOffWhatFollowsALimit stops the real CLI while it waits to go on by itself after a limit.
+func TestRealAStopCallsOffWhatFollowsALimit(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)
+	w.env = slices.DeleteFunc(w.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
+	w.start()
+	w.open("work", w.dir)
+	w.say("limit 3600")
+	continues := func() bool { return w.screenHas("work", "Continuing automatically") }
+	w.until("it is to go on by itself", continues)
+	w.hear(w.say("/stop"), "work is interrupted")
+	assert.False(t, continues())
+	w.hear(w.say("/stop"), "nothing to stop")
+	w.hear(w.say("say fine"), "fine")
+	w.stop()
+}

@@ -41,6 +41,7 @@ type agent struct {
 	beside     bool   // with background: a turn runs beside them
 	ended      bool   // that turn was interrupted
 	retry      string // says that a request has failed, and when it is made again
+	continues  bool   // after a limit it goes on by itself, until Esc
 	slow       bool   // it draws nothing of what is typed
 	onPaste    func(a *agent)
 	onEnter    func(a *agent)
@@ -102,6 +103,8 @@ func (a *agent) input(data string) {
 			a.box, a.shell, a.running, a.status = a.running, true, "", presence.Idle
 		case a.status == presence.Busy && a.mute:
 			a.box, a.status = a.said[len(a.said)-1], presence.Idle
+		case a.continues:
+			a.continues = a.deaf
 		case a.status == presence.Busy && a.beside:
 			a.ended = true // its presence file stays as it is
 		case a.status == presence.Busy && !a.deaf:
@@ -136,6 +139,9 @@ func (a *agent) screen() string {
 	footer := "  ⏸ manual mode on · ? for shortcuts"
 	if a.status == presence.Busy && (!a.background || a.beside && !a.ended) {
 		footer = "  ⏸ manual mode on · esc to interrupt"
+	}
+	if a.continues {
+		footer = "  ⚠ Usage limit reached · limit resets 9:23pm\n    Continuing automatically at 9:23pm · Esc to cancel\n" + footer
 	}
 	box := a.box
 	if a.slow {

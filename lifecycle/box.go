@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,10 @@ const (
 // a prompt that was not carried out stands in the box again then: it is taken out, and the person
 // is asked about it. So it is with the prompts that wait in the queue, before Esc is pressed: after a
 // stop nothing is typed that a person has not sent, or decided about, since. told says that the chat
-// has words for what was stopped: the question about it, or the line of the transcript. The guard is
+// has words for what was stopped: the questions, or the line of the transcript. The guard is
 // the bound process, whatever it is doing; a shell that is in front of an adopted one gets nothing.
-// ErrIdle: no turn runs; ErrAsks: a dialog would be answered, and the queue stays.
+// ErrIdle: no turn runs, and nothing has waited; ErrAsks: a dialog would be answered. The queue stays where
+// the dialog was open at the call.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
@@ -37,29 +39,40 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
-		waits := askAboutQueue(ctx, w) // whatever comes of that, Esc is pressed
+		waited, failed := askAboutQueue(ctx, w) // whatever comes of that, Esc is pressed
 		var stopped error
 		told, stopped = stopTurn(ctx, w)
-		return errors.Join(stopped, waits)
+		if waited && errors.Is(stopped, ErrIdle) {
+			told, stopped = true, nil // the queue was stopped
+		}
+		return cmp.Or(failed, stopped) // of a queue that stays nothing else tells
 	})
 	return told, err
 }
 
-// askAboutQueue takes the prompts that are held out of the queue, and has the person asked about each.
-func askAboutQueue(ctx context.Context, w *work) error {
+// askAboutQueue takes the prompts that are to be typed out of the queue, and has the person asked about each.
+// Of one that may stand in the box it is noted that it was stopped: clearOwnText asks about it. waited says
+// that there was one.
+func askAboutQueue(ctx context.Context, w *work) (waited bool, err error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
 		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Held {
-			continue // what cannot be read is never typed
+		switch {
+		case err != nil: // what cannot be read is never typed
+			continue
+		case p.retreats():
+			p.Mark.Esc = true
+			err = w.Prompts.SavePrompt(p)
+		case p.State == Held:
+			err = askAbout(ctx, w, p)
+		default:
+			continue
 		}
-		if err := w.tell(ctx, NoteTakenBack, p); err != nil {
-			return err
+		if err != nil {
+			return waited, err
 		}
-		if err := w.dequeue(key); err != nil {
-			return fmt.Errorf("take prompt %s out of the queue: %w", key, err)
-		}
+		waited = true
 	}
-	return nil
+	return waited, nil
 }
 
 // stopTurn presses Esc, and takes back what stands in the box again.
@@ -78,7 +91,7 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 		w.clearBox(ctx)
 	case back:
 		return true, w.takeBack(ctx, p)
-	case !w.view.idle() && w.view.Phase() == PhaseWorking:
+	case !w.view.idle() && w.view.Phase() == PhaseWorking, w.view.Screen.Continues:
 		return false, ErrStillWorks
 	}
 	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
@@ -95,7 +108,7 @@ func refusesEsc(v View) error {
 	return nil
 }
 
-// pressEsc presses Esc where a turn runs, or where a prompt is being typed. On that prompt it is noted
+// pressEsc presses Esc where a turn runs or is to come by itself, or where a prompt is being typed. On that prompt it is noted
 // before, and the note goes where the key was not pressed.
 func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
@@ -109,7 +122,7 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	err, pressed := refusesEsc(w.view), false
 	switch {
 	case err != nil:
-	case (w.view.idle() || w.view.Screen.Background) && !w.view.Screen.Busy && p.State != Typing: // presence is a little behind the screen
+	case rests(w.view) && p.State != Typing:
 		err = ErrIdle
 	default:
 		w.remember(w.r.ID, func(m *memory) { m.escAt = w.Now() })
@@ -127,6 +140,12 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	return err
 }
 
+// rests says that nothing runs that Esc would end: no turn, and nothing that the agent goes on with by itself.
+func rests(v View) bool {
+	screen := v.Screen // presence is a little behind it
+	return (v.idle() || screen.Background) && !screen.Busy && !screen.Continues
+}
+
 // interrupted is the prompt that Esc may put back into the box: the one that is being typed, else
 // the one that the agent took last. Without a key there is none.
 func (w *work) interrupted(ctx context.Context) (Prompt, error) {
@@ -140,7 +159,7 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 		}
 		head = nil
 	}
-	if head != nil && head.State == Typing && head.Mark != nil {
+	if head != nil && head.State == Typing && head.Mark != nil && !head.retreats() {
 		return *head, nil
 	}
 	last := lastTaken(w)

@@ -170,7 +170,7 @@ func backoff(age time.Duration) time.Duration {
 // decideDialog tells what the terminal asks, unless the chat has the question as
 // a request of its own, or may have it in a moment.
 func decideDialog(r session.Record, v View, head *Prompt) Decision {
-	held := head != nil && head.State == Held
+	held := head != nil && head.waits()
 	wait := relayWait(r, v)
 	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
@@ -220,6 +220,8 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	switch {
 	case p.Mark.Retreat && v.boxFree():
 		return Decision{Act: ActClear}
+	case p.Mark.Retreat && v.Phase() == PhaseWorking && v.Below != "":
+		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow}
 	case p.Mark.Retreat && age < ProofWait:
 		return Decision{Again: 5 * soon}
 	case p.Mark.Retreat && v.Phase() == PhaseWorking:
@@ -279,6 +281,8 @@ func decideTyped(v View, p *Prompt, c Clues) Decision {
 		return Decision{Act: ActProven}
 	case c.Unheard && waited < markFor:
 		return Decision{Again: 2 * soon}
+	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
+		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: holdPace} // what waits behind it is told
 	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
 		return Decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():

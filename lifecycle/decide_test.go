@@ -68,6 +68,7 @@ func blind(v *View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
 func scrolled(v *View)   { v.Pane.InMode = true }
 func behind(v *View)     { v.Adopted, v.Behind = true, true }
 func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
+func asksBelow(v *View)  { v.Below = "Bash" }
 func noPresence(v *View) { v.Present, v.Presence = false, presence.File{} }
 
 func TestDecide(t *testing.T) {
@@ -102,6 +103,7 @@ func TestDecide(t *testing.T) {
 		{"running, a dialog", in(running), free(dialogOpen), nil, ActDialog, ""},
 		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), ActDialog, NoteHeldDialog},
 		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), ActDialog, ""},
+		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), ActDialog, NoteHeldDialog},
 		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), ActConclude, ""},
 		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), ActLost, ""},
 		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, ActLost, ""},
@@ -128,6 +130,7 @@ func TestDecide(t *testing.T) {
 		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), ActUnproven, ""},
 		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), ActClear, ""},
 		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, NoteQueued},
+		{"retreat, a subagent asks", in(running), free(draft(said), status(presence.Busy), asksBelow), typing(0, retreat), ActHold, NoteHeldDialog},
 		{"command taken", in(running), free(), typing(time.Second, command), ActProven, ""},
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), ActNothing, ""},
 		{"command, still in the box", in(running), free(draft("/compact")), typing(EnterRetry, command), ActSettle, ""},

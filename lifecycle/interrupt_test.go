@@ -129,6 +129,22 @@ func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
 	})
 }
 
+// After a limit the agent goes on by itself while it is idle: a stop calls that off.
+func TestAStopCallsOffWhatFollowsALimit(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.continues, a.deaf = true, true })
+		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
+		a.set(func(a *agent) { a.deaf = false })
+		told, err := w.Interrupt(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.False(t, told, "the chat has no words for it yet")
+		assert.False(t, a.continues)
+		require.ErrorIs(t, interrupted(w, r), ErrIdle)
+		assert.Equal(t, 2, a.escapes)
+	})
+}
+
 // asks is an agent that opens a dialog.
 func asks(a *agent) { a.status, a.dialog = presence.Waiting, true }
 
@@ -265,7 +281,7 @@ func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
 		escapes int
 	}{
 		{"a turn runs", works, nil, []string{"one", "two"}, 1},
-		{"a draft is in the way", func(a *agent) { a.box = "a draft" }, ErrIdle, []string{"one", "two"}, 0},
+		{"a draft is in the way", func(a *agent) { a.box = "a draft" }, nil, []string{"one", "two"}, 0},
 		{"Esc ends nothing", func(a *agent) { works(a); a.deaf = true }, ErrStillWorks, []string{"one", "two"}, 1},
 		{"a dialog is open", asks, ErrAsks, nil, 0},
 	}
@@ -277,16 +293,11 @@ func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
 				w.held(r, "one", "one")
 				w.held(r, "two", "two")
 				w.pass(time.Second)
-				_, err := w.Interrupt(w.ctx, r.ID)
+				told, err := w.Interrupt(w.ctx, r.ID)
 				require.ErrorIs(t, err, tc.err)
+				assert.Equal(t, tc.name == "a draft is in the way", told, "the questions are all that there is to tell")
 				assert.Equal(t, tc.escapes, a.escapes)
-				var asked []string
-				for _, n := range w.news.all() {
-					if n.Kind == NoteTakenBack {
-						asked = append(asked, n.Prompt.Key)
-					}
-				}
-				assert.Equal(t, tc.asked, asked)
+				assert.Equal(t, tc.asked, asked(w))
 				a.set(func(a *agent) { a.status, a.dialog, a.deaf, a.box = presence.Idle, false, false, "" })
 				w.held(r, "next", "next")
 				w.pass(time.Minute)
@@ -298,6 +309,101 @@ func TestP4_WhatWaitsAtAStopIsAskedAbout(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is to be taken out of the box first, and typed anew, is not typed after a stop either.
+func TestP4_WhatIsToBeTypedAnewAtAStopIsAskedAbout(t *testing.T) {
+	again := func(w *world, r session.Record) {
+		w.prompts.put(Prompt{Key: "k", Session: r.ID, Text: said, State: Unproven})
+		w.edit(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, "k") })
+		require.NoError(w.t, w.SendAgain(w.ctx, r.ID, "k"))
+	}
+	tests := []struct {
+		name  string
+		queue func(w *world, r session.Record, a *agent)
+		heard []string
+		asked []string
+	}{
+		{"sent again in a turn", func(w *world, r session.Record, a *agent) {
+			a.set(works)
+			again(w, r)
+		}, nil, []string{"k"}},
+		{"a placeholder that a turn overtook, beside a person", func(w *world, r session.Record, a *agent) {
+			a.set(func(a *agent) { a.folded, a.onPaste = true, works })
+			w.held(r, "k", longSaid)
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+			w.pass(time.Second)
+			a.set(func(a *agent) { a.onPaste = nil })
+		}, nil, []string{"k"}},
+		{"sent again behind a prompt that is not proven", func(w *world, r session.Record, a *agent) {
+			a.set(func(a *agent) { a.onEnter = works })
+			w.held(r, "first", "first")
+			w.pass(time.Second)
+			again(w, r)
+		}, []string{"first"}, []string{"k"}},
+		{"sent again in a turn whose text Esc puts back", func(w *world, r session.Record, a *agent) {
+			a.set(func(a *agent) { a.onEnter = mutes })
+			w.held(r, "first", "first")
+			w.pass(time.Second)
+			w.hook(r, hookwire.UserPromptSubmit, prompted("first"))
+			again(w, r)
+		}, []string{"first"}, []string{"first", "k"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				tc.queue(w, r, a)
+				require.Equal(t, Typing, w.prompts.state("k"))
+				w.pass(time.Second)
+				require.NoError(t, interrupted(w, r))
+				assert.Equal(t, 1, a.escapes)
+				if slices.Contains(w.get(r.ID).Prompts, "first") { // a prompt that is not proven is none of this test's
+					w.hook(r, hookwire.UserPromptSubmit, prompted("first"))
+				}
+				w.pass(time.Minute)
+				assert.Equal(t, tc.asked, asked(w))
+				assert.Equal(t, tc.heard, a.heard())
+				a.set(func(a *agent) { a.folded, a.onEnter = false, nil; assert.Empty(t, a.box) })
+				w.held(r, "next", "next")
+				w.pass(time.Second)
+				assert.Equal(t, append(tc.heard, "next"), a.heard())
+			})
+		})
+	}
+}
+
+// asked is which prompts the person was asked about at a stop.
+func asked(w *world) (keys []string) {
+	for _, n := range w.news.all() {
+		if n.Kind == NoteTakenBack {
+			keys = append(keys, n.Prompt.Key)
+		}
+	}
+	return keys
+}
+
+// A queue that cannot be asked about is told, whatever runs.
+func TestP4_AQueueThatCannotBeAskedAboutIsToldAlsoWhereNothingRuns(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.box = "a draft" })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		full := errors.New("no space left on device")
+		w.news.set(func(n *heardNews) {
+			n.fail = func(n Note) error {
+				if n.Kind == NoteTakenBack {
+					return full
+				}
+				return nil
+			}
+		})
+		err := interrupted(w, r)
+		require.ErrorIs(t, err, full)
+		require.NotErrorIs(t, err, ErrIdle)
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+	})
 }
 
 // They are taken out of the queue before Esc is pressed: a kill right behind it types none of them.

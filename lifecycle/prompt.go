@@ -67,6 +67,12 @@ func (p *Prompt) ends() bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))
 }
 
+// retreats says whether the prompt is to be taken out of the box before it is typed.
+func (p *Prompt) retreats() bool { return p.State == Typing && p.Mark != nil && p.Mark.Retreat }
+
+// waits says whether the prompt is to be typed when nothing is in the way.
+func (p *Prompt) waits() bool { return p.State == Held || p.retreats() }
+
 // entered says whether Enter was pressed after the text and no proof was seen yet.
 func (p *Prompt) entered() bool {
 	return p != nil && p.State == Typing && p.Mark != nil && p.Mark.Enters > 0

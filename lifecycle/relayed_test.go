@@ -53,6 +53,7 @@ func TestDecideDialog(t *testing.T) {
 		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", min(slow, backoff(time.Minute))},
 		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, ActNothing, "", slow},
 		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), ActHold, NoteHeldDialog, slow},
+		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), ActHold, NoteHeldDialog, slow},
 		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), ActProven, "", soon},
 		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), ActNothing, "", slow},
 		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, ActNothing, "", slow},

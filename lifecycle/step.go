@@ -24,7 +24,7 @@ type work struct {
 	r    *session.Record
 	save func() error
 	view View
-	// again is when to look again at the earliest, whatever was decided.
+	// again is when to look again at the earliest, whatever was decided, but for what nothing tells of (unheard).
 	again time.Duration
 	// noted guards r and save while processes end side by side.
 	noted sync.Mutex
@@ -126,9 +126,9 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActNotReport:
 		return w.tellOnce(ctx, NoteNotReporting)
 	case ActDialog:
-		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, d, head))
+		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, NoteHeldDialog, head))
 	case ActHold:
-		return w.hold(ctx, d, head)
+		return w.hold(ctx, d.Why, head)
 	case ActType:
 		return w.typePrompt(ctx, *head)
 	case ActClear:
@@ -272,23 +272,27 @@ func (w *work) saveAndFollow(ctx context.Context) error {
 }
 
 // hold tells why the head prompt waits, once per prompt and reason. Behind a person's
-// answer all prompts wait, and each is told so: nothing else moves the queue.
-func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
-	if d.Why == "" || head == nil {
+// answer all prompts wait, and each is told so: nothing else moves the queue. A head that
+// was entered does not wait: it may have led to the question.
+func (w *work) hold(ctx context.Context, why NoteKind, head *Prompt) error {
+	if head == nil {
 		return nil
 	}
-	all := []Prompt{*head}
-	if d.Why == NoteHeldDialog {
+	var all []Prompt
+	if head.waits() {
+		all = append(all, *head)
+	}
+	if why == NoteHeldDialog {
 		all = append(all, heldBehind(w, head.Key)...)
 	}
 	for _, p := range all {
-		if slices.Contains(p.Told, d.Why) {
+		if slices.Contains(p.Told, why) {
 			continue
 		}
-		if err := w.tell(ctx, d.Why, p); err != nil {
+		if err := w.tell(ctx, why, p); err != nil {
 			return err
 		}
-		p.Told = append(slices.Clone(p.Told), d.Why)
+		p.Told = append(slices.Clone(p.Told), why)
 		if err := w.Prompts.SavePrompt(p); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	}
 	p.State, p.Mark = Held, nil
 	w.again = holdPace
-	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, Decision{Why: NoteHeldUnknown}, &p))
+	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, NoteHeldUnknown, &p))
 }
 
 // seePaste waits until the pasted text shows in the box of the still idle
@@ -132,7 +132,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 }
 
 // clearOwnText takes back a paste that a dialog overtook: the box is emptied of
-// our own text and proven empty, and the prompt is held again.
+// our own text and proven empty, and the prompt is held again. After a stop the person is asked about it.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.view.Screen.Box.Empty {
 		if !p.shows(w.view.Screen.Box) {
@@ -144,6 +144,9 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	}
 	if found, err := w.seek(ctx, p); found || err != nil { // somebody at the desk may have sent it
 		return err
+	}
+	if p.retreats() && p.Mark.Esc {
+		return askAbout(ctx, w, p)
 	}
 	p.State, p.Mark = Held, nil
 	w.Wake(w.r.ID)
@@ -202,6 +205,17 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	w.clearBox(ctx)
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
+	}
+	return nil
+}
+
+// askAbout has the person asked about a prompt that is not typed after a stop, and takes it out of the queue.
+func askAbout(ctx context.Context, w *work, p Prompt) error {
+	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+		return err
+	}
+	if err := w.dequeue(p.Key); err != nil {
+		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
 	}
 	return nil
 }
@@ -327,6 +341,8 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 		return w.typePrompt(ctx, p)
 	case ActTakeBack:
 		return w.takeBack(ctx, p)
+	case ActHold:
+		return w.hold(ctx, d.Why, &p)
 	case ActUnproven:
 		return w.unproven(ctx, p, c.Doubt)
 	}

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
@@ -299,6 +301,46 @@ func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
 	})
+}
+
+// A prompt that a dialog has overtaken waits for it, like those behind; one that was entered has led to it.
+func TestEveryPromptBehindADialogIsToldWhateverTheFirstOneWaitsFor(t *testing.T) {
+	asks := func(a *agent) { a.dialog, a.status = true, presence.Waiting }
+	below := func(a *agent) { a.status = presence.Busy }
+	tests := []struct {
+		name  string
+		agent func(a *agent)
+		told  []string
+	}{
+		{"a dialog before Enter", func(a *agent) { a.onPaste = asks }, []string{"k", "two"}},
+		{"a dialog after Enter", func(a *agent) { a.onEnter = asks }, []string{"two"}},
+		{"a subagent before Enter", func(a *agent) { a.onPaste = below }, []string{"k", "two"}},
+		{"a subagent after Enter", func(a *agent) { a.onEnter = below }, []string{"two"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(tc.agent)
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				w.held(r, "two", "second")
+				if !a.dialog {
+					w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
+					w.Wake(r.ID)
+				}
+				w.pass(10 * time.Second)
+				require.Equal(t, Typing, w.prompts.state("k"))
+				var told []string
+				for _, n := range w.news.all() {
+					if n.Kind == NoteHeldDialog {
+						told = append(told, n.Prompt.Key)
+					}
+				}
+				assert.Equal(t, tc.told, told)
+			})
+		})
+	}
 }
 
 func TestP7_NothingIsTypedIntoADialog(t *testing.T) {

@@ -113,6 +113,7 @@ func TestP7_ReadyOnlyWithALiveBox(t *testing.T) {
 			s := Read(tc.capture)
 			assert.Equal(t, tc.present, s.Box.Present)
 			assert.Equal(t, tc.ready, s.ReadyToType())
+			assert.Equal(t, strings.Contains(tc.name, "a limit ") && tc.present, s.Continues)
 		})
 	}
 }

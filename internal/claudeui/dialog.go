@@ -23,7 +23,6 @@ const hintRows = 4
 
 // takesKeys reports whether the rows below a box belong to something that takes keys instead of it.
 func takesKeys(footer []line) bool {
-	footer = withoutLimit(footer)
 	for _, l := range footer {
 		if l.first() == promptSign || numberedOption(l) {
 			return true
@@ -43,14 +42,14 @@ var (
 )
 
 // withoutLimit leaves out the two rows that say that the account has reached a limit and when Claude Code goes on by
-// itself: the box above them takes texts and Enter as ever (2.1.328).
-func withoutLimit(footer []line) []line {
+// itself: the box above them takes texts and Enter as ever, and Esc calls it off (2.1.328).
+func withoutLimit(footer []line) (rest []line, limit bool) {
 	for i := range len(footer) - 1 {
 		if limited.MatchString(footer[i].String()) && continues.MatchString(footer[i+1].String()) {
-			return slices.Concat(footer[:i], footer[i+2:])
+			return slices.Concat(footer[:i], footer[i+2:]), true
 		}
 	}
-	return footer
+	return footer, false
 }
 
 // dialogBelow reads a dialog drawn below an old box, whose lower rule is the first row: it is the upper edge

@@ -18,7 +18,7 @@ func Read(capture string) Screen {
 		s.Dialog = findDialog(lines)
 		return s
 	}
-	footer := lines[bottom+1:]
+	footer, continues := withoutLimit(lines[bottom+1:])
 	if takesKeys(footer) {
 		s.Dialog = dialogBelow(lines[bottom:])
 		return s
@@ -26,6 +26,7 @@ func Read(capture string) Screen {
 	if !belongsToBox(footer) {
 		return s
 	}
+	s.Continues = continues
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
 	waitedFor, interrupted := resting(lines[:top])

@@ -14,6 +14,8 @@ type Screen struct {
 	Retry  *Retry  // a request that has failed, and is made again; nil when none is recognised
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
+	Continues bool // the account has reached a limit, and Claude Code goes on by itself at its end: Esc calls that off
+
 	Agents     int  // that work in the background, as far as it is shown
 	Background bool // the turn is over, and only agents in the background work
 }
