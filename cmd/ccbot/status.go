@@ -119,7 +119,7 @@ func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []ses
 		look := m.Look(ctx, r.ID)
 		d.Background = look.Background
 		d.Memory = look.Memory
-		known := lifecycle.Noted(r)
+		known := lifecycle.Noted(r).At(time.Now())
 		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // of it only the bot can see
 		if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
 			d.does(look.Now)
