@@ -58,9 +58,6 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	l := m.Lifecycle.Look(ctx, r)
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
-	if m.Memory != nil {
-		shown.Memory = m.Memory(ctx, l.PIDs...)
-	}
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = desk.Attached
@@ -71,6 +68,15 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 		shown.Usage = usageOf(*l.Usage)
 	}
 	return shown
+}
+
+// Memory adds up that of a session's agent and of all that it has started.
+func (m Sessions) Memory(ctx context.Context, id uuid.UUID) uint64 {
+	r, ok := m.Records.Get(id)
+	if !ok || m.Resident == nil {
+		return 0
+	}
+	return m.Resident(ctx, m.Lifecycle.PIDs(ctx, r)...)
 }
 
 // Output looks for what a command of bash mode prints.

@@ -43,6 +43,7 @@ type Lifecycle interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Look(ctx context.Context, r session.Record) lifecycle.Look
+	PIDs(ctx context.Context, r session.Record) []int
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 	Attach(r session.Record) string
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
@@ -66,8 +67,8 @@ type Sessions struct {
 	Records   AllRecords
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
-	// Memory is that of some processes together, in bytes; 0: not known. It may be nil.
-	Memory func(ctx context.Context, pids ...int) uint64
+	// Resident is the memory of some processes together, in bytes; 0: not known. It may be nil.
+	Resident func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }
