@@ -43,7 +43,7 @@ bench: ## benchmarks into bin/bench.txt, compared with those of the last run
 	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
 
 figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
-	@CCBOT_FIGURES=1 $(GO) test -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
+	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
 # The hook runs at every prompt: static and small, so that it starts at once anywhere.
 build: ## bin/ccbot and bin/ccbot-hook

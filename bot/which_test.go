@@ -3,7 +3,9 @@ package bot_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,7 +67,7 @@ func TestOfSeveralSessionsThePersonChooses(t *testing.T) {
 		w.Session(t, "allegro", session.Archived) // does not fit
 		w.MustHear(t, command)
 		m := w.Telegram.Last(t)
-		assert.Equal(t, w.Word(i18n.WhichSession), m.Text.Text, command)
+		assert.Equal(t, w.Word(i18n.WhichSession, i18n.Args{"Command": strings.Fields(command)[0]}), m.Text.Text, command)
 		assert.Equal(t, []string{"alpine, ~/alpine", "alpha, ~/alpha"}, chattest.Words(m))
 		assert.Empty(t, w.Lifecycle.Done())
 		w.Again()
@@ -202,4 +204,18 @@ func TestResumeOfSeveralKeepsThePath(t *testing.T) {
 	w.MustHear(t, "/resume al /srv")
 	require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(w.Telegram.Last(t))[0]))
 	assert.Equal(t, []string{"restore " + r.ID.String() + " in /srv"}, w.Lifecycle.Done())
+}
+
+// A minute later /stop would stop another turn than the person saw.
+func TestAChoiceForStopIsSoonTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Session(t, "alpha", session.Running)
+		w.Session(t, "alpine", session.Running)
+		w.MustHear(t, "/stop al")
+		m := w.Telegram.Last(t)
+		time.Sleep(time.Minute)
+		require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))
+		assert.Empty(t, w.Lifecycle.Done())
+	})
 }

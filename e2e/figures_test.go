@@ -1,3 +1,5 @@
+//go:build figures
+
 package e2e
 
 import (
@@ -16,16 +18,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// figuresEnv asks for the figures of docs/PERFORMANCE.md. They are of a program as people have it, without the race
-// detector, so the test that takes them has to run alone.
-const figuresEnv = "CCBOT_FIGURES"
-
 // TestFigures starts ccbot in households of several sizes and logs a row for each: what the start took of the
-// processor and read, and what ccbot keeps in memory. It asserts nothing.
+// processor and read, and what ccbot keeps in memory. It asserts nothing. The figures are of a program as people have
+// it, without the race detector, so the test has a build tag and runs alone.
 func TestFigures(t *testing.T) {
-	if os.Getenv(figuresEnv) == "" {
-		t.Skip("`make figures` takes them")
-	}
 	binaries = t.TempDir()
 	for _, name := range []string{"ccbot", "ccbot-hook"} {
 		out, err := exec.Command("go", "build", "-o", binaries+"/"+name, "ccbot/cmd/"+name).CombinedOutput()

@@ -98,7 +98,7 @@ func asking() []life {
 			also: "the text is not typed; the agent reads it once",
 			do: func(s *stage) {
 				waits("make deploy")(s)
-				s.tapAside(s.hear(s.say("not on a Friday"), "is waiting for your answer first"), "Deny with this text")
+				s.tapAside(s.hear(s.say("not on a Friday"), "work is waiting for your answer: permission for Bash"), "Deny with this text")
 			},
 			dead: both(decided("make deploy", "not on a Friday"), func(s *stage) { assert.Contains(s.t, s.inboxStates(), "held") }),
 			after: func(s *stage) {

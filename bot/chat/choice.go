@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,7 +20,8 @@ import (
 type Choice struct {
 	chat     *Chat
 	cards    Cards[Among]
-	question i18n.Key
+	question string
+	open     time.Duration // how long it may be answered; 0: always
 	do       func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
 }
 
@@ -30,11 +32,12 @@ type Among struct {
 	From     int64       `json:"from,omitempty"`    // the only person who may choose; 0: anybody
 	Message  int         `json:"message,omitempty"` // of the command
 	Dir      string      `json:"dir,omitempty"`     // that the command names
+	Until    time.Time   `json:"until,omitzero"`    // when it is too late to choose
 }
 
 // NewChoice gives the choices of a kind. do is called with the session that was chosen; the question
 // stays until it is done.
-func (c *Chat) NewChoice(kind string, question i18n.Key,
+func (c *Chat) NewChoice(kind, question string,
 	do func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)) Choice {
 	return Choice{chat: c, cards: NewCards[Among](c, kind), question: question, do: do}
 }
@@ -47,6 +50,9 @@ func (q Choice) Post(ctx context.Context, to outbox.Conversation, list []views.S
 	for _, r := range list {
 		a.Sessions = append(a.Sessions, r.ID)
 	}
+	if q.open > 0 {
+		a.Until = time.Now().Add(q.open)
+	}
 	return q.cards.Post(ctx, q.look(to, a), a)
 }
 
@@ -57,9 +63,9 @@ const (
 
 // look is one page. Sessions that are forgotten meanwhile have no button.
 func (q Choice) look(to outbox.Conversation, a Among) card.Look {
-	text, first := q.chat.Words.Say(q.question), a.Page*pageSize
+	text, first := q.question, a.Page*pageSize
 	last := min(first+pageSize, len(a.Sessions))
-	look := card.Look{To: to}
+	look := card.Look{To: to, Until: a.Until}
 	for _, id := range a.Sessions[first:last] {
 		if r, ok := q.chat.Book.Records.Get(id); ok {
 			label := card.Option{Text: q.chat.label(r), Value: id.String(), For: a.From}

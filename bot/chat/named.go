@@ -2,12 +2,16 @@ package chat
 
 import (
 	"context"
+	"time"
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
+
+// nowFor is how long a choice for a command that means the turn that runs may be answered.
+const nowFor = time.Minute
 
 // OnSession does what a command says with the session that is meant.
 type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
@@ -17,7 +21,8 @@ type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
 // session that does not fit it is told that it is over.
 func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool, do OnSession) {
 	kind := "which-" + command.Name
-	which := c.NewChoice(kind, i18n.WhichSession,
+	question := c.Words.Say(i18n.WhichSession, i18n.Args{"Command": "/" + command.Name})
+	which := c.NewChoice(kind, question,
 		func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {
@@ -25,6 +30,9 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool
 			}
 			return true, do(ctx, in, r)
 		})
+	if command.Now { // it means the turn that runs
+		which.open = nowFor
+	}
 	command.Run = func(ctx context.Context, in Incoming, name string) error {
 		found, err := c.Book.FindFor(in.Message, name, fits)
 		switch {

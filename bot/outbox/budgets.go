@@ -9,7 +9,7 @@ func (o *Outbox) lane(chat int64) *lane {
 	for _, b := range l.budgets {
 		full, all := o.full[key(chat)], timeFor(float64(b.Burst()), b)
 		if o.full == nil { // a burst may have been used a moment ago
-			full = timeFor(chatBurst-1, b)
+			full = timeFor(float64(b.Burst()-1), b)
 		}
 		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
 	}

@@ -3,6 +3,8 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,14 +145,21 @@ func TestAChatIsSlowerAfterALimit(t *testing.T) {
 	})
 }
 
-// TestAGroupsBudgetOutlivesACleanStop: a full one is full, of a used one time gives back.
+// TestAGroupsBudgetOutlivesACleanStop: a full one is full, of a used one time gives back. After a kill nothing
+// is known of it: all may have been used.
 func TestAGroupsBudgetOutlivesACleanStop(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		used int
 		away time.Duration
-		want int // messages within four seconds
-	}{{"nothing was sent", 0, 0, 6}, {"all was used", 6, 0, 1}, {"all was used, half a minute ago", 6, 30 * time.Second, 6}} {
+		kill bool // in place of the stop
+		want int  // messages within four seconds
+	}{
+		{"nothing was sent", 0, 0, false, 6},
+		{"all was used", 6, 0, false, 1},
+		{"all was used, half a minute ago", 6, 30 * time.Second, false, 6},
+		{"all was used, and a kill", 6, 0, true, 1},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, up := t.TempDir(), time.Hour
 			synctest.Test(t, func(t *testing.T) {
@@ -167,6 +176,9 @@ func TestAGroupsBudgetOutlivesACleanStop(t *testing.T) {
 				first := run(time.Now().Add(-time.Hour), tt.used)
 				require.Len(t, first.seen("send", true), tt.used)
 				require.NoError(t, first.stop())
+				if tt.kill {
+					require.NoError(t, os.Remove(filepath.Join(dir, paceFile)))
+				}
 				up += tt.away
 				assert.Len(t, run(time.Now(), 8).seen("send", true), tt.want)
 			})
