@@ -47,7 +47,7 @@ func known(t *testing.T, w *chattest.World) session.Record {
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
 		Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
 	w.Lifecycle.Processes = []int{30, 31}
-	w.Hosted.Resident = func(_ context.Context, pids ...int) uint64 {
+	w.Hosted.Memory = func(_ context.Context, pids ...int) uint64 {
 		assert.Equal(t, []int{30, 31}, pids)
 		return 412<<20 + 1
 	}
@@ -65,7 +65,7 @@ func TestMemoryIsReadWhereItIsShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	known(t, w)
 	reads := 0
-	w.Hosted.Resident = func(context.Context, ...int) uint64 {
+	w.Hosted.Memory = func(context.Context, ...int) uint64 {
 		reads++
 		return 1 << 20
 	}

@@ -70,15 +70,6 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	return shown
 }
 
-// Memory adds up that of a session's agent and of all that it has started.
-func (m Sessions) Memory(ctx context.Context, id uuid.UUID) uint64 {
-	r, ok := m.Records.Get(id)
-	if !ok || m.Resident == nil {
-		return 0
-	}
-	return m.Resident(ctx, m.Lifecycle.PIDs(ctx, r)...)
-}
-
 // Output looks for what a command of bash mode prints.
 func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
 	r, ok := m.Records.Get(id)

@@ -67,8 +67,8 @@ type Sessions struct {
 	Records   AllRecords
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
-	// Resident is the memory of some processes together, in bytes; 0: not known. It may be nil.
-	Resident func(ctx context.Context, pids ...int) uint64
+	// Memory is that of some processes together, in bytes; 0: not known. It may be nil.
+	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }

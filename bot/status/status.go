@@ -21,7 +21,6 @@ import (
 // Agents are looked at. None of it changes anything.
 type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
-	Memory(ctx context.Context, id uuid.UUID) uint64
 	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
 	Work(ctx context.Context, id uuid.UUID) views.Work
 }
@@ -127,7 +126,6 @@ func isOver(r views.Session) bool { return !r.Live && r.State != views.CleanupFa
 type now struct {
 	desk.Look
 	views.Work
-	memory  uint64
 	writers []desk.Writer
 	unseen  bool // nobody knows who else writes
 }
@@ -139,7 +137,7 @@ func (s *Status) look(ctx context.Context, r views.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if r.Live {
-		n.Look, n.memory = s.agents.Look(ctx, r.ID), s.agents.Memory(ctx, r.ID)
+		n.Look = s.agents.Look(ctx, r.ID)
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
 	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)

@@ -86,8 +86,8 @@ func (s *Status) agent(n now) render.Text {
 		lines = append(lines, s.say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
 			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))
 	}
-	if n.memory > 0 {
-		size := s.say(i18n.Megabytes, i18n.Args{"Size": (n.memory + 1<<19) >> 20})
+	if n.Memory > 0 {
+		size := s.say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
 		lines = append(lines, s.say(i18n.StatusMemory, i18n.Args{"Size": size}))
 	}
 	text := render.Plain(strings.Join(lines, "\n"))

@@ -171,7 +171,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Resident: gauge.Sum}
+	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,

@@ -26,8 +26,6 @@ type Keys interface {
 // Screens look at the terminal of a session.
 type Screens interface {
 	Look(ctx context.Context, id uuid.UUID) Look
-	// Memory is that of the agent and of all that it has started, in bytes; 0: not known.
-	Memory(ctx context.Context, id uuid.UUID) uint64
 	// Output looks for what a command of bash mode prints. The zero value: nobody knows.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
 	// Interrupt presses Esc once, where an agent works, and waits for the end of what it did. What waits
