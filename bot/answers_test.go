@@ -262,6 +262,9 @@ func TestWhatIsShown(t *testing.T) {
 		{"a hook of the person's", line(`{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot on Fridays\n\nOriginal prompt: go",` +
 			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
 			[]string{"Your hook blocked the message to api: not on Fridays. Change the message and send it again."}, false},
+		{"a hook that gives no reason", line(`{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\n\n\nOriginal prompt: go",` +
+			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
+			[]string{"Your hook blocked the message to api and gave no reason. Change the message and send it again."}, false},
 		{"a local command", user("<command-name>/cost</command-name>"), nil, false},
 		{"its output", user("<local-command-stdout>\x1b[1mfive\x1b[0m dollars</local-command-stdout>"), []string{"five dollars"}, false},
 		{"no output", user("<local-command-stdout>\x1b[1m\x1b[0m</local-command-stdout>"), nil, false},

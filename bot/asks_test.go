@@ -917,12 +917,15 @@ func TestTheListShowsModelAndContext(t *testing.T) {
 		want  string
 	}{
 		{"nothing is known", nil, "idle, ~/api"},
-		{"both", &session.Usage{Model: "Opus 5.5", Context: 41.6}, "idle, Opus 5.5, 42% of context, ~/api"},
+		{"all", &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle, bypass, Opus 5.5, 42% of context, $0.21, ~/api"},
 		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle, Opus 5.5, ~/api"},
 		{"no model", &session.Usage{Context: 0}, "idle, 0% of context, ~/api"},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
-			w.NewCurrentSession(t, "api", session.Running)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			if tt.name == "all" {
+				w.Records.Change(r.ID, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: "bypass"} })
+			}
 			w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Usage: tt.usage}
 			w.MustHear(t, "/list")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, tt.want)

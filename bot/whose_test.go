@@ -42,7 +42,9 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 				return append([]string{w.Named(i18n.ButtonSendTo, "beta")}, w.WordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop)...)
 			}},
 		{"the current one was not ended cleanly", session.CleanupFailed, []string{"beta"},
-			func(w *chattest.World) string { return w.Word(i18n.WhichGets) },
+			func(w *chattest.World) string {
+				return chattest.Lines(chattest.Warning+"alpha: "+w.Word(i18n.StateKey(string(session.CleanupFailed)))+", 2 h ago", w.Word(i18n.NotDelivered))
+			},
 			func(w *chattest.World) []string { return w.SendTo("beta") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, []any{inbox.Held, beta.ID, "hi"}, []any{e.State, e.Session, e.Text})
 			became := w.Named(i18n.SentAndCurrent, "beta")
-			if tt.current != session.Archived { // what is said of that session is not true any more
+			if tt.current == "" { // what is said of that session is not true any more
 				became = chattest.Lines(tt.says(w), "", became)
 			}
 			assert.Equal(t, became, w.Telegram.LastEdit(t).Text.Text)

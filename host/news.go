@@ -59,7 +59,7 @@ func receiptOf(r lifecycle.Receipt) news.Receipt {
 	return news.Receipt{Endings: endingsOf(all), Stays: r.Split || r.Adopted, Quiet: r.Quiet}
 }
 
-// StartOf is what a recovery found and did, as the chat understands it.
+// StartOf is what a recovery found and did, as the chat understands it. What was set aside it does not know.
 func StartOf(r recovery.Report) (s news.Start) {
 	s.Booted = r.Booted
 	for _, done := range r.Results {
@@ -71,8 +71,6 @@ func StartOf(r recovery.Report) (s news.Start) {
 			s.Unclear = append(s.Unclear, n.Record)
 		case recovery.Newer:
 			s.Newer++
-		case recovery.Unreadable:
-			s.Unreadable++
 		}
 	}
 	return s

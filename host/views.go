@@ -54,6 +54,9 @@ func View(r session.Record) views.Session {
 		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 	}
+	if r.Launch != nil {
+		s.Mode = r.Launch.PermissionMode
+	}
 	for _, c := range r.Cursors {
 		s.Cursors = append(s.Cursors, talk.Cursor(c))
 	}

@@ -33,7 +33,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 		w.Tasks = append(w.Tasks, views.Task(t))
 	}
 	if l := r.Launch; l != nil {
-		w.Mode, w.Flags = l.PermissionMode, l.Flags
+		w.Flags = l.Flags
 	}
 	if r.Usage != nil {
 		w.Usage = usageOf(*r.Usage)

@@ -92,6 +92,7 @@ const (
 	FailedLogin        Key = "failed_login"        // Command, Name, Reason
 	FailedLimit        Key = "failed_limit"        // Name, Reason, Time
 	FailedHook         Key = "failed_hook"         // Name, Reason
+	FailedHookMute     Key = "failed_hook_mute"    // Name
 	TranscriptReplaced Key = "transcript_replaced" // Name
 )
 

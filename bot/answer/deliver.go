@@ -88,9 +88,9 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	return a.postMarker(ctx, l.session)
 }
 
-func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []render.Part) error {
+func (a *Answers) deliverAll(ctx context.Context, r views.Session, rank outbox.Rank, parts []render.Part) error {
 	for _, p := range parts {
-		if err := a.deliver(ctx, letter{session: r, part: p, rank: outbox.Talk}); err != nil {
+		if err := a.deliver(ctx, letter{session: r, part: p, rank: rank}); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	return a.deliverAll(ctx, l.session, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
+	return a.deliverAll(ctx, l.session, l.rank, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: the file of the part, or a file of its text.

@@ -71,6 +71,8 @@ func (a *Answers) failureText(r views.Session, item talk.Item) string {
 	case failed.Phase == phase.LoggedOut:
 		said["Command"] = a.Chat.Attach(r.ID)
 		return a.Chat.Words.Say(i18n.FailedLogin, said)
+	case failed.Phase == phase.Blocked && said["Reason"] == "":
+		return a.Chat.Words.Say(i18n.FailedHookMute, said)
 	case failed.Phase == phase.Blocked:
 		return a.Chat.Words.Say(i18n.FailedHook, said)
 	case failed.Phase == phase.Limited && !failed.Until.IsZero():

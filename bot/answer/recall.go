@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -43,7 +44,7 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
 	}
-	if err := a.deliverAll(ctx, r, parts); err != nil {
+	if err := a.deliverAll(ctx, r, outbox.Talk, parts); err != nil {
 		return err
 	}
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)

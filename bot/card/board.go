@@ -189,17 +189,18 @@ func (b *Board) logUnsaved(c record, err error) {
 	}
 }
 
-// closeLocked takes the buttons off. A card that was never sent is removed, and the outbox, when it
+// closeLocked takes the buttons off; a message that has none, and gets no last text, is not edited. A card that was never sent is removed, and the outbox, when it
 // asks for the message, has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
 	if c.Message == 0 && c.offered == "" {
 		return b.removeLocked(c)
 	}
-	c.Closed, c.Drawn, c.forget = true, false, time.Now().Add(keepClosed)
+	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
+	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Add(keepClosed)
 	if !last.Blank() {
 		c.Look.Text = fit(last)
 	}
-	if err := b.putLocked(c); err != nil {
+	if err := b.putLocked(c); err != nil || shown {
 		return err
 	}
 	return b.drawLocked(ctx, c)

@@ -193,8 +193,7 @@ func (p Phrases) NotCleanText(r views.Session) string {
 	return p.Words.Say(i18n.CleanupFailed, args)
 }
 
-// FailureTexts say what could not be proven of the end of a session, each sentence once. A file
-// that was edited may keep nothing.
+// FailureTexts say what could not be proven of the end of a session, each sentence once.
 func (p Phrases) FailureTexts(r views.Session) []string {
 	var all []string
 	for _, f := range r.Failures {
@@ -210,7 +209,7 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 			all = append(all, text)
 		}
 	}
-	if len(all) == 0 {
+	if len(all) == 0 { // the record keeps nothing about it
 		return []string{p.Words.Say(i18n.FailureSome)}
 	}
 	return all

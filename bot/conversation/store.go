@@ -187,8 +187,11 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 	if err != nil {
 		return err
 	}
+	if err := c.folder.Remove(nameOf(from)); err != nil {
+		return err
+	}
 	delete(c.kept, from)
-	return c.folder.Remove(nameOf(from))
+	return nil
 }
 
 // read is a conversation's file.

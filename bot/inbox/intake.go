@@ -110,7 +110,7 @@ type polling struct {
 	late     bool                       // what comes may be older than tapLife
 	trouble  repeats
 	failing  pause.Backoff
-	rival    pause.Backoff // slower: two pollers that fight get nothing at all
+	rival    pause.Backoff // slower at first: two pollers that fight get nothing at all
 }
 
 func (i *Intake) pollOn(ctx context.Context) error {
@@ -121,7 +121,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		answered: i.cfg.Seen,
 		trouble:  repeats{log: i.cfg.Log},
 		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second},
-		rival:    pause.Backoff{Min: 5 * time.Second, Max: time.Minute},
+		rival:    pause.Backoff{Min: 5 * time.Second, Max: 10 * time.Second},
 	}
 	for ctx.Err() == nil {
 		err := i.pollOnce(ctx, p)

@@ -100,7 +100,12 @@ func TestARivalIsNotFought(t *testing.T) {
 				stop := r.start(t)
 				time.Sleep(time.Hour)
 				stop()
-				assert.Less(t, len(tg.polls()), 130)
+				at := tg.times()
+				require.Greater(t, len(at), 360, "an hour of pauses of at most 10 s")
+				for n := 2; n < len(at)-1; n++ {
+					assert.GreaterOrEqual(t, at[n+1].Sub(at[n]), 5*time.Second, "no fight")
+					assert.LessOrEqual(t, at[n+1].Sub(at[n]), 10*time.Second)
+				}
 				said := strings.Count(r.log.String(), tt.says)
 				assert.Greater(t, said, 3, "it goes on, so it is said again")
 				assert.Less(t, said, 8, "but collapsed")

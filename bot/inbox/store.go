@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ccbot/internal/address"
@@ -50,7 +49,6 @@ type Store struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
-	lost   atomic.Int64 // see Lost
 
 	mu   sync.Mutex           // over every change of the folder, so that nothing saves what another finishes
 	done map[string]time.Time // finished keys whose marker still stands, and since when
@@ -61,7 +59,7 @@ type Store struct {
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		folder: spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
-		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Log: log},
+		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Tell: true, Log: log},
 		log:    log,
 		done:   make(map[string]time.Time),
 	}
@@ -230,8 +228,8 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 }
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received.
-// What cannot be read is put into quarantine and logged, or left alone when a newer program wrote
-// it; the error is about the folder.
+// What cannot be read is put into quarantine, as spool.Untold, and logged, or left alone when a
+// newer program wrote it; the error is about the folder.
 func (s *Store) List() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +242,7 @@ func (s *Store) List() ([]Entry, error) {
 		if filepath.Ext(name) != entrySuffix {
 			continue
 		}
-		why, err := s.aside.LoadOne(s.folder, name, func(data []byte) error {
+		_, err := s.aside.LoadOne(s.folder, name, func(data []byte) error {
 			e, err := understand(name, data)
 			if err == nil {
 				entries = append(entries, e)
@@ -254,16 +252,10 @@ func (s *Store) List() ([]Entry, error) {
 		if err != nil { // neither this nor a quarantine that fails holds up the entries that can be read
 			s.log.Error("inbox_entry_not_read", "file", name, "error", err.Error())
 		}
-		if why != nil && !errors.Is(why, ErrNewer) {
-			s.lost.Add(1)
-		}
 	}
 	slices.SortFunc(entries, inOrder)
 	return entries, nil
 }
-
-// Lost is how many entries could not be read since it was asked last, and are in quarantine.
-func (s *Store) Lost() int { return int(s.lost.Swap(0)) }
 
 // setAside finishes an entry that nobody can handle and keeps it in quarantine. A crash between the
 // two steps leaves it unfinished, never unkept.

@@ -191,7 +191,7 @@ func TestUnreadableEntriesGoToQuarantine(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, []string{"7"}, keys(list))
 			assert.Equal(t, []string{"7.json"}, files(t, dir))
-			assert.Equal(t, []string{"inbox-" + tt.file, "inbox-" + tt.file + ".reason"}, files(t, filepath.Join(dir, "../quarantine")))
+			assert.Equal(t, []string{"inbox-" + tt.file, "inbox-" + tt.file + ".reason", "inbox-" + tt.file + ".untold"}, files(t, filepath.Join(dir, "../quarantine")))
 		})
 	}
 }

@@ -82,7 +82,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	o := &Outbox{
 		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
 		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log, named: map[string]string{},
-			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Log: log}},
+			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Tell: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
 	o.queues = newQueues(o.lane)
@@ -100,7 +100,7 @@ const shutdownGrace = 5 * time.Second
 // an earlier run left on disk. When it returns nothing is under way, callers that wait have an
 // error, and edits not yet sent are lost.
 func (o *Outbox) Run(ctx context.Context) error {
-	if err := o.load(); err != nil {
+	if err := o.Load(); err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))

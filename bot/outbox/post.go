@@ -40,7 +40,7 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("post: %w", context.Cause(ctx))
 	}
-	err := o.load()
+	err := o.Load()
 	if err == nil {
 		err = o.posts.write(m, o.queuePosts)
 	}
@@ -62,15 +62,9 @@ func Parts(m Message) []Message {
 	return parts
 }
 
-// load queues what earlier runs left on disk. It is done before anything else is queued, so that
-// old comes before new.
-func (o *Outbox) load() error { return o.posts.load(o.queuePosts) }
-
-// Lost is how many posts of earlier runs could not be read, and are in quarantine. They are counted once.
-func (o *Outbox) Lost() (int, error) {
-	err := o.load()
-	return int(o.posts.lost.Swap(0)), err
-}
+// Load queues, once, what earlier runs left on disk, and puts into quarantine, as spool.Untold, what cannot be read. It is
+// done before anything else is queued, so that old comes before new.
+func (o *Outbox) Load() error { return o.posts.load(o.queuePosts) }
 
 func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {

@@ -71,7 +71,7 @@ func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if err := o.load(); err != nil {
+	if err := o.Load(); err != nil {
 		return 0, err
 	}
 	done := make(chan result, 1)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ccbot/internal/spool"
@@ -36,7 +35,6 @@ type shelf struct {
 
 	mu       sync.Mutex // held over disk writes and queueing, so that both have the same order
 	loaded   bool       // what earlier runs left is queued
-	lost     atomic.Int64
 	lastName int64
 	named    map[string]string // the file of each name whose owner is still to be asked
 }
@@ -106,9 +104,9 @@ func (s *shelf) write(m Message, queue queueing) error {
 var errLetter = errors.New("not a message of this version")
 
 // read gives the message of a file; false: there is none. A file that will never be readable goes
-// to quarantine and is counted, one that may be readable later stays for the next start.
+// to quarantine, as spool.Untold, and one that may be readable later stays for the next start.
 func (s *shelf) read(file string) (m Message, ok bool) {
-	why, err := s.aside.LoadOne(s.folder, file, func(data []byte) error {
+	_, err := s.aside.LoadOne(s.folder, file, func(data []byte) error {
 		var l letter
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
@@ -119,9 +117,6 @@ func (s *shelf) read(file string) (m Message, ok bool) {
 	})
 	if err != nil {
 		s.log.Warn("queued message cannot be read now", "file", file, "error", err)
-	}
-	if why != nil {
-		s.lost.Add(1)
 	}
 	return m, ok
 }

@@ -131,6 +131,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		err = p.wait(ctx, whose, e, r)
 	case r.ID == uuid.Nil:
 		err = p.wait(ctx, unaddressed, e, r)
+	case !r.Live && !r.Resumable:
+		err = p.wait(ctx, gone, e, r)
 	case !r.Live:
 		err = p.wait(ctx, over, e, r)
 	case in.Missed:
@@ -167,16 +169,16 @@ func (p *Prompts) save(e inbox.Entry) error {
 	return p.Changes.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
-// target is the session that a message goes to: one that can take it, now or when it is back. It is
-// the zero session where that is unknown, and a person can choose one. Where there is none that is
-// told, before anything is fetched.
+// target is the session that a message goes to: one that can take it, now or when it is back. Where that
+// session cannot come back, or is unknown (then it is the zero session), a person can choose an open one.
+// Where there is none that is told, before anything is fetched.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
 	r, ok, err := p.book.Target(in.Message)
 	if err != nil || ok && (r.Live || r.Resumable) {
 		return r, ok, err
 	}
 	if len(openIn(p.book.Records)) > 0 {
-		return views.Session{}, true, nil
+		return r, true, nil // a person chooses
 	}
 	why := p.Chat.NoSessionText()
 	switch _, some, _ := p.book.CurrentSession(in.To); {

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 )
 
 // reason is why a person is asked about a prompt.
@@ -28,6 +29,7 @@ const (
 	stopped  reason = "stopped"  // an interrupt has put it back into the prompt box
 	halted   reason = "halted"   // it waited in the queue when the agent was stopped
 	over     reason = "over"     // its session is over
+	gone     reason = "gone"     // its session is over and cannot come back
 	// That session is being resumed for it: nothing is asked any more.
 	returning reason = "returning"
 	missed    reason = "missed" // it was written for a request that is over
@@ -42,7 +44,7 @@ const (
 // question is what a person is asked for one reason.
 type question struct {
 	state   inbox.State // of the prompt while the question stands
-	says    i18n.Key    // with the session's name, and when the prompt was sent
+	says    i18n.Key    // with the session's name, and when the prompt was sent; empty: how it ended
 	foot    i18n.Key
 	hint    i18n.Key // about the buttons, as long as there are any
 	warns   bool     // nothing comes of the prompt, as far as is known
@@ -63,6 +65,7 @@ var questions = map[reason]question{
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
+	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
@@ -133,7 +136,10 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
-	text := render.Plain(p.Words.Say(q.says, said))
+	text := render.Plain(p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)}))
+	if q.says != "" {
+		text = render.Plain(p.Words.Say(q.says, said))
+	}
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
 	}
@@ -225,7 +231,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 
 // isOfItsTime reports whether a message says only what is true while its prompt waits for a session
 // that is over.
-func (a asked) isOfItsTime() bool { return a.Reason == over || a.Reason == returning }
+func (a asked) isOfItsTime() bool {
+	return a.Reason == over || a.Reason == gone || a.Reason == returning
+}
 
 // passed is what such a message says when the prompt waits no more. Of any other message it is empty.
 func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
@@ -333,8 +341,10 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !isOpen(r) { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		if err := p.book.SettleCurrent(ctx, e.Conversation, []views.Session{r}); err != nil {
-			return chat.Answer{}, err
+		if now, _, err := p.book.CurrentSession(e.Conversation); err != nil || !now.Live {
+			if err = errors.Join(err, p.book.MakeCurrent(ctx, e.Conversation, r.ID)); err != nil {
+				return chat.Answer{}, err
+			}
 		}
 	}
 	return chat.Do(func(ctx context.Context) error {

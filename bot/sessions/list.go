@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 
@@ -67,7 +68,7 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	state := s.chat.StateText(r)
 	switch {
 	case r.State == views.Running:
-		state = lookText(s.chat.Phrases, s.Agents.Look(ctx, r.ID))
+		state = lookText(s.chat.Phrases, r.Mode, s.Agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
 		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
 		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
@@ -81,11 +82,15 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	return mark + " " + s.chat.Words.Say(i18n.Named, args)
 }
 
-// lookText says what an agent is doing, whether a person is at the agent's window, which model the
-// agent has and how full its context is. The last two are known where the status line has told.
-func lookText(p chat.Phrases, l desk.Look) string {
+// lookText says what an agent is doing, whether a person is at the agent's window, its permission mode,
+// its model, how full its context is, and what it has cost. The last three are known where the status
+// line has told.
+func lookText(p chat.Phrases, mode string, l desk.Look) string {
 	words := p.Words
 	text := append([]string{p.NowText(l.Now)}, p.AtWindow(l)...)
+	if mode != "" {
+		text = append(text, mode)
+	}
 	if u := l.Usage; u != nil {
 		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
 			text = append(text, model)
@@ -93,6 +98,9 @@ func lookText(p chat.Phrases, l desk.Look) string {
 		if u.Context >= 0 {
 			percent := i18n.Args{"Percent": int(math.Round(u.Context))}
 			text = append(text, words.Say(i18n.ListContext, percent))
+		}
+		if u.Cost > 0 {
+			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
 		}
 	}
 	return strings.Join(text, words.Say(i18n.JoinParts))

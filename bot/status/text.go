@@ -25,7 +25,7 @@ const (
 // text tells all of a session, a paragraph for each thing.
 func (s *Status) text(ctx context.Context, r views.Session) render.Text {
 	n := s.look(ctx, r)
-	return chat.Paragraphs(s.head(r, n), s.agent(n), s.tasks(n.Tasks), s.git(n.Git), s.writers(n), s.queue(r), s.events(r))
+	return chat.Paragraphs(s.head(r, n), s.agent(r.Mode, n), s.tasks(n.Tasks), s.git(n.Git), s.writers(n), s.queue(r), s.events(r))
 }
 
 func (s *Status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Words.Say(key, args...) }
@@ -59,7 +59,7 @@ func (s *Status) phase(n now) string {
 }
 
 // agent says with what the agent works, and how much it has done.
-func (s *Status) agent(n now) render.Text {
+func (s *Status) agent(mode string, n now) render.Text {
 	model, did := n.Model, []string{s.say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
 	if u := n.Work.Usage; u != nil {
 		model = cmp.Or(u.Model, model)
@@ -72,7 +72,6 @@ func (s *Status) agent(n now) render.Text {
 	if model = short(model); model != "" {
 		lines = append(lines, s.say(i18n.StatusModel, i18n.Args{"Model": model}))
 	}
-	mode := n.Mode
 	if own := short(n.Permissions); own != "" && mode != "" {
 		mode = s.say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
 	} else if mode == "" {

@@ -150,6 +150,51 @@ func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 	}
 }
 
+// TestP8_WhatWasSetAsideIsToldByTheNextReport: whoever sets a file aside, the chat hears of it from the next report
+// that reaches it, and once.
+func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
+	session, message, post := kept[0].file, kept[1].file, kept[2].file
+	for _, tt := range []struct {
+		name    string
+		damaged []string
+		meets   func(t *testing.T, s *system, report recovery.Report) // what then meets the files
+		says    []string
+	}{
+		{"by a verb without the bot", []string{session, message}, func(*testing.T, *system, recovery.Report) {},
+			[]string{"The file of 1 session cannot be read", "1 message cannot be read"}},
+		{"before a report that fails", []string{session, message, post}, func(t *testing.T, s *system, report recovery.Report) {
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			require.Error(t, s.recovered(ctx, report))
+		}, []string{"The file of 1 session cannot be read", "2 messages cannot be read"}},
+		{"while the bot runs", nil, func(t *testing.T, s *system, report recovery.Report) {
+			s.tell(t.Context(), report)
+			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, message), []byte("{"), 0o600))
+			_, err := s.inbox.List()
+			require.NoError(t, err)
+		}, []string{"1 message cannot be read"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			environ := machine(t, one(1, "api"), one(2, "web"))
+			dir := stateOf(environ)
+			keepAll(t, dir)
+			for _, file := range tt.damaged {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte("{"), 0o600))
+			}
+			require.NoError(t, aside(t, environ, func(_ context.Context, s *system, report recovery.Report) error {
+				tt.meets(t, s, report)
+				return nil
+			}))
+			_, posts := startOnce(t, environ, func(*system) {})
+			for _, sentence := range tt.says {
+				assert.Contains(t, posts, sentence)
+			}
+			_, posts = startOnce(t, environ, func(*system) {})
+			assert.NotContains(t, posts, "cannot be read", "nothing is told again")
+		})
+	}
+}
+
 // TestP9_AnotherUsersFileOfEachKindIsRefused: a person gives it back, or takes it away. Needs root, who
 // alone can give files away.
 func TestP9_AnotherUsersFileOfEachKindIsRefused(t *testing.T) {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -12,6 +14,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/recovery"
 )
 
@@ -71,12 +74,25 @@ func (s *system) tell(ctx context.Context, report recovery.Report) {
 	}
 }
 
-// recovered tells the chat what a recovery did.
+// recovered tells the chat what a recovery did, and what was set aside that no
+// report has told yet, whoever met it. That counts as told when nothing has failed.
 func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	start := host.StartOf(report)
-	lost, err := s.outbox.Lost()
-	start.Messages = lost + s.inbox.Lost()
-	return errors.Join(err, s.bot.Reports.Tell(ctx, start))
+	quarantine := filepath.Join(s.Dir, "quarantine")
+	unread := s.outbox.Load() // sets aside what cannot be read
+	aside, err := spool.Untold(quarantine)
+	for _, name := range aside { // of sessions/, inbox/ and outbox/
+		if strings.HasPrefix(name, "sessions-") {
+			start.Unreadable++
+		} else {
+			start.Messages++
+		}
+	}
+	err = errors.Join(unread, err, s.bot.Reports.Tell(ctx, start))
+	if err != nil || len(s.bot.Reports.Chat.Book.PrivateChats()) == 0 {
+		return err
+	}
+	return spool.Told(quarantine, aside...)
 }
 
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes

@@ -65,7 +65,7 @@ func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 func (s *Store) Aside() []Aside { return slices.Clone(s.aside) }
 
 func (s *Store) loadAll() error {
-	loader := spool.Loader{Quarantine: s.quarantine, Log: s.log}
+	loader := spool.Loader{Quarantine: s.quarantine, Tell: true, Log: s.log}
 	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
 		r, err := understand(name, data)
 		if err == nil {

@@ -2,6 +2,7 @@ package spool
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -18,9 +19,10 @@ type Aside struct {
 }
 
 // Loader says what becomes of items that cannot be loaded. The zero Quarantine moves nothing: then only what can be read
-// is read, beside the program that owns the folder.
+// is read, beside the program that owns the folder. With Tell, what is moved is Untold until a person was told.
 type Loader struct {
 	Quarantine string
+	Tell       bool
 	Log        *slog.Logger
 }
 
@@ -64,5 +66,8 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 		return why, nil
 	}
 	l.Log.Error("file_unreadable", "file", file, "moved_to", l.Quarantine, "error", why.Error())
-	return why, f.Quarantine(name, l.Quarantine, why.Error())
+	if err := f.quarantine(name, l.Quarantine, why.Error(), l.Tell); err != nil {
+		return why, fmt.Errorf("spool: quarantine %s: %w", name, err)
+	}
+	return why, nil
 }

@@ -94,3 +94,52 @@ func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
 	require.ErrorContains(t, err, "name too long")
 	assert.NoDirExists(t, owner.Quarantine)
 }
+
+// What is set aside is untold until a person was told; what stays where it is, is not.
+func TestUntold(t *testing.T) {
+	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
+	untold := func() []string {
+		names, err := spool.Untold(dir)
+		require.NoError(t, err)
+		return names
+	}
+	assert.Empty(t, untold(), "a missing folder has none")
+	l := spool.Loader{Quarantine: dir, Tell: true, Log: slog.New(slog.DiscardHandler)}
+	for _, name := range []string{"b.json", "a.json", "b.json"} {
+		require.NoError(t, f.Put(name, []byte("{ha")))
+		_, err := l.LoadOne(f, name, func([]byte) error { return os.ErrInvalid })
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Put("newer.json", []byte("newer")))
+	require.NoError(t, f.Put("quiet.json", nil))
+	require.NoError(t, f.Quarantine("quiet.json", dir, "it was told by who did it"))
+	_, err := l.Load(f, ".json", numbers(new([]int)))
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"queue-a.json", "queue-b.json", "queue-b.json.1"}, untold())
+
+	require.NoError(t, spool.Told(dir, "queue-a.json", "queue-b.json"))
+	assert.Equal(t, []string{"queue-b.json.1"}, untold())
+	require.NoError(t, os.Remove(filepath.Join(dir, "queue-b.json.1")))
+	assert.Empty(t, untold(), "a person has taken it away")
+	require.NoError(t, os.Remove(filepath.Join(dir, "queue-b.json.1.reason")))
+	require.NoError(t, f.Put("b.json", []byte("{ha")))
+	_, err = l.Load(f, ".json", numbers(new([]int)))
+	require.NoError(t, err, "the mark that was left behind is in nobody's way")
+	assert.Equal(t, []string{"queue-b.json.1"}, untold())
+}
+
+// An item that cannot be moved is not set aside, however often it is met.
+func TestUntoldWhereTheMoveFails(t *testing.T) {
+	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
+	require.NoError(t, f.Put("a.json", []byte("{ha")))
+	require.NoError(t, os.WriteFile(dir, nil, 0o600))
+	l := spool.Loader{Quarantine: dir, Tell: true, Log: slog.New(slog.DiscardHandler)}
+	load := func() error { _, err := l.Load(f, ".json", numbers(new([]int))); return err }
+	require.ErrorContains(t, load(), "spool: quarantine a.json")
+	require.ErrorContains(t, load(), "spool: quarantine a.json")
+	require.NoError(t, os.Remove(dir))
+	require.NoError(t, load())
+	names, err := spool.Untold(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"queue-a.json"}, names)
+}

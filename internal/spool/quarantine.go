@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // reasonSuffix is added to the name of a file in quarantine for the file that says why.
 const reasonSuffix = ".reason"
+
+// untoldSuffix is added to the name for an empty file that stands until a person was told, see Untold.
+const untoldSuffix = ".untold"
 
 // maxQuarantined bounds the search for a free name among items that were called the same.
 const maxQuarantined = 10000
@@ -22,13 +26,13 @@ func (f Folder) Quarantine(name, dir, reason string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if err := f.quarantine(name, dir, reason); err != nil {
+	if err := f.quarantine(name, dir, reason, false); err != nil {
 		return fmt.Errorf("spool: quarantine %s: %w", name, err)
 	}
 	return nil
 }
 
-func (f Folder) quarantine(name, dir, reason string) error {
+func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	source := filepath.Join(f.Path, name)
 	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -40,8 +44,14 @@ func (f Folder) quarantine(name, dir, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(source, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, os.Remove(target+reasonSuffix))
+	if tell { // before the move: a crash in between may leave a mark of nothing, never nothing of a loss
+		err = os.WriteFile(target+untoldSuffix, nil, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(source, target)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, os.Remove(target+reasonSuffix), Told(dir, filepath.Base(target)))
 	}
 	if !f.Fsync {
 		return nil
@@ -79,4 +89,26 @@ func writeReason(path, reason string) error {
 	_, _ = file.WriteString(reason + "\n")
 	_ = file.Close()
 	return nil
+}
+
+// Untold gives the names of what Loaders with Tell have put into the quarantine dir and Told was not called
+// for. A missing folder has none.
+func Untold(dir string) (names []string, err error) {
+	all, err := Folder{Path: dir}.List()
+	for _, mark := range all {
+		name, ok := strings.CutSuffix(mark, untoldSuffix)
+		if _, err := os.Lstat(filepath.Join(dir, name)); ok && err == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// Told takes names out of Untold.
+func Told(dir string, names ...string) error {
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, Folder{Path: dir}.Remove(name+untoldSuffix))
+	}
+	return errors.Join(errs...)
 }

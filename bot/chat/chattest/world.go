@@ -238,7 +238,13 @@ func (w *World) SessionNews(ctx context.Context, n lifecycle.Note) error {
 }
 
 func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
-	err := w.Reports.Tell(ctx, host.StartOf(rep))
+	start := host.StartOf(rep)
+	for _, n := range rep.Notices {
+		if n.Kind == recovery.Unreadable {
+			start.Unreadable++ // of which the real one finds a file in quarantine
+		}
+	}
+	err := w.Reports.Tell(ctx, start)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }

@@ -41,6 +41,7 @@ type Session struct {
 	Owner           int64  // the person who started it
 	Window          string // what its agent runs in, for people; empty: nothing known
 	Agent           string // its agent's process, opaque; empty: none
+	Mode            string // ccbot's permission mode, ask or bypass; empty: ccbot has not started the agent
 	Shared          bool   // its agent runs in a person's shell, which stays
 	Final           State  // where stopping leads
 	Closed          Closed // why it is over, where the state does not say it

@@ -21,7 +21,6 @@ type Work struct {
 	Phase       phase.Phase // what the agent does, as last noted
 	PhaseAt     time.Time
 	Model       string
-	Mode        string   // ccbot's permission mode: ask or bypass; empty: ccbot has not started the agent
 	Permissions string   // Claude Code's own permission mode, as last noted
 	Flags       []string // of the command line
 	Turns       int      // that have ended
