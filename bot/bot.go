@@ -146,6 +146,7 @@ type Bot struct {
 	asks     *ask.Requests
 	commands map[string]chat.Command
 	words    i18n.Words
+	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -296,10 +297,22 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 	return all
 }
 
-// DiskRoom says that the disk has room again.
+// DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
+// that do not have it yet.
 func (b *Bot) DiskRoom(ctx context.Context) (err error) {
+	text := b.words.Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)})
 	for _, to := range b.PrivateChats() {
-		err = errors.Join(err, b.Say(ctx, to, b.words.Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)})))
+		if slices.Contains(b.roomTold, to) {
+			continue
+		}
+		failed := b.Say(ctx, to, text)
+		if failed == nil {
+			b.roomTold = append(b.roomTold, to)
+		}
+		err = errors.Join(err, failed)
+	}
+	if err == nil {
+		b.roomTold = nil
 	}
 	return err
 }

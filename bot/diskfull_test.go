@@ -69,3 +69,21 @@ func TestTheListNeedsNoDisk(t *testing.T) {
 	w := chattest.NewWorld(t)
 	assert.Nil(t, w.Unkept(&models.Update{ID: 1}))
 }
+
+// What could not be told in one chat is told there, and not again in the others.
+func TestTheRoomOnTheDiskIsToldOnceInEachChat(t *testing.T) {
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: chattest.Bob}, w.NewCurrentSession(t, "api", session.Running).ID))
+	posts := 0
+	w.Telegram.OnPost = func(outbox.Message) error {
+		if posts++; posts == 2 {
+			return chattest.ErrDisk
+		}
+		return nil
+	}
+	require.ErrorIs(t, w.DiskRoom(t.Context()), chattest.ErrDisk)
+	require.NoError(t, w.DiskRoom(t.Context()))
+	assert.Len(t, w.Telegram.Texts(), 2)
+	require.NoError(t, w.DiskRoom(t.Context()))
+	assert.Len(t, w.Telegram.Texts(), 4, "the next time")
+}

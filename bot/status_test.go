@@ -44,8 +44,9 @@ func known(t *testing.T, w *chattest.World) session.Record {
 			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Why: "ready"},
 			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
 	})
-	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping, PIDs: []int{30, 31},
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
 		Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
+	w.Lifecycle.Processes = []int{30, 31}
 	w.Hosted.Memory = func(_ context.Context, pids ...int) uint64 {
 		assert.Equal(t, []int{30, 31}, pids)
 		return 412<<20 + 1
@@ -58,6 +59,23 @@ func known(t *testing.T, w *chattest.World) session.Record {
 }
 
 func at(d time.Duration) string { return chattest.Started.Add(d).Local().Format("15:04") }
+
+// The memory of an agent's processes is read where it is shown: /list and what is said of a session do without.
+func TestMemoryIsReadWhereItIsShown(t *testing.T) {
+	w := chattest.NewWorld(t)
+	known(t, w)
+	reads := 0
+	w.Hosted.Memory = func(context.Context, ...int) uint64 {
+		reads++
+		return 1 << 20
+	}
+	w.MustHear(t, "/list")
+	w.MustHear(t, "/stop")
+	assert.Positive(t, w.Lifecycle.Looks)
+	assert.Zero(t, reads)
+	w.MustHear(t, "/status")
+	assert.Equal(t, 1, reads)
+}
 
 func TestStatusTellsAllThatIsKnown(t *testing.T) {
 	w := chattest.NewWorld(t)

@@ -32,7 +32,8 @@ type Listener interface {
 
 // Relay brings requests to the listener, and its decisions to the hooks that wait.
 type Relay struct {
-	// Changed hears of a session of which a request has begun or ceased to wait; nil: nobody does.
+	// Changed hears of a session of which a request has begun to wait, once the listener has it, or has ceased to; nil:
+	// nobody does.
 	Changed func(session uuid.UUID)
 
 	listener Listener
@@ -79,12 +80,12 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	if err != nil {
 		return Decision{}, false, err
 	}
-	r.changed(q.Session)
 	defer r.changed(q.Session)
 	defer r.exit(q.ID, req)
 	if err := r.ask(ctx, req, c); err != nil {
 		return Decision{}, false, err
 	}
+	r.changed(q.Session)
 	select {
 	case <-c.ended:
 	case <-ctx.Done():

@@ -139,6 +139,28 @@ func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
 	})
 }
 
+// Who hears of the change asks the listener what the request is about: it is there by then.
+func TestRelay_AChangeIsToldOnceTheListenerHasTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, saved := &heard{}, make(chan struct{})
+		h.asked = func(context.Context, Request) error { <-saved; return nil }
+		r, q := relayTo(h), requestFor(1)
+		changes := 0
+		r.Changed = func(session uuid.UUID) {
+			assert.Equal(t, q.Session, session)
+			changes++
+		}
+		result, cut := wait(t, r, q)
+		assert.Zero(t, changes)
+		close(saved)
+		synctest.Wait()
+		assert.Equal(t, 1, changes)
+		cut()
+		<-result
+		assert.Equal(t, 2, changes, "it has ceased to wait")
+	})
+}
+
 func TestRelay_LeftIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}

@@ -58,9 +58,6 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	l := m.Lifecycle.Look(ctx, r)
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
-	if m.Memory != nil {
-		shown.Memory = m.Memory(ctx, l.PIDs...)
-	}
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = desk.Attached

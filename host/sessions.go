@@ -43,6 +43,7 @@ type Lifecycle interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Look(ctx context.Context, r session.Record) lifecycle.Look
+	PIDs(ctx context.Context, r session.Record) []int
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 	Attach(r session.Record) string
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)

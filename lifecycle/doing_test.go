@@ -1,12 +1,14 @@
 package lifecycle
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/phase"
 	"ccbot/hooks"
@@ -125,6 +127,50 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
 		w.pass(2 * slow)
 		assert.Equal(t, 2, w.news.told(NoteRetrying), "another turn")
+	})
+}
+
+// The end of the pause differs by milliseconds from look to look: that is nothing to save.
+func TestALookWhileARequestIsMadeAgainIsNoSave(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		w.becomes(a, presence.Busy)
+		pause := func(seconds int) int {
+			return w.saves.of(func() {
+				a.set(func(a *agent) { a.retry = fmt.Sprintf("529 Overloaded · retrying in %ds · attempt 6/10", seconds) })
+				w.Wake(r.ID)
+				w.pass(1070 * time.Millisecond)
+			})
+		}
+		require.Equal(t, 1, pause(33))
+		until := Noted(w.get(r.ID)).Until
+		assert.Zero(t, until.Nanosecond())
+		for left := range 10 {
+			assert.Zero(t, pause(32-left))
+		}
+		assert.Equal(t, until, Noted(w.get(r.ID)).Until)
+		assert.Equal(t, 1, pause(120), "another try")
+		assert.True(t, Noted(w.get(r.ID)).Until.After(until))
+	})
+}
+
+// What kept an agent from working is the agent's: the next one may be logged in.
+func TestAFailureEndsWithItsLaunch(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		w.becomes(a, presence.Busy)
+		w.write(r, `{"type":"assistant","isApiErrorMessage":true,"error":"authentication_failed","message":{"id":"m","model":"<synthetic>",`+
+			`"content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
+		w.becomes(a, presence.Idle)
+		w.pass(time.Minute)
+		require.Equal(t, phase.Now{Phase: phase.LoggedOut, What: "said"}, Noted(w.get(r.ID)))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		back, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.report(back)
+		w.pass(time.Minute)
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)))
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Look(w.ctx, w.get(r.ID)).Now)
 	})
 }
 

@@ -31,7 +31,6 @@ type Look struct {
 	Phase      Phase     // as far as its keys go
 	Now        phase.Now // as people are told it
 	Desk       Desk
-	PIDs       []int          // of the agent and all that it has started; none: not known
 	Background bool           // commands that the agent has started still run
 	Agents     int            // its agents that work in the background, as far as its screen says
 	Draft      bool           // something stands in the prompt box that was not sent
@@ -52,7 +51,7 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 	}
 	v := s.View(ctx, r)
 	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: s.lastActive(r, v)}
-	l.Background, l.PIDs = s.below(ctx, r.Binding.Agent)
+	l.Background = s.background(ctx, r.Binding.Agent)
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 	if l.Usage = s.usage(r); l.Usage == nil {
 		l.Usage = r.Usage
@@ -84,22 +83,34 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 	return desk
 }
 
-// below says whether a command that the agent has started still runs, and which
-// processes it is with all of them. Each command sits in a session of its own,
-// other helpers of the agent share the agent's. Where nobody knows, one may run.
-func (s *Service) below(ctx context.Context, agent process.Identity) (background bool, pids []int) {
+// background says whether a command that the agent has started still runs. Each
+// command sits in a session of its own, other helpers of the agent share the
+// agent's. Where nobody knows, one may run.
+func (s *Service) background(ctx context.Context, agent process.Identity) (runs bool) {
 	table, err := s.Processes.Snapshot(ctx)
 	if err != nil {
-		return true, nil
+		return true
 	}
-	if pids = Tree(table, agent); pids == nil {
-		return true, nil
+	p, ok := table.Find(agent.PID)
+	if !ok || p.Identity != agent {
+		return true
 	}
-	p, _ := table.Find(agent.PID)
 	for _, below := range table.Descendants(agent.PID) {
-		background = background || below.SID != p.SID && !below.Gone()
+		runs = runs || below.SID != p.SID && !below.Gone()
 	}
-	return background, pids
+	return runs
+}
+
+// PIDs are those of a session's agent and of all that it has started; none: not known.
+func (s *Service) PIDs(ctx context.Context, r session.Record) []int {
+	if !r.State.Live() || r.Binding == nil {
+		return nil
+	}
+	table, err := s.Processes.Snapshot(ctx)
+	if err != nil {
+		return nil
+	}
+	return Tree(table, r.Binding.Agent)
 }
 
 // Tree are the processes of an agent and of all that it has started, the agent

@@ -56,6 +56,10 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	return 0, err
 }
 
+// sameEnd is how far two ends may lie apart that are the same: the end of a pause is
+// reckoned anew at each look, from a screen that counts whole seconds.
+const sameEnd = 2 * time.Second
+
 // keepDoing puts what the agent does into the record, and says whether it is
 // something else than before; saving is the caller's.
 func keepDoing(w *work, now phase.Now, seen sighting) (news bool) {
@@ -67,8 +71,12 @@ func keepDoing(w *work, now phase.Now, seen sighting) (news bool) {
 		}
 		w.r.PhaseAt, news = at.UTC(), true
 	}
-	w.r.Phase, w.r.PhaseWhat, w.r.PhaseUntil = string(now.Phase), now.What, now.Until
-	return news || before.What != now.What || !before.Until.Equal(now.Until)
+	until := now.Until.Truncate(time.Second)
+	if until.Sub(before.Until).Abs() < sameEnd {
+		until = before.Until
+	}
+	w.r.Phase, w.r.PhaseWhat, w.r.PhaseUntil = string(now.Phase), now.What, until
+	return news || before.What != now.What || !before.Until.Equal(until)
 }
 
 // unheard is when to look at what nothing tells of: a request that fails while the

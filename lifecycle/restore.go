@@ -165,6 +165,7 @@ func (w *work) restore(ctx context.Context) error {
 	w.reopen()
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
 	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // of the agent before
+	w.r.Progress.Failed = transcript.Failure{}
 	if err := w.save(); err != nil {
 		return err
 	}

@@ -84,21 +84,27 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	return p.err
 }
 
-// findToForget finds a session by its record, or by the copy of one that has left by its age.
+// findToForget finds a session by its record, or by the copy of one that has left by its age. By a name that
+// both have, the record that is there is meant. Where several are meant it gives whole ids, which forget takes.
 func (c config) findToForget(what string, stderr io.Writer) (session.Record, error) {
 	store, err := openRecords(c.Dir, stderr)
 	if err != nil {
 		return session.Record{}, err
 	}
 	all, broken := c.backups().Purged()
-	records := store.List()
+	present := store.List()
+	records := slices.Clone(present)
 	for _, p := range all {
-		known := func(r session.Record) bool { return r.ID == p.Record.ID || strings.EqualFold(r.Name, p.Record.Name) }
-		if !slices.ContainsFunc(records, known) {
+		if _, there := store.Get(p.Record.ID); !there {
 			records = append(records, p.Record)
 		}
 	}
-	r, err := find(records, what)
+	hidden := func(r session.Record) bool { // it has left, and its name is another's now
+		_, there := store.Get(r.ID)
+		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return hasName(p) && strings.EqualFold(p.Name, r.Name) })
+	}
+	found := meant(records, what, func(r session.Record) bool { return hasName(r) && !hidden(r) })
+	r, err := theOne(what, found, uuid.UUID.String)
 	if err != nil && broken != nil {
 		return r, stateError(c.Dir, broken)
 	}

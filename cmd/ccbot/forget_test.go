@@ -99,6 +99,34 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	assert.FileExists(t, recordOf(environ, other))
 }
 
+// A record that has left by its age is found by its id though its name is used again; by that name the
+// record that is there is meant. Where several have left, their ids are said in full: forget takes them so.
+func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
+	left, gone, other, apart := one(1, "api"), one(2, "api"), one(3, "API"), one(4, "apart")
+	environ := machine(t, left, gone, other, apart)
+	dir := strings.TrimPrefix(environ[0], "HOME=")
+	for _, r := range []session.Record{left, gone, apart} {
+		require.NoError(t, config{Dir: dir}.backups().Keep(r.ID))
+		require.NoError(t, os.Remove(recordOf(environ, r)))
+	}
+	for what, want := range map[string]session.Record{"api": other, left.ID.String(): left, gone.ID.String(): gone} {
+		r, err := config{Dir: dir}.findToForget(what, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, want.ID, r.ID, what)
+	}
+	_, err := config{Dir: dir}.findToForget("ap", io.Discard)
+	require.ErrorContains(t, err, "any of 2 sessions", "the beginning of two names")
+	require.NoError(t, os.Remove(recordOf(environ, other)))
+	code, _, errs := ccbot(environ, "forget", "--yes", "api")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, errs, "\n  "+left.ID.String()+"  api, ")
+	assert.Contains(t, errs, "\n  "+gone.ID.String()+"  api, ")
+	installed(t)(t, environ, exitOK, "forget", "--yes", left.ID.String())
+	r, err := config{Dir: dir}.findToForget("api", io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, gone.ID, r.ID)
+}
+
 // names are the files of a folder.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 )
@@ -38,26 +40,32 @@ func asideText(a session.Aside) string {
 // find finds the session that a person means, see package naming; Claude Code's id will do, too. A
 // record whose conversation another one goes on with has lost its name to that; its own id still finds it.
 func find(records []session.Record, what string) (session.Record, error) {
+	return theOne(what, meant(records, what, hasName), naming.ShortID)
+}
+
+func hasName(r session.Record) bool { return r.Closed != session.ClosedTransferred }
+
+// meant gives the records that a text means, of several those that fit.
+func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
 	}
-	found := naming.Find(records, what, named, func(r session.Record) bool { return r.Closed != session.ClosedTransferred })
+	return naming.Find(records, what, named, fits)
+}
+
+// theOne is the one record that is meant. An error lists what else tells several apart.
+func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
 	switch len(found) {
 	case 0:
 		return session.Record{}, fmt.Errorf("there is no session %q; `ccbot list --all` shows all there are", what)
 	case 1:
 		return found[0], nil
 	}
-	return session.Record{}, severalError(what, found)
-}
-
-// severalError lists what else tells the sessions apart.
-func severalError(what string, found []session.Record) error {
 	lines := []string{fmt.Sprintf("%q may be any of %d sessions; give the letters of one:", what, len(found))}
 	for _, r := range found {
-		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", naming.ShortID(r.ID), printable(r.Name), r.State, printable(r.Dir)))
+		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", letters(r.ID), printable(r.Name), r.State, printable(r.Dir)))
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return session.Record{}, errors.New(strings.Join(lines, "\n"))
 }
 
 // printable is a text of somebody else's for a terminal: nothing in it moves the

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"ccbot/internal/gauge"
@@ -37,8 +38,9 @@ type room struct {
 	probe func(size int) error // writes that much into the folder, and takes it away again
 	wake  chan struct{}        // something could not be written
 
-	full bool // the disk takes nothing
-	told bool // the chat knows that
+	full  bool // the disk takes nothing
+	doubt bool // it may: one write has failed, for another reason than the disk's
+	told  bool // the chat knows that it is full
 }
 
 // diskNews are told to people. What DiskFull tells needs no disk.
@@ -61,7 +63,7 @@ func (r *room) Run(ctx context.Context) error {
 	for refused := false; ; {
 		r.look(ctx, refused)
 		pace := roomPace
-		if r.full {
+		if r.full || r.doubt {
 			pace = fullPace
 		}
 		next := time.NewTimer(pace)
@@ -85,7 +87,7 @@ func (r *room) look(ctx context.Context, refused bool) {
 	if err != nil {
 		r.log.Debug("disk_room_unknown", "error", err.Error())
 	}
-	if refused || r.full || err == nil && now.Low() {
+	if refused || r.full || r.doubt || err == nil && now.Low() {
 		r.try()
 	}
 	switch {
@@ -103,20 +105,29 @@ func (r *room) look(ctx context.Context, refused bool) {
 	}
 }
 
-// try finds out whether the disk takes anything.
+// try finds out whether the disk takes anything. Where what fails is not clearly the disk, it counts as full
+// when the next try fails, too.
 func (r *room) try() {
 	size := leastProbe
 	if r.full {
 		size = probeSize
 	}
 	err := r.probe(size)
+	full := noRoom(err) || err != nil && (r.full || r.doubt)
 	switch {
-	case err != nil && !r.full:
+	case full && !r.full:
 		r.log.Error("disk_full", "dir", r.dir, "error", err.Error())
+	case err != nil && !full:
+		r.log.Warn("disk_refused_once", "dir", r.dir, "error", err.Error())
 	case err == nil && r.full:
 		r.log.Info("disk_has_room", "dir", r.dir)
 	}
-	r.full = err != nil
+	r.full, r.doubt = full, err != nil && !full
+}
+
+// noRoom reports whether an error says that a disk takes nothing.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
 // low warns when the disk is almost full, once until it clearly is not any more, over restarts too: on

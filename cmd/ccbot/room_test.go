@@ -122,6 +122,33 @@ func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	}
 }
 
+// Only what says that the disk takes nothing is a full disk at once; anything else is one when it happens
+// twice in a row.
+func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fails []error // each look's, the first of which follows a refusal
+		want  []string
+	}{
+		{"no room", []error{syscall.ENOSPC, nil}, []string{"full", "room"}},
+		{"a quota", []error{syscall.EDQUOT}, []string{"full"}},
+		{"read-only", []error{syscall.EROFS}, []string{"full"}},
+		{"once", []error{syscall.EMFILE, nil, nil}, nil},
+		{"now and then", []error{syscall.EIO, nil, syscall.EIO, nil}, nil},
+		{"twice", []error{syscall.EIO, syscall.EIO, syscall.EIO, nil}, []string{"full", "room"}},
+		{"first for another reason", []error{syscall.EMFILE, syscall.ENOSPC, syscall.EMFILE}, []string{"full"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDisk(t.TempDir(), 10_000)
+			for i, err := range tt.fails {
+				d.probe = func(int) error { return err }
+				d.look(t.Context(), i == 0 || tt.fails[i-1] == nil)
+			}
+			assert.Equal(t, tt.want, d.said)
+		})
+	}
+}
+
 // A disk with room is not written to; what cannot be written has it looked at at once.
 func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -111,6 +111,7 @@ func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []ses
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
 	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), listedTasks{}
+	d.Memory = work.Memory
 	for _, t := range work.Tasks {
 		d.TaskList = append(d.TaskList, transcript.Task(t))
 		d.Tasks.count(t.Status)
@@ -118,8 +119,7 @@ func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []ses
 	if r.State.Live() {
 		look := m.Look(ctx, r.ID)
 		d.Background = look.Background
-		d.Memory = look.Memory
-		known := lifecycle.Noted(r)
+		known := lifecycle.Noted(r).At(time.Now())
 		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // of it only the bot can see
 		if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
 			d.does(look.Now)

@@ -21,13 +21,14 @@ type told struct {
 	Closed   string        `json:"closed_reason,omitempty"`
 	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
 	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
+	Crashed  bool          `json:"crashed,omitempty"`       // how it came to be completed
 	// Exit is how the agent ended by itself, Interruption what that cut short, as long as nobody has gone on.
 	Exit         *exited               `json:"exit,omitempty"`
 	Interruption *session.Interruption `json:"interruption,omitempty"`
 	History      []session.Change      `json:"history"` // the newest hundred
 }
 
-// exited is how an agent ended; it crashed unless both are 0.
+// exited is how an agent ended.
 type exited struct {
 	Status int       `json:"status"`
 	Signal int       `json:"signal,omitempty"`
@@ -68,7 +69,8 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	t := told{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver, Interruption: r.Unfinished(), History: r.History}
+	t := told{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver,
+		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
 	if e := r.Exit; e != nil && e.Known {
 		t.Exit = &exited{Status: e.Status, Signal: e.Signal, At: e.At}
 	}
@@ -88,7 +90,7 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 // and the evidence on a line of its own.
 func (t told) print(out io.Writer) error {
 	p, state := printer{out: out}, string(t.State)
-	if t.State == session.Completed && t.Exit != nil && t.Exit.crashed() {
+	if t.Crashed {
 		state = crashed
 	}
 	p.line("%s  %s  %s%s", printable(t.Name), t.ID, state, inBrackets(t.Closed))
@@ -110,8 +112,6 @@ func (t told) print(out io.Writer) error {
 	}
 	return p.err
 }
-
-func (e exited) crashed() bool { return e.Status != 0 || e.Signal != 0 }
 
 func (e exited) text() string {
 	switch {

@@ -63,6 +63,7 @@ interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3
 	got = told{}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	assert.Equal(t, &exited{Signal: 9, At: noon}, got.Exit)
+	assert.True(t, got.Crashed)
 	assert.Equal(t, cut.Interruption, got.Interruption)
 
 	code, _, errs = ccbot(environ, "why", "web")

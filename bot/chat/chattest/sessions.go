@@ -47,7 +47,8 @@ type fakeSessions struct {
 	OnMove      func(id uuid.UUID, to session.Conversation) error
 	OnInterrupt func(id uuid.UUID) (told bool, err error)
 	OnLook      lifecycle.Look
-	Looks       int // how often somebody looked
+	Looks       int   // how often somebody looked
+	Processes   []int // of each agent
 	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
 	Busy        bool // with an end: Advance waits as long as it may
 	OnWithdraw  func(id uuid.UUID, key string) error
@@ -268,6 +269,13 @@ func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 	defer f.Mu.Unlock()
 	f.Looks++
 	return f.OnLook
+}
+
+func (f *fakeSessions) PIDs(context.Context, session.Record) []int {
+	f.wait()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Processes
 }
 
 func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {

@@ -75,7 +75,6 @@ type Look struct {
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
 	Agents     int          // its agents that work in the background, as far as its screen says
-	Memory     uint64       // of the agent and all that it has started, in bytes; 0: not known
 	Usage      *views.Usage // nil: not known
 }
 

@@ -40,10 +40,18 @@ func (n Now) Works() bool {
 	return n.Phase == Working || n.Phase == APIError && !n.Until.IsZero()
 }
 
-// At is what is left of it at a later moment: after its end a limit is none.
+// requestFor is how long a request that is made again may take before nobody knows what became of it.
+const requestFor = time.Minute
+
+// At is what is left of it at a later moment: after its end a limit is none, and some time after a
+// request was to be made again nobody knows what the agent does.
 func (n Now) At(now time.Time) Now {
-	if n.Phase == Limited && !n.Until.IsZero() && !now.Before(n.Until) {
+	switch {
+	case n.Until.IsZero():
+	case n.Phase == Limited && !now.Before(n.Until):
 		return Now{Phase: Idle}
+	case n.Phase == APIError && !now.Before(n.Until.Add(requestFor)):
+		return Now{Phase: Unknown}
 	}
 	return n
 }

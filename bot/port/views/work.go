@@ -28,6 +28,7 @@ type Work struct {
 	Tokens      Tokens
 	Usage       *Usage // nil: not known
 	Git         *Git   // nil: git did not answer
+	Memory      uint64 // of the agent and all that it has started, in bytes; 0: not known
 }
 
 // Task is one to-do item of an agent.
