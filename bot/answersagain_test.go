@@ -77,7 +77,7 @@ func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 				w.Telegram.Add("try")
 				return chattest.ErrDisk
 			}
-		}, 25},
+		}, 40},
 		{"the transcript cannot be opened", func(t *testing.T, _ *chattest.World, r session.Record) {
 			require.NoError(t, os.Remove(r.Cursors[0].Path))
 			require.NoError(t, os.Symlink(r.Cursors[0].Path, r.Cursors[0].Path))

@@ -77,3 +77,12 @@ func TestThatASessionStartsAndIsReadyIsOneMessage(t *testing.T) {
 		assert.Empty(t, w.Telegram.Edited)
 	})
 }
+
+// Where another session is the current one, people are not asked to write to the one that is ready.
+func TestASessionThatIsReadyBesideAnotherSaysWhereMessagesGo(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "web", session.Running)
+	r := w.Session(t, "api", session.Archived)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: w.Record(t, r.ID)}))
+	assert.Equal(t, w.Word(i18n.ReadyBeside, i18n.Args{"Name": "api", "Current": "web"}), w.Telegram.Last(t).Text.Text)
+}

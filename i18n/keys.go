@@ -45,6 +45,7 @@ const (
 	ButtonAsFolder Key = "button_as_folder" // Dir
 	ButtonAsName   Key = "button_as_name"   // Name
 	Ready          Key = "ready"            // Name
+	ReadyBeside    Key = "ready_beside"     // Name, Current
 	PathMissing    Key = "path_missing"     // Path
 	PathNotDir     Key = "path_not_dir"     // Path
 	PathNotAllowed Key = "path_not_allowed" // Path, Roots

@@ -138,7 +138,11 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 		if !p.shows(w.view.Screen.Box) {
 			return w.unproven(ctx, p, "something else stands in the box")
 		}
-		if !w.emptyBox(ctx) {
+		switch emptied := w.emptyBox(ctx); {
+		case !emptied && !w.view.boxFree(): // a turn or a dialog has come again
+			w.again = holdPace
+			return nil
+		case !emptied:
 			return w.unproven(ctx, p, "the box cannot be emptied")
 		}
 	}

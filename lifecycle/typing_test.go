@@ -292,6 +292,26 @@ func TestP7_ATurnBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	})
 }
 
+// A paste that a turn has overtaken is taken back in the next pause, also when that is over too soon.
+func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onPaste = func(a *agent) { a.status, a.onPaste = presence.Busy, nil }
+			a.onClear = func(a *agent) { a.status, a.onClear = presence.Busy, nil }
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		for range 2 {
+			a.set(func(a *agent) { a.status = presence.Idle })
+			w.WakeAgent(a.id.PID)
+			w.pass(10 * time.Second)
+		}
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Zero(t, w.news.told(NoteUnproven))
+	})
+}
+
 // The person at the desk was faster: what stands in the box is not ours.
 func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

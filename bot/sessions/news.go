@@ -32,6 +32,9 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	r := n.Session
 	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
+	if now, _, err := s.chat.Book.CurrentSession(r.Conversation); err == nil && now.Live && now.ID != r.ID {
+		text = s.chat.Words.Say(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
+	}
 	if answers := chat.ProjectAnswers(s.chat.Words, n.Answerers); answers != "" {
 		text += "\n" + answers
 	}
