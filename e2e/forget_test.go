@@ -18,6 +18,8 @@ func TestARecordIsDeletedFromTheChat(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
+	id := w.records()[0].ClaudeSessionID.String()
+	w.until("the turn is over", func() bool { return strings.Contains(w.transcript(id), "turn_duration") })
 	assert.Contains(t, w.hear(w.say("/status"), "work: ").Text, "1 turn,", "though the record may not have it yet")
 	w.end("work")
 	w.until("its end is on disk", func() bool { return w.stateOf("work") == "archived" })

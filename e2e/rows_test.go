@@ -352,14 +352,17 @@ func (d *typedDesk) taken() {
 	d.works()
 }
 
+// entered reports whether the chat says that a message is with the agent.
+func (d *typedDesk) entered(message int) bool {
+	all := d.reactionsOf(message)
+	return slices.Contains(all, "✍") || slices.Contains(all, "👌")
+}
+
 // works waits until the agent is busy with the text.
 func (d *typedDesk) works() {
 	d.t.Helper()
 	if !d.down {
-		d.until("Enter is pressed", func() bool {
-			all := d.reactionsOf(d.sent)
-			return slices.Contains(all, "✍") || slices.Contains(all, "👌")
-		})
+		d.until("Enter is pressed", func() bool { return d.entered(d.sent) })
 	}
 	d.until("the agent works", func() bool { return d.shows("esc to interrupt") || d.down && d.saidTo(d.word) > 0 })
 }
@@ -367,7 +370,8 @@ func (d *typedDesk) works() {
 // busy has the agent answer another text for a while.
 func (d *typedDesk) busy() {
 	d.t.Helper()
-	d.say("slow 60")
+	slow := d.say("slow 60")
+	d.until("Enter is pressed", func() bool { return d.entered(slow) }) // the screen may show the turn before for a while
 	d.until("the agent works", func() bool { return d.shows("esc to interrupt") })
 }
 
