@@ -108,8 +108,8 @@ func refusesEsc(v View) error {
 	return nil
 }
 
-// pressEsc presses Esc where a turn runs or is to come by itself, or where a prompt is being typed. On that prompt it is noted
-// before, and the note goes where the key was not pressed.
+// pressEsc presses Esc where a turn runs or is to come by itself, or where a prompt is being typed. On
+// that prompt it is noted before, and the note goes where the key was not pressed.
 func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {

@@ -15,8 +15,8 @@ import (
 //	no turn runs, and the last one has failed               the failure, a limit until its end
 //	no turn runs                                            it is idle
 //
-// failed is how the transcript says that the last turn has failed; the zero value: it has not. A subagent is waited for only while
-// presence says that the agent is busy: its request may outlive the agent's work.
+// failed is how the transcript says that the last turn has failed; the zero value: it has not. A subagent
+// is waited for only while presence says that the agent is busy: its request may outlive the agent's work.
 func doing(v View, failed transcript.Failure) phase.Now {
 	p := v.Phase()
 	switch {

@@ -86,7 +86,7 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 // background says whether a command that the agent has started still runs. Each
 // command sits in a session of its own, other helpers of the agent share the
 // agent's. Where nobody knows, one may run.
-func (s *Service) background(ctx context.Context, agent process.Identity) (runs bool) {
+func (s *Service) background(ctx context.Context, agent process.Identity) bool {
 	table, err := s.Processes.Snapshot(ctx)
 	if err != nil {
 		return true
@@ -96,9 +96,11 @@ func (s *Service) background(ctx context.Context, agent process.Identity) (runs 
 		return true
 	}
 	for _, below := range table.Descendants(agent.PID) {
-		runs = runs || below.SID != p.SID && !below.Gone()
+		if below.SID != p.SID && !below.Gone() {
+			return true
+		}
 	}
-	return runs
+	return false
 }
 
 // PIDs are those of a session's agent and of all that it has started; none: not known.

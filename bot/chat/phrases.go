@@ -59,6 +59,11 @@ func (p Phrases) OverText(r views.Session) string {
 	if r.State == views.CleanupFailed {
 		return p.NotCleanText(r)
 	}
+	return p.EndedText(r)
+}
+
+// EndedText says how a session ended, and how long ago.
+func (p Phrases) EndedText(r views.Session) string {
 	return p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)})
 }
 

@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 )
 
 // reason is why a person is asked about a prompt.
@@ -136,9 +135,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
-	text := render.Plain(p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)}))
-	if q.says != "" {
-		text = render.Plain(p.Words.Say(q.says, said))
+	text := render.Plain(p.Words.Say(q.says, said))
+	if q.says == "" {
+		text = render.Plain(p.EndedText(r))
 	}
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
@@ -341,10 +340,12 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !isOpen(r) { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		if now, _, err := p.book.CurrentSession(e.Conversation); err != nil || !now.Live {
-			if err = errors.Join(err, p.book.MakeCurrent(ctx, e.Conversation, r.ID)); err != nil {
-				return chat.Answer{}, err
-			}
+		now, _, err := p.book.CurrentSession(e.Conversation)
+		if err == nil && !now.Live {
+			err = p.book.MakeCurrent(ctx, e.Conversation, r.ID)
+		}
+		if err != nil {
+			return chat.Answer{}, err
 		}
 	}
 	return chat.Do(func(ctx context.Context) error {

@@ -97,7 +97,10 @@ func Untold(dir string) (names []string, err error) {
 	all, err := Folder{Path: dir}.List()
 	for _, mark := range all {
 		name, ok := strings.CutSuffix(mark, untoldSuffix)
-		if _, err := os.Lstat(filepath.Join(dir, name)); ok && err == nil {
+		if !ok {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			names = append(names, name)
 		}
 	}
