@@ -95,9 +95,10 @@ func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (er
 	}
 	l, err := t.api.Listen()
 	if err == nil {
+		served, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the ccbot has ended
 		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return t.api.Run(ctx, l) })
-		g.Go(func() error { return t.bot(ctx, environ, stderr) })
+		g.Go(func() error { return t.api.Run(served, l) })
+		g.Go(func() error { defer stop(); return t.bot(ctx, environ, stderr) })
 		g.Go(func() error { t.greet(ctx); return nil })
 		if err = g.Wait(); errors.Is(err, context.Canceled) {
 			err = nil
