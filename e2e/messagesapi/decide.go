@@ -2,13 +2,14 @@ package messagesapi
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/try/demoagent"
 )
 
 // Reply is what the stand-in answers: text, calls of one tool, or an error.
@@ -82,7 +83,7 @@ func Decide(r Request) Reply {
 		return Reply{Text: "Running Agent.", Tool: "Agent",
 			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
 	case "ask":
-		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: questions(rest)}
+		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": demoagent.Questions(rest)}}
 	case "fetch": // the tool is one of those that are offered on demand
 		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
 	case "plan":
@@ -92,7 +93,7 @@ func Decide(r Request) Reply {
 	case "mute":
 		return Reply{Text: "unmuted", After: time.Duration(number(rest, 5)) * time.Second}
 	case "long":
-		return Reply{Text: Long(number(rest, 5000))}
+		return Reply{Text: demoagent.Long(number(rest, 5000))}
 	case "error":
 		return Reply{Status: number(rest, 400)}
 	case "limit":
@@ -183,54 +184,6 @@ func startPlan(r Request) Reply {
 
 func exitPlan() Reply {
 	return Reply{Text: "Running ExitPlanMode.", Tool: "ExitPlanMode", Input: map[string]string{"plan": plan}}
-}
-
-type question struct {
-	Question    string   `json:"question"`
-	Header      string   `json:"header"`
-	Options     []option `json:"options"`
-	MultiSelect bool     `json:"multiSelect"`
-}
-
-type option struct {
-	Label       string `json:"label"`
-	Description string `json:"description"`
-}
-
-func questions(kind string) map[string][]question {
-	switch kind {
-	case "one":
-		return map[string][]question{"questions": {{Question: "Which colour?", Header: "Colour",
-			Options: []option{{"Red", "Warm"}, {"Blue", "Cold"}}}}}
-	case "comma":
-		return map[string][]question{"questions": {{Question: "Which parts, exactly?", Header: "Parts", MultiSelect: true,
-			Options: []option{{"Logs, structured", "Logging"}, {"Metrics", "Prometheus"}, {"Traces, sampled", "OTEL"}}}}}
-	case "multi":
-		return map[string][]question{"questions": {{Question: "Which features?", Header: "Features", MultiSelect: true,
-			Options: []option{{"Logs", "Logging"}, {"Metrics", "Prometheus"}, {"Traces", "OTEL"}}}}}
-	}
-	return map[string][]question{"questions": {
-		{Question: "Which database?", Header: "Database",
-			Options: []option{{"Postgres", "Relational"}, {"SQLite", "Embedded"}, {"Redis", "In memory"}}},
-		{Question: "Which language?", Header: "Language",
-			Options: []option{{"Go", "Compiled"}, {"Python", "Interpreted"}}},
-	}}
-}
-
-// Long makes an answer of exactly n characters (runes): numbered lines, every other block of them in a
-// code fence, so that a reader can prove that nothing was lost and that fences survive being split.
-func Long(n int) string {
-	var b strings.Builder
-	for line := 1; b.Len() < n; line++ {
-		switch line % 20 {
-		case 6:
-			b.WriteString("```go\n")
-		case 16:
-			b.WriteString("```\n\n")
-		}
-		fmt.Fprintf(&b, "line %05d of a long answer\n", line)
-	}
-	return b.String()[:max(n, 0)] // ASCII only: a byte is a character
 }
 
 func number(s string, otherwise int) int {

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,13 +84,6 @@ func TestSeveralCallsOfOneAnswer(t *testing.T) {
 	assert.NotEqual(t, m.Content[1].ID, m.Content[2].ID)
 	_, body = post(t, url+"/v1/messages", `{"stream":true,"messages":[{"role":"user","content":"twice date"}]}`)
 	assert.Equal(t, 2, strings.Count(body, `"type":"tool_use"`))
-}
-
-func TestLong(t *testing.T) {
-	for _, n := range []int{0, 1, 400, 12345} {
-		assert.Equal(t, n, utf8.RuneCountInString(Long(n)))
-	}
-	assert.Contains(t, Long(400), "```go\n")
 }
 
 func serve(t *testing.T) (*Server, string) {

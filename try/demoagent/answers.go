@@ -41,8 +41,12 @@ const (
 
 const planText = "# Demo plan\n\n1. Look at the code\n2. Change as little as possible\n3. Run the tests\n"
 
-func questions(kind string) []Question {
+// Questions are what AskUserQuestion asks: of the kind one, multi or comma, otherwise two with one answer each.
+func Questions(kind string) []Question {
 	switch kind {
+	case "comma":
+		return []Question{{Question: "Which parts, exactly?", Header: "Parts", MultiSelect: true,
+			Options: []Option{{"Logs, structured", "Logging"}, {"Metrics", "Prometheus"}, {"Traces, sampled", "OTEL"}}}}
 	case "one":
 		return []Question{{Question: "Which colour?", Header: "Colour",
 			Options: []Option{{"Red", "Warm"}, {"Blue", "Cold"}}}}

@@ -208,3 +208,10 @@ func TestHookAnswers(t *testing.T) {
 	assert.True(t, no)
 	assert.Equal(t, "r", reason)
 }
+
+func TestLong(t *testing.T) {
+	for _, n := range []int{0, 1, 400, 12345} {
+		assert.Equal(t, n, utf8.RuneCountInString(Long(n)))
+	}
+	assert.Contains(t, Long(400), "```go\n")
+}

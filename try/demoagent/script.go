@@ -73,6 +73,7 @@ const longest = time.Hour
 //	ask                two questions with options (Database, Language)
 //	ask one            one question (Colour)
 //	ask multi          one question with several answers (Features)
+//	ask comma          the same with commas in its labels (Parts)
 //	plan               a plan that wants approval
 //	slow N             words for N seconds
 //	code               an answer with code, a table, lists, a quote
@@ -99,7 +100,7 @@ func Decide(prompt string) []Step {
 	case "agent":
 		return []Step{{Text: "I let an agent do that.", Tool: &Call{Name: "Agent", Command: rest}}}
 	case "ask":
-		return []Step{{Text: "I need to know something first.", Tool: &Call{Name: "AskUserQuestion", Questions: questions(rest)}}}
+		return []Step{{Text: "I need to know something first.", Tool: &Call{Name: "AskUserQuestion", Questions: Questions(rest)}}}
 	case "plan":
 		return []Step{{Text: "Here is a plan.", Tool: &Call{Name: "ExitPlanMode", Plan: planText}}}
 	case "slow":
