@@ -51,12 +51,6 @@ func installed(t *testing.T) func(t *testing.T, environ []string, code int, args
 	}
 }
 
-// TestTryIsTheProgramBeside: it takes the place of ccbot, with all arguments, the environment and its exit code.
-func TestTryIsTheProgramBeside(t *testing.T) {
-	said := installed(t)(t, []string{"MINE=mine"}, 7, "try", "--agent", "claude", "--help", "now")
-	assert.Equal(t, "mine --agent claude --help now\n", said)
-}
-
 // TestScripts runs the command line as a person would.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -90,4 +84,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s exited with %d, want %d", args[1], got, want)
 	}
+}
+
+// TestTryIsTheProgramBeside: it takes the place of ccbot, with all arguments, the environment and its exit code.
+func TestTryIsTheProgramBeside(t *testing.T) {
+	said := installed(t)(t, []string{"MINE=mine"}, 7, "try", "--agent", "claude", "--help", "now")
+	assert.Equal(t, "mine --agent claude --help now\n", said)
 }
