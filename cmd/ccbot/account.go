@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -135,14 +136,6 @@ func endingText(e lifecycle.Ending) string {
 	return fmt.Sprintf("%s was spared: %s", who, e.Spared)
 }
 
-// several counts things in words: "1 notice", "2 notices".
-func several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}
-
 // count counts the actions for which is holds.
 func (a account) count(is func(accountAction) bool) (n int) {
 	for _, did := range a.Actions {
@@ -156,7 +149,7 @@ func (a account) count(is func(accountAction) bool) (n int) {
 // show prints it for people or programs.
 func (a account) show(asJSON bool, out io.Writer) error {
 	if asJSON {
-		return printJSON(out, a)
+		return terminal.JSON(out, a)
 	}
 	return a.print(out)
 }
@@ -168,12 +161,12 @@ func (a account) failed() int {
 // print prints it like a plan: what changes, then what does not, then what was
 // noticed, and a line that sums up.
 func (a account) print(out io.Writer) error {
-	p := &printer{out: out}
+	p := &terminal.Printer{Out: out}
 	if a.Bot != 0 {
-		p.line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
+		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
 	}
 	if a.Tmux != "" {
-		p.line("looked at %s", a.Tmux)
+		p.Line("looked at %s", a.Tmux)
 	}
 	for _, changes := range []bool{true, false} {
 		for _, did := range a.Actions {
@@ -183,31 +176,31 @@ func (a account) print(out io.Writer) error {
 		}
 	}
 	for _, n := range a.Notices {
-		p.line("%s", n.text())
+		p.Line("%s", n.text())
 	}
 	for _, gone := range a.Purge {
-		p.line("%s (%s): %s", printable(gone.Name), naming.ShortID(gone.ID), gone.Why)
+		p.Line("%s (%s): %s", terminal.Printable(gone.Name), naming.ShortID(gone.ID), gone.Why)
 	}
-	p.line("%s", a.sum())
-	return p.err
+	p.Line("%s", a.sum())
+	return p.Err
 }
 
-func (did accountAction) print(p *printer) {
-	who := fmt.Sprintf("%s (%s): %s", printable(orDefault(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
+func (did accountAction) print(p *terminal.Printer) {
+	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
 	if !did.Changes && did.Error == "" { // of most sessions, after most starts
-		p.line("%s: %s", who, printable(did.Why)+inBrackets(printable(did.Evidence)))
+		p.Line("%s: %s", who, terminal.Printable(did.Why)+terminal.Words(" (", terminal.Printable(did.Evidence), ")"))
 		return
 	}
-	p.line("%s", who)
-	p.line("    why:      %s%s", printable(did.Why), inBrackets(did.Closed))
+	p.Line("%s", who)
+	p.Line("    why:      %s%s", terminal.Printable(did.Why), terminal.Words(" (", did.Closed, ")"))
 	if did.Evidence != "" {
-		p.line("    evidence: %s", printable(did.Evidence))
+		p.Line("    evidence: %s", terminal.Printable(did.Evidence))
 	}
 	for _, e := range did.Ended {
-		p.line("    %s", printable(e))
+		p.Line("    %s", terminal.Printable(e))
 	}
 	if did.Error != "" {
-		p.line("    FAILED:   %s", printable(did.Error))
+		p.Line("    FAILED:   %s", terminal.Printable(did.Error))
 	}
 }
 
@@ -217,15 +210,15 @@ func (n accountNotice) text() string {
 		words = append(words, n.Window)
 	}
 	if n.Name != "" {
-		words = append(words, printable(n.Name))
+		words = append(words, terminal.Printable(n.Name))
 	}
 	switch {
 	case n.File != "":
-		words = append(words, printable(n.File))
+		words = append(words, terminal.Printable(n.File))
 	case n.ID != uuid.Nil:
 		words = append(words, "("+naming.ShortID(n.ID)+")")
 	}
-	return strings.Join(words, " ") + ": " + printable(n.Why)
+	return strings.Join(words, " ") + ": " + terminal.Printable(n.Why)
 }
 
 // aside counts the records that a start moves away, because nobody can read them.
@@ -239,7 +232,7 @@ func (a account) aside() (n int) {
 }
 
 func (a account) sum() string {
-	notices := several(len(a.Notices), "notice")
+	notices := terminal.Several(len(a.Notices), "notice")
 	if a.DryRun {
 		changes := a.count(func(did accountAction) bool { return did.Changes })
 		sum := fmt.Sprintf("%d to change, ", changes)

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -108,7 +110,7 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 	dir := stateWith(t, ran, old, fresh)
 
 	code, out := planned(t, dir)
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, exit.OK, code)
 	where := "looked at tmux -L ccbot-none-" + filepath.Base(dir) + ", session ccbot\n"
 	require.True(t, strings.HasPrefix(out, where), out)
 	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(out, where)), "\n")
@@ -121,7 +123,7 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 	assert.Equal(t, "1 to change, 1 notice; nothing was changed", lines[len(lines)-1])
 
 	code, out = planned(t, dir, "--json")
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, exit.OK, code)
 	var a account
 	require.NoError(t, json.Unmarshal([]byte(out), &a))
 	assert.True(t, a.DryRun)
@@ -141,9 +143,7 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 func TestDryRunBesideABot(t *testing.T) {
 	earlier := one(1, "earlier", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now().Add(-time.Hour) })
 	dir := stateWith(t, earlier)
-	table, err := process.NewTable()
-	require.NoError(t, err)
-	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	table, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer held.Close()
 	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
@@ -152,7 +152,7 @@ func TestDryRunBesideABot(t *testing.T) {
 	require.NoError(t, store.Create(underWay))
 
 	code, out := planned(t, dir)
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, exit.OK, code)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
 	assert.Contains(t, lines[1], "looked at tmux -L ")
@@ -165,8 +165,8 @@ func TestDryRunBesideABot(t *testing.T) {
 	assert.Equal(t, os.Getpid(), a.Bot)
 	require.Len(t, a.Actions, 1)
 
-	path := filepath.Join(dir, lockFile)
-	require.NoError(t, writeHolder(path, holder{role: "run", agent: process.Identity{PID: os.Getpid(), Start: 1, Boot: table.Boot()}}))
+	holder := fmt.Sprintf("role=run\npid=%d\nstart=1\nboot=%s\n", os.Getpid(), table.Boot())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot.lock"), []byte(holder), 0o600))
 	_, out = planned(t, dir)
 	assert.NotContains(t, out, "ccbot runs as", "that bot is gone")
 	assert.Contains(t, out, "under way (", "and its launch came to nothing")
@@ -178,7 +178,7 @@ func TestDryRunSaysWhatIsSetAside(t *testing.T) {
 	junk := idOf(2).String() + ".json"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", junk), []byte("{"), 0o600))
 	code, out := planned(t, dir)
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, exit.OK, code)
 	assert.Equal(t, 1, strings.Count(out, junk), out)
 	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
@@ -200,10 +200,10 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	code, out, errs := ccbot(environ, "recover", "--restore", "list")
-	assert.Equal(t, []any{exitOK, ""}, []any{code, errs}, "that there is none is no failure")
+	assert.Equal(t, []any{exit.OK, ""}, []any{code, errs}, "that there is none is no failure")
 	assert.Equal(t, "there is no backup in "+filepath.Join(dir, "backups")+" yet: each recovery that changes something makes one\n", out)
 	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
-	assert.Equal(t, []any{exitFailure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
+	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
 	name, err := config{Dir: dir}.backups().Make(t.Context())
 	require.NoError(t, err)
@@ -213,25 +213,23 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	require.NoError(t, os.Remove(file))
 	for _, wrong := range []string{"1999", "", "../sessions"} {
 		code, _, errs = ccbot(environ, "recover", "--restore", wrong)
-		assert.Equal(t, exitFailure, code)
+		assert.Equal(t, exit.Failure, code)
 		assert.Regexp(t, `^ccbot: "`+wrong+`" is no backup, or the beginning of several; there are:\n  `+name+`  \d+s ago, 1 record\n$`, errs)
 		assert.NoFileExists(t, file)
 	}
 
-	table, err := process.NewTable()
-	require.NoError(t, err)
-	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	code, out, errs = ccbot(environ, "recover", "--restore", "list")
-	assert.Equal(t, exitOK, code, errs)
+	assert.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Regexp(t, `^ccbot: ccbot runs as process \d+ and has the records in use; stop it first\n$`, errs)
 	require.NoError(t, held.Close())
 
 	code, out, errs = ccbot(environ, "recover", "--restore", name)
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, "^restored: 1 record of backup "+name+"; what was there before is in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -239,6 +237,6 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 
 	for _, args := range [][]string{{"--restore", name, "--json"}, {"--restore", name, "--dry-run"}, {"now"}} {
 		code, _, _ = ccbot(environ, append([]string{"recover"}, args...)...)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, exit.Misuse, code)
 	}
 }

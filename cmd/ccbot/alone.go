@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
@@ -34,7 +36,7 @@ func throughBot(ctx context.Context, environ []string, verb string, body, reply 
 		return err
 	}
 	err = alone(ctx, c)
-	if errors.Is(err, errRunning) {
+	if errors.Is(err, exit.ErrRunning) {
 		return silentError(c.Dir)
 	}
 	return sentence(c.Token.CleanError(err))
@@ -61,7 +63,7 @@ func withoutBot(ctx context.Context, c config, environ []string, stderr io.Write
 		return err
 	}
 	defer s.end()
-	return stateError(c.Dir, s.alone(ctx, fn))
+	return statefolder.Error(c.Dir, s.alone(ctx, fn))
 }
 
 func (s *system) alone(ctx context.Context, fn func(context.Context, *system, recovery.Report) error) error {

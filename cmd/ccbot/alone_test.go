@@ -19,8 +19,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
@@ -153,24 +154,22 @@ func TestResumeWithoutABot(t *testing.T) {
 	missing := one(2, "web", func(r *session.Record) { r.Dir = filepath.Join(t.TempDir(), "gone") })
 	environ := machine(t, r, missing)
 	ccbot := installed(t)
-	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "nobody"), "there is no session \"nobody\"")
-	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "web"), "web cannot be opened in "+missing.Dir+": missing; in the chat /resume web PATH")
-	said := ccbot(t, environ, exitOK, "resume", "api")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "nobody"), "there is no session \"nobody\"")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "web"), "web cannot be opened in "+missing.Dir+": missing; in the chat /resume web PATH")
+	said := ccbot(t, environ, exit.OK, "resume", "api")
 	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nin a terminal: tmux -L ")
 
-	said = ccbot(t, environ, exitOK, "list")
+	said = ccbot(t, environ, exit.OK, "list")
 	assert.Regexp(t, `(?m)^api +`+naming.ShortID(r.ID)+` +restoring +\d+s ago `, said)
-	said = ccbot(t, environ, exitOK, "recover", "--dry-run")
+	said = ccbot(t, environ, exit.OK, "recover", "--dry-run")
 	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): reattach: its pane is there (")
 	assert.Contains(t, said, "0 to change, 0 notices; nothing was changed\n")
-	table, err := process.NewTable()
+	_, held, err := statefolder.Take(t.Context(), strings.TrimPrefix(environ[0], "HOME="), "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	held, err := lock(t.Context(), strings.TrimPrefix(environ[0], "HOME="), "run", table, time.Second)
-	require.NoError(t, err)
-	said = ccbot(t, environ, exitOK, "recover", "--dry-run")
+	said = ccbot(t, environ, exit.OK, "recover", "--dry-run")
 	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
 	require.NoError(t, held.Close())
-	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "api"), "api is open already; in a terminal: tmux -L ")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "api"), "api is open already; in a terminal: tmux -L ")
 }
 
 // TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.
@@ -217,7 +216,7 @@ func TestAHangingTmuxIsNamed(t *testing.T) {
 
 	err = s.alone(t.Context(), func(context.Context, *system, recovery.Report) error { return nil })
 	require.ErrorContains(t, err, "tmux does not answer (server -L "+c.TmuxSocket+"). Look with `tmux -L "+c.TmuxSocket+" ls`")
-	assert.Equal(t, exitFailure, exitCode(err))
+	assert.Equal(t, exit.Failure, exit.Code(err))
 	said, err := os.ReadFile(log.Name())
 	require.NoError(t, err)
 	assert.Contains(t, string(said), `level=WARN msg=tmux_does_not_answer server="tmux -L `+c.TmuxSocket)
@@ -246,7 +245,7 @@ func TestWhatTmuxIsToldToDo(t *testing.T) {
 	other := errors.New("x")
 	assert.Equal(t, other, config{}.machineError(other))
 	assert.NoError(t, config{}.machineError(nil))
-	assert.Equal(t, exitUsage, exitCode(config{}.machineError(tmux.ErrNoTmux)))
+	assert.Equal(t, exit.Misuse, exit.Code(config{}.machineError(tmux.ErrNoTmux)))
 }
 
 // TestP8_RecoverWithoutABot: once more it has nothing to do, the chat hears of it
@@ -255,11 +254,11 @@ func TestP8_RecoverWithoutABot(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.State, r.EndedAt = session.Running, r.EndedAt.AddDate(0, 0, -1) })
 	environ := machine(t, r)
 	ccbot := installed(t)
-	said := ccbot(t, environ, exitOK, "recover")
+	said := ccbot(t, environ, exit.OK, "recover")
 	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): mark_lost\n")
 	assert.Regexp(t, `1 changed, 0 failed, 0 notices; the records as they were: ccbot recover --restore 20\d\d-`, said)
-	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), "0 changed, 0 failed, 0 notices\n")
-	why := ccbot(t, environ, exitOK, "why", "api")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), "0 changed, 0 failed, 0 notices\n")
+	why := ccbot(t, environ, exit.OK, "why", "api")
 	assert.Contains(t, why, "running → lost  recovery.mark_lost")
 
 	var lost session.Record

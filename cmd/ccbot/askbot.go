@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 )
@@ -64,6 +65,5 @@ func ping(ctx context.Context, dir, path string) error {
 
 // silentError says which process holds the lock while its socket says nothing.
 func silentError(dir string) error {
-	h := readHolder(filepath.Join(dir, lockFile))
-	return fmt.Errorf("ccbot runs as process %d for %s and its socket says nothing: it may still be starting, so try again, or look at its log", h.agent.PID, dir)
+	return fmt.Errorf("ccbot runs as process %d for %s and its socket says nothing: it may still be starting, so try again, or look at its log", statefolder.Holder(dir), dir)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,8 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/token"
 )
 
@@ -62,14 +65,8 @@ type config struct {
 	unknown      []string // names in the file that set nothing
 }
 
-// configFile lies in CCBOT_DIR.
-const configFile = "ccbot.env"
-
 // byteOrderMark begins a text file that some editors write.
 const byteOrderMark = "\ufeff"
-
-// readableVariable says that others may read configFile. In that file it counts for nothing.
-const readableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
 // ids is a comma list of Telegram ids.
 type ids []int64
@@ -107,6 +104,14 @@ func (l ids) set() map[int64]bool {
 	return set
 }
 
+// claudeSet is Claude Code's configuration folder where somebody has set one, else empty.
+func (c config) claudeSet() string {
+	if !c.claudeDirSet {
+		return ""
+	}
+	return c.ClaudeDir
+}
+
 // loadConfig reads the environment, and $CCBOT_DIR/ccbot.env below it. Every
 // error says the variable and where to set it, never a value that is secret.
 func loadConfig(environ []string) (config, error) {
@@ -135,7 +140,7 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	vars := env.ToMap(environ)
 	home := vars["HOME"]
 	if home == "" {
-		return nil, "", usage(errors.New("HOME is not set"))
+		return nil, "", exit.Usage(errors.New("HOME is not set"))
 	}
 	merged, file, err := withFile(vars, home)
 	if err != nil {
@@ -143,7 +148,7 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	}
 	c = &config{home: home, claudeDirSet: merged["CLAUDE_CONFIG_DIR"] != "", unknown: unknownSettings(merged, vars)}
 	if err := env.ParseWithOptions(c, env.Options{Environment: merged}); err != nil {
-		return nil, "", usage(describe(err, file))
+		return nil, "", exit.Usage(describe(err, file))
 	}
 	return c, file, nil
 }
@@ -153,21 +158,21 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 // which is looked at in the same way; nothing is read from there.
 func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
 	dir, mayRead := stateFolder(vars, home), false
-	file, merged = filepath.Join(dir, configFile), make(map[string]string)
+	file, merged = filepath.Join(dir, statefolder.SettingsFile), make(map[string]string)
 	if filepath.IsAbs(dir) { // any other is refused by its own check
-		mayRead, _ = strconv.ParseBool(vars[readableVariable])
-		real, err := refuseOthers(dir, mayRead)
+		mayRead, _ = strconv.ParseBool(vars[statefolder.ReadableVariable])
+		real, err := statefolder.RefuseOthers(dir, mayRead)
 		if err != nil {
 			return nil, "", err
 		}
 		if merged, err = readSettings(file, real); err != nil {
-			return nil, "", usage(err)
+			return nil, "", exit.Usage(err)
 		}
-		delete(merged, readableVariable)
+		delete(merged, statefolder.ReadableVariable)
 	}
 	maps.Copy(merged, vars)
 	if named := stateFolder(merged, home); named != dir && filepath.IsAbs(named) {
-		if _, err := refuseOthers(named, mayRead); err != nil {
+		if _, err := statefolder.RefuseOthers(named, mayRead); err != nil {
 			return nil, "", err
 		}
 	}
@@ -177,7 +182,7 @@ func withFile(vars map[string]string, home string) (merged map[string]string, fi
 // stateFolder is ccbot's folder as vars name it. It is clean, as all that use it have it: the kernel would follow a
 // link before a "..", and then one folder would be looked at and another one used.
 func stateFolder(vars map[string]string, home string) string {
-	return filepath.Clean(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home))
+	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
 // readSettings reads ccbot.env from where it really lies; that is empty where there is none. Errors name file.
@@ -272,13 +277,6 @@ func describe(err error, file string) error {
 		lines = append(lines, e.Error())
 	}
 	return fmt.Errorf("%s (set it in the environment or in %s)", strings.Join(lines, "; "), file)
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }
 
 func expandHome(path, home string) string {

@@ -17,6 +17,7 @@ import (
 
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -40,7 +41,7 @@ func butIs(value string) string {
 func (c *config) check(file string, checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
-			return usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
+			return exit.Usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
 		}
 	}
 	return nil
@@ -192,4 +193,33 @@ func (c *config) checkMetrics() error {
 		return errors.New("METRICS_ADDR would be reached from other machines; use 127.0.0.1, or set METRICS_ALLOW_REMOTE=1")
 	}
 	return nil
+}
+
+// checkVoice splits the command as a shell would, without expanding anything.
+func (c *config) checkVoice() error {
+	if strings.ContainsAny(c.Voice, "$`") {
+		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
+	}
+	words, err := shell.Fields(c.Voice, func(name string) string {
+		if name == "HOME" { // of ~
+			return c.home
+		}
+		return ""
+	})
+	if err != nil {
+		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
+	}
+	c.voice = words
+	return nil
+}
+
+// voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
+func (c *config) voiceCommand() (program string) {
+	if len(c.voice) > 0 {
+		program = c.voice[0]
+	}
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(c.home, program)
+	}
+	return program
 }

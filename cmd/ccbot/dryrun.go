@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -39,7 +41,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 		return err
 	}
 	var bot int
-	bot, looking.Since = runningBot(c.Dir, table)
+	bot, looking.Since = statefolder.RunningBot(c.Dir, table)
 	w := looking.Look(ctx)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
@@ -64,13 +66,13 @@ const keep = "keep"
 // looking are a recovery and the lives of sessions that can look and do nothing else.
 func (c config) looking(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	*recovery.Recovery, *lifecycle.Service, error) {
-	instance, err := readInstance(c.Dir) // empty before the first start: then no window is this ccbot's
+	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window is this ccbot's
 	if err != nil {
-		return nil, nil, stateError(c.Dir, err)
+		return nil, nil, statefolder.Error(c.Dir, err)
 	}
 	seen := pictured{}
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
-		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+		Env: environment.Server(environ), Log: log, Start: startOf(table)})
 	sessions := lifecycle.New(
 		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
 			OrphanGrace: c.durations().OrphanGrace},

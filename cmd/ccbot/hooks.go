@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
 )
 
@@ -24,7 +26,7 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
 		Short: "Let ccbot know sessions that you start by hand: install | uninstall | status",
 		RunE: func(*cobra.Command, []string) error {
-			return usage(errors.New("say which: ccbot hooks install, uninstall or status"))
+			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
 	var asJSON bool
 	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs,
@@ -45,16 +47,16 @@ func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	vars := env.ToMap(environ)
 	home := vars["HOME"]
 	if home == "" {
-		return "", "", usage(errors.New("HOME is not set"))
+		return "", "", exit.Usage(errors.New("HOME is not set"))
 	}
 	merged, _, err := withFile(vars, home)
 	if err != nil {
 		return "", "", err
 	}
 	dir = stateFolder(merged, home)
-	claudeDir = expandHome(orDefault(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
+	claudeDir = expandHome(cmp.Or(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
 	if !filepath.IsAbs(dir) || !filepath.IsAbs(claudeDir) {
-		return "", "", usage(errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths"))
+		return "", "", exit.Usage(errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths"))
 	}
 	return dir, filepath.Clean(claudeDir), nil
 }
@@ -70,7 +72,7 @@ func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 	}
 	command, err := hooks.InstalledCommand(binary, dir)
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	file := hooks.SettingsIn(claudeDir)
 	var off bool

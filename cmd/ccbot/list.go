@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/phase"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/naming"
@@ -121,7 +121,7 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 		}
 	}
 	if asJSON {
-		return printJSON(stdout, sessions)
+		return terminal.JSON(stdout, sessions)
 	}
 	if len(sessions) == 0 {
 		return printNone(stdout, len(records))
@@ -133,7 +133,7 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 func printNone(out io.Writer, others int) error {
 	text := "no sessions"
 	if others > 0 {
-		text = fmt.Sprintf("no open sessions; %s: ccbot list --all", several(others, "other"))
+		text = fmt.Sprintf("no open sessions; %s: ccbot list --all", terminal.Several(others, "other"))
 	}
 	_, err := fmt.Fprintln(out, text)
 	return err
@@ -167,14 +167,6 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 	return l
 }
 
-// printJSON prints a value for programs, one field on a line.
-func printJSON(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
-}
-
 // listWidth is how wide the table may be.
 const listWidth = 120
 
@@ -188,7 +180,7 @@ var columns = []struct {
 	{"NAME", 20, func(l listed, _ time.Time) string { return l.Name }},
 	{"ID", 8, func(l listed, _ time.Time) string { return naming.ShortID(l.ID) }},
 	{"STATE", 26, func(l listed, _ time.Time) string { return stateText(l) }},
-	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
+	{"SEEN", 8, func(l listed, now time.Time) string { return terminal.Age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l listed, _ time.Time) string { return l.Mode }},
 	{"COST", 8, func(l listed, _ time.Time) string { return dollars(l.Cost) }},
 	{"CTX", 4, func(l listed, _ time.Time) string { return percent(l.Context) }},
@@ -309,19 +301,6 @@ func taskText(t listedTasks) string {
 	return fmt.Sprintf("%d/%d", t.Done, t.Total)
 }
 
-// age is a time span in its largest unit.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}
-
 // printList prints the table for people.
 func printList(out io.Writer, sessions []listed, now time.Time, home string) error {
 	rows, widths := [][]string{nil}, make([]int, len(columns))
@@ -331,7 +310,7 @@ func printList(out io.Writer, sessions []listed, now time.Time, home string) err
 	for _, l := range sessions {
 		var row []string
 		for _, c := range columns {
-			row = append(row, ansi.Truncate(printable(orDefault(c.text(l, now), "-")), c.most, "…"))
+			row = append(row, ansi.Truncate(terminal.Printable(cmp.Or(c.text(l, now), "-")), c.most, "…"))
 		}
 		rows = append(rows, row)
 	}
@@ -370,7 +349,7 @@ func shortDir(dir, home string, width int) string {
 	if rest, ok := strings.CutPrefix(dir, home+"/"); ok && home != "" {
 		dir = "~/" + rest
 	}
-	dir = printable(dir)
+	dir = terminal.Printable(dir)
 	if over := ansi.StringWidth(dir) - width; over > 0 {
 		return ansi.TruncateLeft(dir, over+1, "…")
 	}

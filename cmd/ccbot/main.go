@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 func main() {
@@ -24,10 +26,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
 	fmt.Fprintln(stderr, "ccbot:", err)
-	return exitCode(err)
+	return exit.Code(err)
 }
 
 func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -45,12 +47,20 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
 		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
 	return root
+}
+
+// noArgs refuses what the verb does not take.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exit.Usage(fmt.Errorf("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath()))
+	}
+	return nil
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -88,7 +89,7 @@ func (s *system) listenMetrics(ctx context.Context) (err error) {
 	}
 	var lc net.ListenConfig
 	if s.metrics.listener, err = lc.Listen(ctx, "tcp", s.MetricsAddr); err != nil {
-		return usage(fmt.Errorf("METRICS_ADDR: %w", err))
+		return exit.Usage(fmt.Errorf("METRICS_ADDR: %w", err))
 	}
 	return nil
 }

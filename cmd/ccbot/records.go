@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 )
@@ -22,7 +23,7 @@ import (
 func openRecords(dir string, stderr io.Writer) (*session.Store, error) {
 	store, err := session.OpenReadOnly(filepath.Join(dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, stateError(dir, err)
+		return nil, statefolder.Error(dir, err)
 	}
 	for _, a := range store.Aside() {
 		fmt.Fprintln(stderr, "ccbot:", asideText(a))
@@ -63,18 +64,7 @@ func theOne(what string, found []session.Record, letters func(uuid.UUID) string)
 	}
 	lines := []string{fmt.Sprintf("%q may be any of %d sessions; give the letters of one:", what, len(found))}
 	for _, r := range found {
-		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", letters(r.ID), printable(r.Name), r.State, printable(r.Dir)))
+		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", letters(r.ID), terminal.Printable(r.Name), r.State, terminal.Printable(r.Dir)))
 	}
 	return session.Record{}, errors.New(strings.Join(lines, "\n"))
-}
-
-// printable is a text of somebody else's for a terminal: nothing in it moves the
-// cursor, colours or turns what follows.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -100,7 +102,7 @@ func TestP9_WhatIsPrintedMovesNoCursor(t *testing.T) {
 		"api": "api", "каталог 東": "каталог 東", "a\x1b[2Jb": "a\uFFFD[2Jb", "a\nb\tc\r": "a\uFFFDb\uFFFDc\uFFFD",
 		"a\u202eb": "a\uFFFDb", "\u009b31m": "\uFFFD31m", "bad\xff": "bad\uFFFD",
 	} {
-		assert.Equal(t, want, printable(in), "%q", in)
+		assert.Equal(t, want, terminal.Printable(in), "%q", in)
 	}
 }
 
@@ -135,9 +137,7 @@ func TestP8_ReadingVerbsChangeNothing(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web", func(r *session.Record) { r.State = session.Running }))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", idOf(3).String()+".json"), []byte(`{"version":`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", idOf(4).String()+".json"), []byte(`{"version":9999}`), 0o600))
-	table, err := process.NewTable()
-	require.NoError(t, err)
-	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer held.Close()
 	before := tree(t, dir)
@@ -148,10 +148,10 @@ func TestP8_ReadingVerbsChangeNothing(t *testing.T) {
 			code, out, errs := ccbot(environ, args...)
 			assert.Equal(t, before, tree(t, dir))
 			if args[len(args)-1] == "nobody" {
-				assert.Equal(t, exitFailure, code)
+				assert.Equal(t, exit.Failure, code)
 				return
 			}
-			assert.Equal(t, exitOK, code, errs)
+			assert.Equal(t, exit.OK, code, errs)
 			for _, id := range []uuid.UUID{idOf(3), idOf(4)} {
 				assert.Contains(t, out+errs, id.String(), "what cannot be read is named")
 			}
@@ -164,10 +164,10 @@ func TestReadingVerbsMakeNoFolder(t *testing.T) {
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(home), "PATH=" + os.Getenv("PATH")}
 	code, out, errs := ccbot(environ, "list", "--all")
-	assert.Equal(t, []any{exitOK, "no sessions\n", ""}, []any{code, out, errs})
+	assert.Equal(t, []any{exit.OK, "no sessions\n", ""}, []any{code, out, errs})
 	code, out, errs = ccbot(environ, "list", "--json")
-	assert.Equal(t, []any{exitOK, "[]\n", ""}, []any{code, out, errs})
+	assert.Equal(t, []any{exit.OK, "[]\n", ""}, []any{code, out, errs})
 	code, out, errs = ccbot(environ, "recover", "--dry-run")
-	assert.Equal(t, []any{exitOK, "looked at tmux -L ccbot-none-" + filepath.Base(home) + ", session ccbot\n0 to change, 0 notices; nothing was changed\n", ""}, []any{code, out, errs})
+	assert.Equal(t, []any{exit.OK, "looked at tmux -L ccbot-none-" + filepath.Base(home) + ", session ccbot\n0 to change, 0 notices; nothing was changed\n", ""}, []any{code, out, errs})
 	assert.Empty(t, tree(t, home)[1:])
 }

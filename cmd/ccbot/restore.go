@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -30,11 +33,11 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	backups.Failpoint = failpoint(environ)
 	list, err := backups.List()
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	purged, err := backups.Purged()
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	switch nothing := len(list) == 0 && len(purged) == 0; {
 	case nothing && name == "list":
@@ -61,10 +64,10 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	}
 	before, err := backups.Restore(ctx, wanted.Name)
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	if err := c.renew(wanted); err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	text, err := restoredText(backups, wanted, before)
 	if err != nil {
@@ -77,10 +80,10 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 // restorePurged brings one record back that has left by its age.
 func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 	if err := c.backups().BringBack(left); err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
-		printable(left.Record.Name), left.Record.State, age(c.durations().PurgeAfter))
+		terminal.Printable(left.Record.Name), left.Record.State, terminal.Age(c.durations().PurgeAfter))
 	return err
 }
 
@@ -129,9 +132,9 @@ func restoredText(backups recovery.Backups, wanted, before recovery.Backup) (str
 		return "", err
 	}
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
-		several(wanted.Records, "record"), wanted.Name, before.Name, several(before.Records, "record"))}
+		terminal.Several(wanted.Records, "record"), wanted.Name, before.Name, terminal.Several(before.Records, "record"))}
 	if lost > 0 {
-		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", several(lost, "record"), before.Name))
+		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", terminal.Several(lost, "record"), before.Name))
 	}
 	if n := len(store.Aside()); n > 0 {
 		lines = append(lines, fmt.Sprintf("not readable by this ccbot: %d of the restored", n))
@@ -159,20 +162,12 @@ func lacking(in, of string) (n int, err error) {
 
 // lockRecords takes the lock where no bot runs and no agent asks.
 func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
-	if err := ownFolder(c.Dir, quietLog(c, stderr)); err != nil {
-		return nil, fmt.Errorf("CCBOT_DIR: %w", stateError(c.Dir, err))
+	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.durations().KillGrace, quietLog(c, stderr))
+	if errors.Is(err, exit.ErrRunning) {
+		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", statefolder.Holder(c.Dir))
 	}
-	table, err := process.NewTable()
 	if err != nil {
 		return nil, err
-	}
-	held, err := lock(ctx, c.Dir, "cli", table, c.durations().KillGrace+lockPatience)
-	if errors.Is(err, errRunning) {
-		h := readHolder(filepath.Join(c.Dir, lockFile))
-		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", h.agent.PID)
-	}
-	if err != nil {
-		return nil, stateError(c.Dir, err)
 	}
 	if err := c.refuseAgents(ctx, environ, table, stderr); err != nil {
 		return nil, errors.Join(err, held.Close())
@@ -200,8 +195,8 @@ func purgedLines(all []recovery.Purged) string {
 	}
 	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
 	for _, p := range all {
-		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), naming.ShortID(p.Record.ID),
-			age(time.Since(p.Left)), printable(p.Record.Dir)))
+		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", terminal.Printable(p.Record.Name), naming.ShortID(p.Record.ID),
+			terminal.Age(time.Since(p.Left)), terminal.Printable(p.Record.Dir)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -210,7 +205,7 @@ func purgedLines(all []recovery.Purged) string {
 func backupLines(list []recovery.Backup) string {
 	var lines []string
 	for _, b := range list {
-		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, age(time.Since(b.At)), several(b.Records, "record")))
+		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, terminal.Age(time.Since(b.At)), terminal.Several(b.Records, "record")))
 	}
 	return strings.Join(lines, "\n")
 }

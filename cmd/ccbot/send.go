@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 )
@@ -33,10 +35,10 @@ elsewhere into the folder first. Files of ccbot's own are never sent.`,
 
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
+		return exit.Usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
 	}
 	if len(args) == 0 || args[0] == "" {
-		return usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
+		return exit.Usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
 	}
 	return nil
 }
@@ -82,13 +84,13 @@ func sendFailure(file, dir string, err error) error {
 // has set it.
 func stateDir(environ []string) (string, error) {
 	vars := env.ToMap(environ)
-	dir := orDefault(vars["CCBOT_DIR"], "~/.ccbot")
+	dir := cmp.Or(vars["CCBOT_DIR"], "~/.ccbot")
 	if vars["HOME"] == "" && !filepath.IsAbs(dir) {
-		return "", usage(errors.New("HOME is not set"))
+		return "", exit.Usage(errors.New("HOME is not set"))
 	}
 	dir = expandHome(dir, vars["HOME"])
 	if !filepath.IsAbs(dir) {
-		return "", usage(errors.New("CCBOT_DIR must be an absolute path"))
+		return "", exit.Usage(errors.New("CCBOT_DIR must be an absolute path"))
 	}
 	return dir, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -63,9 +64,9 @@ func (s *system) serveSocket(ctx context.Context) error {
 	err := s.socket.Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
-		return usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
+		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
 	case errors.Is(err, control.ErrNotASocket):
-		return usage(err)
+		return exit.Usage(err)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const mib = 1 << 20
 
 // disk is a disk as a test wants it, and the chat that hears of it.
 type disk struct {
-	*room
+	*Room
 	mu     sync.Mutex
 	now    gauge.Room
 	taken  int // bytes that it takes in one piece
@@ -32,7 +32,7 @@ type disk struct {
 
 func newDisk(dir string, free uint64) *disk {
 	d := &disk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: probeSize}
-	d.room = newRoom(dir, d, slog.New(slog.DiscardHandler))
+	d.Room = NewRoom(dir, d, slog.New(slog.DiscardHandler))
 	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
 	d.probe = func(size int) error {
 		d.mu.Lock()
@@ -160,7 +160,7 @@ func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
 		_, probes := d.heard()
 		assert.Zero(t, probes)
 		d.takes(0)
-		d.refused()
+		d.Refused()
 		synctest.Wait()
 		said, _ := d.heard()
 		assert.Equal(t, []string{"full"}, said)

@@ -1,4 +1,4 @@
-package main
+package servicemanager
 
 import (
 	"context"
@@ -16,11 +16,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	tgbot "github.com/go-telegram/bot"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/token"
 )
 
@@ -46,8 +48,8 @@ func (m *manager) since() []string {
 	return told
 }
 
-func watched(m *manager, log *strings.Builder) *service {
-	return &service{notify: m.notify, every: 150 * time.Second, fed: true, pulse: &inbox.Pulse{},
+func watched(m *manager, log *strings.Builder) *Service {
+	return &Service{notify: m.notify, every: 150 * time.Second, fed: true, Pulse: &inbox.Pulse{},
 		log: slog.New(slog.NewTextHandler(log, nil))}
 }
 
@@ -65,17 +67,17 @@ func TestTheWatchdogIsFedWhileThePollsGoOn(t *testing.T) {
 
 		pass(10 * time.Minute)
 		assert.Empty(t, m.since(), "a start is not watched")
-		s.tried(30 * time.Second)
+		s.Tried(30 * time.Second)
 		assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since(), "it is up, though nobody answers")
 		pass(150 * time.Second)
 		assert.Equal(t, []string{"WATCHDOG=1"}, m.since())
-		s.tried(0)
-		s.begun("cc_bot")
+		s.Tried(0)
+		s.Begun("cc_bot")
 		assert.Equal(t, []string{"STATUS=listening as @cc_bot"}, m.since(), "ready is said once")
 		pass(150 * time.Second)
 		assert.Equal(t, []string{"WATCHDOG=1"}, m.since())
 
-		s.pulse.Rest(time.Now(), time.Hour) // retry after
+		s.Pulse.Rest(time.Now(), time.Hour) // retry after
 		pass(10 * time.Minute)
 		assert.Equal(t, []string{"WATCHDOG=1 STATUS=no updates from Telegram, trying again", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"}, m.since())
 		pass(50 * time.Minute)
@@ -83,7 +85,7 @@ func TestTheWatchdogIsFedWhileThePollsGoOn(t *testing.T) {
 		pass(inbox.Silence + 10*time.Minute)
 		assert.Equal(t, "STATUS=the polls are stuck", m.since()[1], "it is fed no more")
 		assert.Equal(t, 1, strings.Count(log.String(), "polls_stuck"))
-		s.pulse.Beat(time.Now())
+		s.Pulse.Beat(time.Now())
 		pass(150 * time.Second)
 		assert.Equal(t, []string{"WATCHDOG=1 STATUS=listening as @cc_bot"}, m.since())
 		stop()
@@ -93,9 +95,9 @@ func TestTheWatchdogIsFedWhileThePollsGoOn(t *testing.T) {
 }
 
 func TestWithoutAManagerNobodyIsTold(t *testing.T) {
-	s := newService([]string{"HOME=/", "NOTIFY_SOCKET="}, slog.New(slog.DiscardHandler))
-	s.tried(0)
-	s.begun("cc_bot")
+	s := New([]string{"HOME=/", "NOTIFY_SOCKET="}, slog.New(slog.DiscardHandler))
+	s.Tried(0)
+	s.Begun("cc_bot")
 	s.look(time.Now())
 	require.NoError(t, s.Run(t.Context()))
 }
@@ -126,13 +128,13 @@ func TestTheManagersSocketIsSpokenTo(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "40000") // fed every 20 ms
 	t.Setenv("WATCHDOG_PID", fmt.Sprint(os.Getpid()))
-	s := newService([]string{"NOTIFY_SOCKET=" + path}, slog.New(slog.DiscardHandler))
+	s := New([]string{"NOTIFY_SOCKET=" + path}, slog.New(slog.DiscardHandler))
 	assert.Equal(t, 20*time.Millisecond, s.every)
 	ctx, stop := context.WithCancel(t.Context())
 	var g sync.WaitGroup
 	g.Go(func() { assert.NoError(t, s.Run(ctx)) })
-	s.tried(0)
-	s.begun("cc_bot")
+	s.Tried(0)
+	s.Begun("cc_bot")
 	assert.Equal(t, "READY=1\nSTATUS=listening as @cc_bot", next())
 	assert.Equal(t, "WATCHDOG=1", next())
 	assert.Equal(t, "WATCHDOG=1", next())
@@ -160,7 +162,7 @@ func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("WATCHDOG_USEC", tt.usec)
 			t.Setenv("WATCHDOG_PID", tt.pid)
-			s := newService([]string{"NOTIFY_SOCKET=/x"}, slog.New(slog.DiscardHandler))
+			s := New([]string{"NOTIFY_SOCKET=/x"}, slog.New(slog.DiscardHandler))
 			assert.Equal(t, tt.fed, s.fed)
 			if !tt.fed {
 				assert.Equal(t, statusEvery, s.every)
@@ -176,14 +178,20 @@ func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
 func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
 	managers := []string{"NOTIFY_SOCKET=/run/user/1/systemd/notify", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "MAINPID=1", "LISTEN_FDS=1",
 		"INVOCATION_ID=x", "JOURNAL_STREAM=8:1", "CREDENTIALS_DIRECTORY=/run/credentials"}
-	assert.Empty(t, serverEnv(managers))
-	env, unset := config{}.agentEnv(managers)
+	assert.Empty(t, environment.Server(managers))
+	env, unset := environment.Agent(managers, "")
 	assert.Empty(t, env)
 	for _, kv := range managers[:3] {
 		name, _, _ := strings.Cut(kv, "=")
 		assert.Contains(t, unset, name, "another's tmux server may have it")
 	}
 }
+
+// goodToken has the form of a token and is nobody's.
+const (
+	goodToken   = "123456789:AAsecretsecretsecretsecret"
+	tokenSecret = "AAsecret" // what no error may show
+)
 
 // TestConnectSaysThatTelegramIsAway: the manager does not wait for Telegram, and a
 // token that is refused is the end of it.
@@ -205,32 +213,15 @@ func TestConnectSaysThatTelegramIsAway(t *testing.T) {
 	var log strings.Builder
 	s := watched(&m, &log)
 	bare := slog.New(slog.NewTextHandler(&log, nil)) // knows of no token
-	api, err := newTelegram(config{Token: secret, APIURL: server.URL}, bare)
+	api, err := telegram.New(secret, server.URL, bare)
 	require.NoError(t, err)
-	_, err = connect(t.Context(), api, s, bare)
-	require.ErrorIs(t, err, errRevoked)
-	assert.Equal(t, exitUsage, exitCode(err))
+	_, err = telegram.Connect(t.Context(), api, s.Tried, bare)
+	require.ErrorIs(t, err, telegram.ErrRevoked)
+	assert.Equal(t, exit.Misuse, exit.Code(err))
 	assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since())
 	assert.Equal(t, "/bot"+goodToken+"/getMe", <-calls)
 	assert.Contains(t, log.String(), "telegram_unreachable")
 	assert.NotContains(t, log.String(), tokenSecret, "though the page had it")
-}
-
-// TestConnectWaitsAsLongAsTelegramSays: asking again too early makes it longer.
-func TestConnectWaitsAsLongAsTelegramSays(t *testing.T) {
-	limited := fmt.Errorf("x: %w", &tgbot.TooManyRequestsError{Message: "Too Many Requests", RetryAfter: 300})
-	for _, tt := range []struct {
-		name string
-		err  error
-		wait time.Duration
-		want time.Duration
-	}{
-		{"nobody is in reach", net.ErrClosed, time.Second, time.Second},
-		{"told to wait", limited, time.Second, 5 * time.Minute},
-		{"told to wait less", &tgbot.TooManyRequestsError{RetryAfter: 3}, 30 * time.Second, 30 * time.Second},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, waitAfter(tt.err, tt.wait)) })
-	}
 }
 
 func TestStatus(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package voice
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/environment"
 	"ccbot/internal/process"
 )
 
 // voiceOf is a VOICE_COMMAND of one script.
-func voiceOf(t *testing.T, script string) voice {
+func voiceOf(t *testing.T, script string) Command {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "say it.sh")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	return voice{words: []string{path, "--lang", "a b"}, env: serverEnv([]string{"PATH=" + os.Getenv("PATH"), "TELEGRAM_BOT_TOKEN=secret",
+	return Command{words: []string{path, "--lang", "a b"}, env: environment.Server([]string{"PATH=" + os.Getenv("PATH"), "TELEGRAM_BOT_TOKEN=secret",
 		"ANTHROPIC_API_KEY=secret"}), dir: dir, table: table, limit: time.Minute}
 }
 
@@ -120,32 +121,4 @@ func TestAVoiceCommandThatTakesTooLongEnds(t *testing.T) {
 		_, err := v.run(t.Context(), "x")
 		require.ErrorIs(t, err, errVoiceSlow)
 	})
-}
-
-func TestVoiceCommandIsSplitIntoWords(t *testing.T) {
-	for _, tt := range []struct {
-		name, text string
-		want       []string
-		fails      bool
-	}{
-		{"none", "", nil, false},
-		{"a name", "whisper", []string{"whisper"}, false},
-		{"words", `whisper -m 'my model.bin' --lang="de"`, []string{"whisper", "-m", "my model.bin", "--lang=de"}, false},
-		{"home", "~/bin/whisper", []string{"/home/alice/bin/whisper"}, false},
-		{"nothing is run", "whisper; rm x", nil, true},
-		{"nothing is filled in", "whisper $HOME", nil, true},
-		{"nor run in between", "whisper `id`", nil, true},
-		{"a quote that is open", "whisper 'x", nil, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c := config{Voice: tt.text, home: "/home/alice"}
-			err := c.checkVoice()
-			if tt.fails {
-				require.ErrorContains(t, err, "VOICE_COMMAND")
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, tt.want, c.voice)
-		})
-	}
 }

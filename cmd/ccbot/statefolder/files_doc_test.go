@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 
 // TestFilesTableNamesWhatCcbotMakes: docs/configuration.md has a row for each file and folder, and for nothing else.
 func TestFilesTableNamesWhatCcbotMakes(t *testing.T) {
-	data, err := os.ReadFile("../../docs/configuration.md")
+	data, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
 	_, table, ok := strings.Cut(string(data), "\n## Files\n")
 	require.True(t, ok)

@@ -1,4 +1,6 @@
-package main
+// Package servicemanager tells systemd how ccbot goes. It promises that the watchdog is fed as long as the
+// polls go on, whether Telegram answers or not. It starts and ends nothing.
+package servicemanager
 
 import (
 	"context"
@@ -8,19 +10,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"ccbot/bot/inbox"
 )
 
-// service tells the service manager how it goes, if one has started ccbot and wants
+// Service tells the service manager how it goes, if one has started ccbot and wants
 // to know: sd_notify(3). Its watchdog is fed while the polls go on. That Telegram
 // does not answer is no reason to be killed; a loop that is stuck is one.
-type service struct {
+type Service struct {
 	notify func(state string) error // nil: nobody wants to know
 	every  time.Duration            // between two looks
 	fed    bool                     // the manager ends ccbot unless it is fed
-	pulse  *inbox.Pulse
+	Pulse  *inbox.Pulse
 	log    *slog.Logger
 
 	mu    sync.Mutex
@@ -33,10 +36,10 @@ type service struct {
 // statusEvery is how often the status is looked at where nothing has to be fed.
 const statusEvery = 30 * time.Second
 
-// newService finds out who wants to know what.
-func newService(environ []string, log *slog.Logger) *service {
-	s := &service{every: statusEvery, pulse: &inbox.Pulse{}, log: log}
-	if !isSet(environ, "NOTIFY_SOCKET") {
+// New finds out who wants to know what.
+func New(environ []string, log *slog.Logger) *Service {
+	s := &Service{every: statusEvery, Pulse: &inbox.Pulse{}, log: log}
+	if env.ToMap(environ)["NOTIFY_SOCKET"] == "" {
 		return s
 	}
 	s.notify = func(state string) error {
@@ -52,18 +55,8 @@ func newService(environ []string, log *slog.Logger) *service {
 	return s
 }
 
-// isSet says whether a variable has a value.
-func isSet(environ []string, name string) bool {
-	for _, kv := range environ {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok && value != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // Run feeds the watchdog until ctx ends, and says that ccbot stops then.
-func (s *service) Run(ctx context.Context) error {
+func (s *Service) Run(ctx context.Context) error {
 	if s.notify == nil {
 		return nil
 	}
@@ -81,14 +74,14 @@ func (s *service) Run(ctx context.Context) error {
 }
 
 // look feeds the watchdog, if the polls go on.
-func (s *service) look(now time.Time) {
+func (s *Service) look(now time.Time) {
 	s.mu.Lock()
 	ready, name := s.ready, s.name
 	s.mu.Unlock()
 	if !ready {
 		return
 	}
-	goesOn, failing := s.pulse.State(now)
+	goesOn, failing := s.Pulse.State(now)
 	s.noteStuck(!goesOn)
 	state := ""
 	if goesOn && s.fed {
@@ -109,7 +102,7 @@ func statusOf(name string, goesOn, failing bool) string {
 }
 
 // noteStuck logs once that the watchdog is not fed any more.
-func (s *service) noteStuck(stuck bool) {
+func (s *Service) noteStuck(stuck bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stuck && !s.stuck {
@@ -118,10 +111,10 @@ func (s *service) noteStuck(stuck bool) {
 	s.stuck = stuck
 }
 
-// begun says that ccbot is up: it serves, and knows the bot's name, or that
+// Begun says that ccbot is up: it serves, and knows the bot's name, or that
 // Telegram cannot be reached at present. A start that waited for Telegram would be
 // given up by the manager.
-func (s *service) begun(name string) {
+func (s *Service) Begun(name string) {
 	s.mu.Lock()
 	first := !s.ready
 	s.ready, s.name = true, name
@@ -133,19 +126,19 @@ func (s *service) begun(name string) {
 	s.say(state, statusOf(name, true, name == ""))
 }
 
-// tried notes that Telegram was asked who the bot is, and what is waited now, zero
+// Tried notes that Telegram was asked who the bot is, and what is waited now, zero
 // if it has answered.
-func (s *service) tried(wait time.Duration) {
+func (s *Service) Tried(wait time.Duration) {
 	now := time.Now()
-	s.pulse.Beat(now)
+	s.Pulse.Beat(now)
 	if wait > 0 {
-		s.pulse.Rest(now, wait)
-		s.begun("")
+		s.Pulse.Rest(now, wait)
+		s.Begun("")
 	}
 }
 
 // say tells the manager a state, with the status if that is another one than before.
-func (s *service) say(state, status string) {
+func (s *Service) say(state, status string) {
 	if s.notify == nil {
 		return
 	}

@@ -1,7 +1,8 @@
-package main
+package statefolder
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,10 +15,10 @@ const aliveFile = "alive"
 // absence may look.
 const alivePace = time.Minute
 
-// absence is how long no ccbot was there, and since when; both are zero also where
+// Absence is how long no ccbot was there, and since when; both are zero also where
 // that is not known, as at the first start or when the clock was set back. It is
 // read once, before the file is touched: all who go by it go by the same.
-func absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
+func Absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
 	info, err := os.Stat(filepath.Join(dir, aliveFile))
 	if err != nil {
 		return 0, time.Time{}
@@ -28,16 +29,16 @@ func absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
 	return away, now.Add(-away)
 }
 
-// keepAlive notes that ccbot is there, until it is not. It belongs behind the look at how long it was
+// KeepAlive notes that ccbot is there, until it is not. It belongs behind the look at how long it was
 // away.
-func (s *system) keepAlive(ctx context.Context) error {
+func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
 	tick := time.NewTicker(alivePace)
 	defer tick.Stop()
 	failing := false
 	for over := false; !over; {
-		err := touch(filepath.Join(s.Dir, aliveFile), time.Now())
+		err := touch(filepath.Join(dir, aliveFile), time.Now())
 		if err != nil && !failing {
-			s.log.Warn("presence_not_noted", "error", err.Error(), "consequence", "after a restart old prompts are asked about")
+			log.Warn("presence_not_noted", "error", err.Error(), "consequence", "after a restart old prompts are asked about")
 		}
 		failing = err != nil
 		select {
@@ -46,6 +47,6 @@ func (s *system) keepAlive(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-	_ = touch(filepath.Join(s.Dir, aliveFile), time.Now()) // a failure was told
+	_ = touch(filepath.Join(dir, aliveFile), time.Now()) // a failure was told
 	return ctx.Err()
 }

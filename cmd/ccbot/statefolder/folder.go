@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"errors"
@@ -15,12 +15,6 @@ const probe = ".probe"
 
 // probeSize is room for some records and messages.
 const probeSize = 256 << 10
-
-// checkState wants a folder that can be written: a bot that could keep nothing
-// must not take anything on. The caller holds the lock.
-func checkState(dir string) error {
-	return stateError(dir, probeFolder(dir, probeSize))
-}
 
 // probeFolder writes a file into a folder, and removes it.
 func probeFolder(dir string, size int) error {
@@ -44,9 +38,9 @@ func writeProbe(path string, size int) error {
 	return errors.Join(err, f.Close())
 }
 
-// stateError says in a sentence what a person has to mend where ccbot's own folder
+// Error says in a sentence what a person has to mend where ccbot's own folder
 // is in the way, at a start or hours later; another error stays as it is.
-func stateError(dir string, err error) error {
+func Error(dir string, err error) error {
 	if told := (*folderError)(nil); errors.As(err, &told) {
 		return err
 	}

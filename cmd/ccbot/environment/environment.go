@@ -1,9 +1,13 @@
-package main
+// Package environment decides which variables the programs get that ccbot starts. No secret of ccbot's
+// gets into any of them. It reads no environment itself: that is an argument.
+package environment
 
 import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/caarlos0/env/v11"
 )
 
 // agentUnset are the variables that an agent must not inherit: ccbot's own
@@ -27,22 +31,27 @@ var (
 	agentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "DEMOAGENT_"}
 )
 
-// agentEnv are the variables that an agent gets and those it must not have.
-// Agent and ccbot must look into the same configuration folder, wherever it was
-// set.
-func (c config) agentEnv(environ []string) (env map[string]string, unset []string) {
-	env, unset = agentEnv(environ), agentUnset
-	if c.claudeDirSet {
-		env["CLAUDE_CONFIG_DIR"] = c.ClaudeDir
-		return env, unset
+// Agent gives the variables that an agent gets and those it must not have. Agent and ccbot must look into
+// the same configuration folder, wherever it was set: configDir, empty where it was not.
+func Agent(environ []string, configDir string) (set map[string]string, unset []string) {
+	set = make(map[string]string)
+	for name, value := range env.ToMap(environ) {
+		prefixed := slices.ContainsFunc(agentPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		if (prefixed || slices.Contains(agentNames, name)) && !slices.Contains(agentUnset, name) {
+			set[name] = value
+		}
 	}
-	delete(env, "CLAUDE_CONFIG_DIR")
-	return env, append(slices.Clone(unset), "CLAUDE_CONFIG_DIR")
+	if configDir != "" {
+		set["CLAUDE_CONFIG_DIR"] = configDir
+		return set, agentUnset
+	}
+	delete(set, "CLAUDE_CONFIG_DIR")
+	return set, append(slices.Clone(agentUnset), "CLAUDE_CONFIG_DIR")
 }
 
-// withFolder puts a folder at the end of a PATH, so that it shadows nothing:
+// WithFolder puts a folder at the end of a PATH, so that it shadows nothing:
 // `ccbot send` is there for the agent.
-func withFolder(path, folder string) string {
+func WithFolder(path, folder string) string {
 	if slices.Contains(filepath.SplitList(path), folder) {
 		return path
 	}
@@ -52,24 +61,12 @@ func withFolder(path, folder string) string {
 	return path + string(filepath.ListSeparator) + folder
 }
 
-func agentEnv(environ []string) map[string]string {
-	env := make(map[string]string)
-	for _, kv := range environ {
-		name, value, _ := strings.Cut(kv, "=")
-		prefixed := slices.ContainsFunc(agentPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-		if (prefixed || slices.Contains(agentNames, name)) && !slices.Contains(agentUnset, name) {
-			env[name] = value
-		}
-	}
-	return env
-}
-
 // serverNames are the variables that a tmux server started by ccbot gets. tmux
 // hands the environment of whoever starts it to every later window.
 var serverNames = []string{"HOME", "PATH", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR",
 	"TMUX_TMPDIR", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "COLORTERM"}
 
-func serverEnv(environ []string) []string {
+func Server(environ []string) []string {
 	var env []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")

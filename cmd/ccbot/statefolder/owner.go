@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 )
 
 // place is what an entry of the disk is for ccbot.
@@ -54,7 +57,7 @@ type objection struct {
 // objection judges an entry. An access list shows in the permissions of the group, so it counts where the group does:
 // not above ccbot's folder. Who is in the group of such a folder was chosen by whoever administers the machine.
 func (e entry) objection(v viewer) objection {
-	path, above := printable(e.path), e.what == placeAbove
+	path, above := terminal.Printable(e.path), e.what == placeAbove
 	switch {
 	case e.foreign(v):
 		return e.notOurs(v)
@@ -80,7 +83,7 @@ func (e entry) objection(v viewer) objection {
 			command = ""
 		}
 		return objection{fmt.Sprintf("group or others may read %s, where the token is", path), command,
-			"if that is meant, set " + readableVariable + "=1 in the environment"}
+			"if that is meant, set " + ReadableVariable + "=1 in the environment"}
 	}
 	return objection{}
 }
@@ -100,7 +103,7 @@ func (e entry) foreign(v viewer) bool {
 // notOurs is the objection to what belongs to another user. A folder above is not to be taken away from its owner:
 // it may be that user's home.
 func (e entry) notOurs(v viewer) objection {
-	path, asThem := printable(e.path), ""
+	path, asThem := terminal.Printable(e.path), ""
 	if v.uid == 0 && e.uid > 0 && e.uid != nobody {
 		asThem = "or run ccbot as that user"
 	}
@@ -140,7 +143,7 @@ func refusal(dir string, entries []entry, v viewer) error {
 		is.why += fmt.Sprintf(", and so it is with %d more", more)
 		is.command, first.path = strings.Replace(is.command, "chmod go-w", "chmod -R go-w", 1), dir
 	}
-	return usage(errors.New(is.sentence(first.path)))
+	return exit.Usage(errors.New(is.sentence(first.path)))
 }
 
 // sentence is the objection to path, for a person.

@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/hookwire"
 )
 
@@ -21,6 +22,12 @@ var subfolders = []string{"asks", "backups", "bindings", "cards", "chats", "even
 // ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.
 var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	"holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
+
+// SettingsFile lies in CCBOT_DIR.
+const SettingsFile = "ccbot.env"
+
+// ReadableVariable says that others may read SettingsFile. In that file it counts for nothing.
+const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
 // volumeFolder is root's in each volume of its own, and nothing of ccbot's.
 const volumeFolder = "lost+found"
@@ -45,10 +52,10 @@ func ownerOf(info fs.FileInfo) int {
 	return -1 // nobody's
 }
 
-// refuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
+// RefuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
 // could have written. It reads none of it and changes nothing. What is not there yet is fine. env is the ccbot.env that
 // was looked at, by a path without links, and empty where there is none: nothing else may be read.
-func refuseOthers(dir string, mayRead bool) (env string, err error) {
+func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	v, err := look(mayRead)
 	if err != nil {
 		return "", err
@@ -56,11 +63,11 @@ func refuseOthers(dir string, mayRead bool) (env string, err error) {
 	entries, real, err := wayTo(dir, placeFolder)
 	if err == nil && real != "" {
 		var more []entry
-		more, env, err = wayTo(filepath.Join(real, configFile), placeSettings)
+		more, env, err = wayTo(filepath.Join(real, SettingsFile), placeSettings)
 		entries = append(entries, more...)
 	}
 	if err != nil {
-		return "", usage(fmt.Errorf("CCBOT_DIR: %w", err))
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %w", err))
 	}
 	if err := refusal(real, entries, v); err != nil {
 		return "", err
@@ -68,9 +75,9 @@ func refuseOthers(dir string, mayRead bool) (env string, err error) {
 	return env, nil
 }
 
-// ownFolder makes ccbot's folder where it is missing, refuses one that has something in it which other users could
+// own makes ccbot's folder where it is missing, refuses one that has something in it which other users could
 // have written, and closes it and the folders in it that others may merely read.
-func ownFolder(dir string, log *slog.Logger) error {
+func own(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -173,7 +180,7 @@ func entriesIn(dir string) (entries []entry, err error) {
 		}
 		return err
 	}
-	if err := add(filepath.Join(dir, configFile), placeSettings); err != nil {
+	if err := add(filepath.Join(dir, SettingsFile), placeSettings); err != nil {
 		return nil, err
 	}
 	for _, name := range ownFiles {

@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestAbsence(t *testing.T) {
 			if !tt.last.IsZero() {
 				require.NoError(t, touch(filepath.Join(dir, aliveFile), tt.last))
 			}
-			away, seen := absence(dir, now)
+			away, seen := Absence(dir, now)
 			assert.Equal(t, tt.want, away)
 			assert.Equal(t, tt.want == 0, seen.IsZero())
 			if away > 0 {
@@ -43,19 +43,18 @@ func TestAbsence(t *testing.T) {
 func TestCcbotNotesThatItIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		s := &system{config: config{Dir: dir}, log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- s.keepAlive(ctx) }()
+		go func() { done <- KeepAlive(ctx, dir, slog.New(slog.DiscardHandler)) }()
 		for range 3 {
 			time.Sleep(alivePace + time.Second)
-			away, _ := absence(dir, time.Now())
+			away, _ := Absence(dir, time.Now())
 			assert.LessOrEqual(t, away, alivePace)
 		}
 		time.Sleep(alivePace / 2)
 		cancel()
 		require.ErrorIs(t, <-done, context.Canceled)
-		away, _ := absence(dir, time.Now())
+		away, _ := Absence(dir, time.Now())
 		assert.Zero(t, away, "the end counts, too")
 		info, err := os.Stat(filepath.Join(dir, aliveFile))
 		require.NoError(t, err)

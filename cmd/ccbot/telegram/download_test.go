@@ -1,4 +1,4 @@
-package main
+package telegram
 
 import (
 	"bytes"
@@ -30,14 +30,14 @@ type fileServer struct {
 	file func(w http.ResponseWriter, r *http.Request)
 }
 
-func (s *fileServer) start(t *testing.T) downloads {
+func (s *fileServer) start(t *testing.T) Downloads {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/bot"+secretToken+"/getFile", func(w http.ResponseWriter, r *http.Request) { s.info(w, r) })
 	mux.HandleFunc("/file/bot"+secretToken+"/", func(w http.ResponseWriter, r *http.Request) { s.file(w, r) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return newDownloads(config{Token: token.New(secretToken), APIURL: server.URL})
+	return NewDownloads(token.New(secretToken), server.URL)
 }
 
 func info(path string, size int) func(http.ResponseWriter, *http.Request) {
@@ -61,7 +61,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 }
 
 // download fetches a whole file.
-func (d downloads) download(ctx context.Context, id string, to io.Writer) (ending string, err error) {
+func (d Downloads) download(ctx context.Context, id string, to io.Writer) (ending string, err error) {
 	body, ending, err := d.Open(ctx, id)
 	if err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 			d := (&fileServer{info: tt.info, file: tt.file}).start(t)
 			if tt.info == nil {
 				d.url = "http://127.0.0.1:1"
-				d.client = redacting{config{Token: token.New(secretToken), APIURL: d.url}.apiClient()}
+				d.client = redacting{Client(token.New(secretToken), d.url)}
 			}
 			var got bytes.Buffer
 			_, err := d.download(t.Context(), "f", &got)
@@ -252,7 +252,7 @@ func TestLimits(t *testing.T) {
 		"https://[::1]:8081":        {2 << 30, true},
 		"https://localhost.evil.io": {2 << 30, false},
 	} {
-		d := newDownloads(config{APIURL: address})
+		d := NewDownloads(token.Token{}, address)
 		assert.Equal(t, want.limit, d.Limit(), address)
 		assert.Equal(t, want.here, d.here, address)
 	}

@@ -1,4 +1,4 @@
-package main
+package statefolder
 
 import (
 	"context"
@@ -28,9 +28,9 @@ const (
 // at its limit is told once.
 const leastProbe = probeSize / 4
 
-// room has the chat told when the disk of ccbot's folder fills up: once when it is almost full, once
+// Room has the chat told when the disk of ccbot's folder fills up: once when it is almost full, once
 // when it takes nothing any more, and then once when it has room again.
-type room struct {
+type Room struct {
 	dir   string
 	log   *slog.Logger
 	chat  diskNews
@@ -50,16 +50,17 @@ type diskNews interface {
 	DiskRoom(ctx context.Context) error
 }
 
-func newRoom(dir string, chat diskNews, log *slog.Logger) *room {
-	return &room{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
+// NewRoom looks after the disk of a folder.
+func NewRoom(dir string, chat diskNews, log *slog.Logger) *Room {
+	return &Room{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
 		probe: func(size int) error { return probeFolder(dir, size) }}
 }
 
-// refused hears that something could not be written: that may be the disk. It does not wait.
-func (r *room) refused() { pause.Poke(r.wake) }
+// Refused hears that something could not be written: that may be the disk. It does not wait.
+func (r *Room) Refused() { pause.Poke(r.wake) }
 
 // Run looks until ctx ends.
-func (r *room) Run(ctx context.Context) error {
+func (r *Room) Run(ctx context.Context) error {
 	for refused := false; ; {
 		r.look(ctx, refused)
 		pace := roomPace
@@ -82,7 +83,7 @@ func (r *room) Run(ctx context.Context) error {
 
 // look finds out how full the disk is, and has told what is not told yet. Only a disk that may be full is
 // written to.
-func (r *room) look(ctx context.Context, refused bool) {
+func (r *Room) look(ctx context.Context, refused bool) {
 	now, err := r.gauge(ctx, r.dir)
 	if err != nil {
 		r.log.Debug("disk_room_unknown", "error", err.Error())
@@ -107,7 +108,7 @@ func (r *room) look(ctx context.Context, refused bool) {
 
 // try finds out whether the disk takes anything. Where what fails is not clearly the disk, it counts as full
 // when the next try fails, too.
-func (r *room) try() {
+func (r *Room) try() {
 	size := leastProbe
 	if r.full {
 		size = probeSize
@@ -132,7 +133,7 @@ func noRoom(err error) bool {
 
 // low warns when the disk is almost full, once until it clearly is not any more, over restarts too: on
 // a full disk nothing is taken on.
-func (r *room) low(ctx context.Context, now gauge.Room) error {
+func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	path := filepath.Join(r.dir, roomFile)
 	_, err := os.Lstat(path)
 	switch told := err == nil; {

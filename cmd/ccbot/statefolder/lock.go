@@ -1,9 +1,11 @@
-package main
+package statefolder
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,15 +14,37 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
-// errRunning means that a live ccbot holds the lock.
-var errRunning = errors.New("another one is running")
-
 // lockFile lies in CCBOT_DIR.
 const lockFile = "ccbot.lock"
+
+// lockPatience is added to KILL_GRACE: how long another ccbot that holds the lock is waited for.
+const lockPatience = 10 * time.Second
+
+// Take makes the folder where it is missing, and takes its lock for the life of this process. It refuses
+// a folder that other users could have written, and one that can keep nothing: nothing must be taken on
+// then. exit.ErrRunning says that a bot runs.
+func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
+	if err := own(dir, log); err != nil {
+		return nil, nil, fmt.Errorf("CCBOT_DIR: %w", Error(dir, err))
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := lock(ctx, dir, role, table, grace+lockPatience)
+	if err != nil {
+		return nil, nil, Error(dir, err)
+	}
+	if err := probeFolder(dir, probeSize); err != nil {
+		return nil, nil, errors.Join(Error(dir, err), held.Close())
+	}
+	return table, held, nil
+}
 
 // holder is what the lock file says of who holds it.
 type holder struct {
@@ -28,9 +52,8 @@ type holder struct {
 	agent process.Identity // of the ccbot that holds it
 }
 
-// lock takes ccbot.lock for life. A live `run` that holds it is errRunning at
-// once; anybody else is waited for, since a command that changes something is
-// over soon.
+// lock takes ccbot.lock for life. A live `run` that holds it is exit.ErrRunning at once; anybody else is
+// waited for, since a command that changes something is over soon.
 func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
 	f := flock.New(path, flock.SetPermissions(0o600))
@@ -51,7 +74,7 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 			return nil, err
 		}
 		if h := readHolder(path); h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
-			return nil, fmt.Errorf("%w (pid %d, %s)", errRunning, h.agent.PID, path)
+			return nil, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
 		}
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
@@ -69,10 +92,13 @@ func writeHolder(path string, h holder) error {
 	return nil
 }
 
-// runningBot is the process of the live bot that holds the lock, and since when it
+// Holder is the process that has taken the lock last.
+func Holder(dir string) int { return readHolder(filepath.Join(dir, lockFile)).agent.PID }
+
+// RunningBot is the process of the live bot that holds the lock, and since when it
 // does; 0 where there is none. It only reads: the file is written when the lock is
 // taken, and then never again.
-func runningBot(dir string, table *process.Table) (pid int, since time.Time) {
+func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 	path := filepath.Join(dir, lockFile)
 	h := readHolder(path)
 	info, err := os.Stat(path)

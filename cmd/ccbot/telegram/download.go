@@ -1,4 +1,4 @@
-package main
+package telegram
 
 import (
 	"context"
@@ -42,10 +42,10 @@ const (
 
 var errStalled = errors.New("nothing more came")
 
-// downloads fetches files that people send. Its requests have the stand-in of the
+// Downloads fetches files that people send. Its requests have the stand-in of the
 // token, and its errors neither that nor a path of the server's: in the folders of a
 // local server the token is a directory.
-type downloads struct {
+type Downloads struct {
 	client redacting
 	url    string
 	own    bool                     // not Telegram's own server
@@ -54,9 +54,10 @@ type downloads struct {
 	stall  time.Duration
 }
 
-func newDownloads(c config) downloads {
-	return downloads{client: redacting{c.apiClient()}, url: c.APIURL, own: c.APIURL != telegramURL, here: onLoopback(c.APIURL),
-		real: c.Token.Fill, stall: stallAfter}
+// NewDownloads fetches from a Bot API server.
+func NewDownloads(secret token.Token, server string) Downloads {
+	return Downloads{client: redacting{Client(secret, server)}, url: server, own: server != telegramURL, here: onLoopback(server),
+		real: secret.Fill, stall: stallAfter}
 }
 
 // onLoopback says whether an address can only be this machine.
@@ -66,7 +67,7 @@ func onLoopback(address string) bool {
 }
 
 // Limit is how many bytes a file may have.
-func (d downloads) Limit() int64 {
+func (d Downloads) Limit() int64 {
 	if d.own {
 		return ownLimit
 	}
@@ -75,7 +76,7 @@ func (d downloads) Limit() int64 {
 
 // Open begins to fetch a file and returns the ending of its name on the server, such
 // as ".jpg". Errors, also of reading: prompt.ErrFileTooBig; any other may pass.
-func (d downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
+func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
 	ctx, stop := context.WithTimeout(ctx, downloadFor)
 	defer func() {
 		if err != nil {
@@ -143,7 +144,7 @@ type fileInfo struct {
 }
 
 // locate asks where a file is. A server that wants to be left alone is.
-func (d downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
+func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
 	for try := 1; ; try++ {
 		f, wait, err := d.getFile(ctx, fileID)
 		if wait == 0 || try == locateTries {
@@ -156,7 +157,7 @@ func (d downloads) locate(ctx context.Context, fileID string) (fileInfo, error) 
 }
 
 // getFile is one call. wait says how long the server wants none.
-func (d downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait time.Duration, err error) {
+func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	body := url.Values{"file_id": {fileID}}.Encode()
@@ -194,8 +195,8 @@ func (d downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 }
 
 // fetch asks for a file that the server gives over http. It is followed nowhere else:
-// see apiClient.
-func (d downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
+// see Client.
+func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	if !fs.ValidPath(f.Path) {
 		return nil, errors.New("download: the server names no path")
 	}
@@ -224,7 +225,7 @@ func (d downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 
 // openHere opens a file that a server with --local has on this disk. From any other
 // machine a path means nothing here, or something that nobody meant.
-func (d downloads) openHere(f fileInfo) (*source, error) {
+func (d Downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
 		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
 	}

@@ -1,4 +1,7 @@
-package main
+// Package telegram is the way to the Bot API: who the bot is, its menu, and files that people send. It
+// promises that no error, no log line and no other server sees the token. Updates and messages go through
+// packages inbox and outbox.
+package telegram
 
 import (
 	"context"
@@ -15,14 +18,15 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
 
-// apiClient makes a client for the Bot API with connections of its own. It sends the
-// token where token.Standin stands in a URL, to TELEGRAM_API_URL only, and follows
-// no redirect: the Bot API has none, and a captive portal's would be sent the call.
-func (c config) apiClient() *http.Client {
+// Client makes a client for the Bot API with connections of its own. It sends the token where
+// token.Standin stands in a URL, to that server only, and follows no redirect: the Bot API has none, and a
+// captive portal's would be sent the call.
+func Client(secret token.Token, server string) *http.Client {
 	connections := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
@@ -31,7 +35,7 @@ func (c config) apiClient() *http.Client {
 		ForceAttemptHTTP2:   true,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWithin},
 	}
-	return &http.Client{Transport: c.Token.Transport(c.APIURL, connections),
+	return &http.Client{Transport: secret.Transport(server, connections),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -64,10 +68,10 @@ func withoutURL(err error) error {
 // its own, and an upload takes longer.
 const callTimeout = 60 * time.Second
 
-// newTelegram makes the Bot API. It does not have the token; see apiClient.
-func newTelegram(c config, log *slog.Logger) (*tgbot.Bot, error) {
-	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(c.APIURL), tgbot.WithSkipGetMe(),
-		tgbot.WithHTTPClient(callTimeout, redacting{c.apiClient()}),
+// New makes the Bot API. It does not have the token; see Client.
+func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error) {
+	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
+		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server)}),
 		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", "error", err.Error()) }))
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
@@ -75,25 +79,26 @@ func newTelegram(c config, log *slog.Logger) (*tgbot.Bot, error) {
 	return api, nil
 }
 
-// errRevoked says that Telegram does not know the token, at start or later.
-var errRevoked = usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
+// ErrRevoked says that Telegram does not know the token, at start or later.
+var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
-// connect asks who the bot is, as long as it takes: at boot the network may
-// come later than ccbot. A token that Telegram does not know is final.
-func connect(ctx context.Context, api *tgbot.Bot, s *service, log *slog.Logger) (*models.User, error) {
+// Connect asks who the bot is, as long as it takes: at boot the network may
+// come later than ccbot. tried hears of each try how long is waited now, zero once
+// Telegram has answered. A token that Telegram does not know is final.
+func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		me, err := whoAmI(ctx, api)
 		switch {
 		case err == nil:
-			s.tried(0)
+			tried(0)
 			return me, nil
 		case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
-			return nil, errRevoked
+			return nil, ErrRevoked
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
 		again := waitAfter(err, wait)
-		s.tried(again)
+		tried(again)
 		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
@@ -116,9 +121,9 @@ func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
 	return api.GetMe(ctx)
 }
 
-// publish puts ccbot's commands into Telegram's menu. A failure costs the menu
+// Publish puts ccbot's commands into Telegram's menu. A failure costs the menu
 // only.
-func publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
+func Publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
 	var list []models.BotCommand
 	for name, text := range menu {
 		list = append(list, models.BotCommand{Command: name, Description: text})

@@ -1,4 +1,6 @@
-package main
+// Package voice has VOICE_COMMAND write down recordings. It promises that nothing of a message is a part
+// of the command, that the command gets no secret, and that all of it ends with its time. It sends nothing.
+package voice
 
 import (
 	"bytes"
@@ -8,13 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
-	"mvdan.cc/sh/v3/shell"
-
-	"ccbot/bot/prompt"
 	"ccbot/internal/process"
 )
 
@@ -29,9 +27,9 @@ var (
 	errVoiceLong = errors.New("it writes too much")
 )
 
-// voice is VOICE_COMMAND. What it is given is a file; nothing of a message is ever a
+// Command is VOICE_COMMAND. What it is given is a file; nothing of a message is ever a
 // part of the command.
-type voice struct {
+type Command struct {
 	words []string
 	env   []string // all that it gets; nothing secret belongs here
 	dir   string
@@ -39,45 +37,13 @@ type voice struct {
 	limit time.Duration
 }
 
-// checkVoice splits the command as a shell would, without expanding anything.
-func (c *config) checkVoice() error {
-	if strings.ContainsAny(c.Voice, "$`") {
-		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
-	}
-	words, err := shell.Fields(c.Voice, func(name string) string {
-		if name == "HOME" { // of ~
-			return c.home
-		}
-		return ""
-	})
-	if err != nil {
-		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
-	}
-	c.voice = words
-	return nil
-}
-
-// voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
-func (c *config) voiceCommand() (program string) {
-	if len(c.voice) > 0 {
-		program = c.voice[0]
-	}
-	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
-		program = filepath.Join(c.home, program)
-	}
-	return program
-}
-
-// transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
-func (s *system) transcriber(environ []string) prompt.Transcriber {
-	if len(s.voice) == 0 {
-		return nil
-	}
-	return voice{words: s.voice, env: serverEnv(environ), dir: s.home, table: s.table, limit: voiceFor}
+// New is a VOICE_COMMAND that runs in a folder.
+func New(words, env []string, dir string, table *process.Table) Command {
+	return Command{words: words, env: env, dir: dir, table: table, limit: voiceFor}
 }
 
 // Text has the command write down a recording, which is a file for as long.
-func (v voice) Text(ctx context.Context, name string, recording []byte) (string, error) {
+func (v Command) Text(ctx context.Context, name string, recording []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "ccbot-voice-")
 	if err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
@@ -92,7 +58,7 @@ func (v voice) Text(ctx context.Context, name string, recording []byte) (string,
 
 // run runs the command with the file as its last argument and returns what it
 // writes. Nothing of it goes on running when it is called off.
-func (v voice) run(ctx context.Context, file string) (string, error) {
+func (v Command) run(ctx context.Context, file string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
 	defer cancel()
 	said := &text{}
@@ -130,7 +96,7 @@ func (v voice) run(ctx context.Context, file string) (string, error) {
 
 // end ends the command and all of its process group. While the leader is there, be
 // it as a zombie that nobody has collected yet, the group's number is its own.
-func (v voice) end(ctx context.Context, leader process.Identity) error {
+func (v Command) end(ctx context.Context, leader process.Identity) error {
 	snap, err := v.table.Snapshot(ctx)
 	if err != nil {
 		return err
