@@ -37,6 +37,15 @@ func butIs(value string) string {
 	return fmt.Sprintf(", not %q", value)
 }
 
+// oneOf wants a setting to have one of some values.
+func oneOf(name, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	last := len(values) - 1
+	return fmt.Errorf("%s is %s or %s%s", name, strings.Join(values[:last], ", "), values[last], butIs(value))
+}
+
 // check finds what is missing or malformed, and resolves paths.
 func (c *config) check(file string, checks ...func() error) error {
 	for _, check := range checks {
@@ -96,9 +105,9 @@ func (c *config) checkFlags() error {
 }
 
 func (c *config) checkMode() error {
-	switch {
-	case c.PermissionMode != "ask" && c.PermissionMode != "bypass":
-		return fmt.Errorf("CCBOT_PERMISSION_MODE is ask or bypass%s", butIs(c.PermissionMode))
+	switch err := oneOf("CCBOT_PERMISSION_MODE", c.PermissionMode, "ask", "bypass"); {
+	case err != nil:
+		return err
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
 		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
@@ -136,25 +145,12 @@ func (c *config) checkLog() error {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
 	}
-	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
-		return fmt.Errorf("LOG_FORMAT is auto, text or json%s", butIs(c.LogFormat))
-	}
-	return nil
+	return oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json")
 }
 
-func (c *config) checkRich() error {
-	if c.Rich != "auto" && c.Rich != "off" {
-		return fmt.Errorf("CCBOT_RICH_MESSAGES is auto or off%s", butIs(c.Rich))
-	}
-	return nil
-}
+func (c *config) checkRich() error { return oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off") }
 
-func (c *config) checkLang() error {
-	if !slices.Contains([]string{"en", "ru", "zh"}, c.Lang) {
-		return fmt.Errorf("CCBOT_LANG is en, ru or zh%s", butIs(c.Lang))
-	}
-	return nil
-}
+func (c *config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
 
 var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
@@ -166,8 +162,8 @@ func (c *config) checkTmux() error {
 }
 
 func (c *config) checkResume() error {
-	if !slices.Contains([]string{report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever}, c.ResumeOnStart) {
-		return fmt.Errorf("CCBOT_RESUME_ON_START is ask, all, continue or never%s", butIs(c.ResumeOnStart))
+	if err := oneOf("CCBOT_RESUME_ON_START", c.ResumeOnStart, report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever); err != nil {
+		return err
 	}
 	launch := session.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
 	if c.ResumeOnStart == report.ResumeContinue && lifecycle.Bypasses(launch) {

@@ -84,9 +84,9 @@ func TestLoadConfigDefaults(t *testing.T) {
 	assert.Equal(t, filepath.Join(home, ".claude"), c.ClaudeDir)
 	assert.Equal(t, "ccbot", c.TmuxSession)
 	assert.Empty(t, c.TmuxSocket)
-	assert.Equal(t, 12*time.Second, time.Duration(c.KillGrace))
+	assert.Equal(t, 12*time.Second, c.KillGrace)
 	assert.Equal(t, 6*time.Hour, time.Duration(c.IdleAfter))
-	assert.Equal(t, 14*24*time.Hour, time.Duration(c.PurgeAfter))
+	assert.Equal(t, 14*24*time.Hour, c.PurgeAfter)
 	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.set())
 	assert.Empty(t, c.flags)
 	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
@@ -116,8 +116,8 @@ func TestLoadConfig(t *testing.T) {
 		{"a flag that only looks forbidden", "CLAUDE_FLAGS=--permission-prompt-tool x", func(t *testing.T, c config) {
 			assert.Len(t, c.flags, 2)
 		}},
-		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, time.Duration(c.KillGrace)) }},
-		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, time.Duration(c.KillGrace)) }},
+		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, c.KillGrace) }},
+		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, c.KillGrace) }},
 		{"none", "KILL_GRACE=0", func(t *testing.T, c config) { assert.Zero(t, c.KillGrace) }},
 		{"no idle archive", "IDLE_ARCHIVE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.IdleAfter) }},
 		{"an idle archive after a day", "IDLE_ARCHIVE_AFTER=24h", func(t *testing.T, c config) {
@@ -125,7 +125,7 @@ func TestLoadConfig(t *testing.T) {
 		}},
 		{"nothing is forgotten", "ARCHIVE_PURGE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.PurgeAfter) }},
 		{"centuries", "ARCHIVE_PURGE_AFTER=106751d", func(t *testing.T, c config) {
-			assert.Equal(t, 106751*24*time.Hour, time.Duration(c.PurgeAfter))
+			assert.Equal(t, 106751*24*time.Hour, c.PurgeAfter)
 		}},
 		{"no running session is given up", "STALE_RUNNING_AFTER=0", func(t *testing.T, c config) {
 			assert.Zero(t, c.limits().StaleRunning)
@@ -370,7 +370,7 @@ func TestP9_MetricsForOthersAreMeant(t *testing.T) {
 func TestLoadForReading(t *testing.T) {
 	c, err := loadForReading([]string{"HOME=" + t.TempDir(), "STALE_RUNNING_AFTER=7d"})
 	require.NoError(t, err)
-	assert.Equal(t, 7*24*time.Hour, c.durations().StaleRunning)
+	assert.Equal(t, 7*24*time.Hour, c.StaleRunning)
 	for _, wrong := range []string{"CCBOT_DIR=here", "CCBOT_TMUX_SOCKET=/tmp/x", "ARCHIVE_PURGE_AFTER=never"} {
 		_, err := loadForReading([]string{"HOME=" + t.TempDir(), wrong})
 		require.Error(t, err, wrong)

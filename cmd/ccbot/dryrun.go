@@ -46,7 +46,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
 	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
-		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.durations().PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
+		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}
@@ -75,7 +75,7 @@ func (c config) looking(ctx context.Context, environ []string, store *session.St
 		Env: environment.Server(environ), Log: log, Start: startOf(table)})
 	sessions := lifecycle.New(
 		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
-			OrphanGrace: c.durations().OrphanGrace},
+			OrphanGrace: c.OrphanGrace},
 		lifecycle.Deps{Store: store, Tmux: seen, Processes: harmless{table}, Presences: presence.Dir{Path: c.presenceDir()},
 			Hooks: lifecycle.Hooks{Bindings: c.bindings, Status: c.status}, Now: time.Now, Log: log})
 	return &recovery.Recovery{Instance: instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Store: store,

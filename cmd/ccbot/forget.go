@@ -173,7 +173,7 @@ func (c config) purgesOf(all []archive.Aged, records []session.Record, now time.
 	for _, aged := range all {
 		old := now.Sub(aged.Ended)
 		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
-			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, terminal.Age(old), terminal.Age(c.durations().PurgeAfter), next)})
+			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, terminal.Age(old), terminal.Age(c.PurgeAfter), next)})
 	}
 	return purges
 }

@@ -120,23 +120,16 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 			sessions = append(sessions, l)
 		}
 	}
-	if asJSON {
-		return terminal.JSON(stdout, sessions)
-	}
-	if len(sessions) == 0 {
-		return printNone(stdout, len(records))
-	}
-	return printList(stdout, sessions, time.Now(), c.home)
-}
-
-// printNone says that none is open, and where the others are.
-func printNone(out io.Writer, others int) error {
-	text := "no sessions"
-	if others > 0 {
-		text = fmt.Sprintf("no open sessions; %s: ccbot list --all", terminal.Several(others, "other"))
-	}
-	_, err := fmt.Fprintln(out, text)
-	return err
+	return terminal.Show(stdout, asJSON, sessions, func(p *terminal.Printer) {
+		switch {
+		case len(sessions) > 0:
+			printList(p, sessions, time.Now(), c.home)
+		case len(records) > 0:
+			p.Line("no open sessions; %s: ccbot list --all", terminal.Several(len(records), "other"))
+		default:
+			p.Line("no sessions")
+		}
+	})
 }
 
 // isOpen says whether there is something to do for a session.
@@ -302,7 +295,7 @@ func taskText(t listedTasks) string {
 }
 
 // printList prints the table for people.
-func printList(out io.Writer, sessions []listed, now time.Time, home string) error {
+func printList(p *terminal.Printer, sessions []listed, now time.Time, home string) {
 	rows, widths := [][]string{nil}, make([]int, len(columns))
 	for _, c := range columns {
 		rows[0] = append(rows[0], c.title)
@@ -326,11 +319,8 @@ func printList(out io.Writer, sessions []listed, now time.Time, home string) err
 		if i > 0 {
 			dir = shortDir(sessions[i-1].Dir, home, rest)
 		}
-		if _, err := fmt.Fprintln(out, line(row, widths)+dir); err != nil {
-			return err
-		}
+		p.Line("%s", line(row, widths)+dir)
 	}
-	return nil
 }
 
 const gap = "  " // between two columns
@@ -343,8 +333,7 @@ func line(row []string, widths []int) string {
 	return b.String()
 }
 
-// shortDir is a folder in at most width cells; its end tells more than its
-// beginning.
+// shortDir is a folder in at most width cells; its end tells more than its beginning.
 func shortDir(dir, home string, width int) string {
 	if rest, ok := strings.CutPrefix(dir, home+"/"); ok && home != "" {
 		dir = "~/" + rest

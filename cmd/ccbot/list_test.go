@@ -99,7 +99,7 @@ func TestListFitsATerminal(t *testing.T) {
 	}
 	rows[0].Memory = 412 << 20
 	var out strings.Builder
-	require.NoError(t, printList(&out, rows, noon.Add(49*time.Hour), "/home/me"))
+	printList(&terminal.Printer{Out: &out}, rows, noon.Add(49*time.Hour), "/home/me")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Len(t, lines, 4, "one line each")
 	for _, line := range lines {

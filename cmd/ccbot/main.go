@@ -17,8 +17,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
-// run is the program without the process: arguments and environment in, exit
-// code out.
+// run is the program without the process: arguments and environment in, exit code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -53,14 +52,6 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
 		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
 	return root
-}
-
-// noArgs refuses what the verb does not take.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage(fmt.Errorf("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath()))
-	}
-	return nil
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {

@@ -46,8 +46,12 @@ func newMetrics(states func() map[session.State]int) *metrics {
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
 		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
-	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.ages, m.purged, stateMetric{states, stateDesc()},
+	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.ages, m.purged,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, state := range session.States() {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
+			ConstLabels: prometheus.Labels{"state": string(state)}}, func() float64 { return float64(states()[state]) }))
+	}
 	return m
 }
 
@@ -128,24 +132,4 @@ func (s *system) states() map[session.State]int {
 		counts[r.State]++
 	}
 	return counts
-}
-
-// stateMetric counts the sessions when it is read.
-type stateMetric struct {
-	states func() map[session.State]int
-	desc   *prometheus.Desc
-}
-
-func stateDesc() *prometheus.Desc {
-	return prometheus.NewDesc("ccbot_sessions", "Sessions by state.", []string{"state"}, nil)
-}
-
-// Describe is of prometheus.Collector.
-func (m stateMetric) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
-
-// Collect is of prometheus.Collector.
-func (m stateMetric) Collect(out chan<- prometheus.Metric) {
-	for state, n := range m.states() {
-		out <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(n), string(state))
-	}
 }

@@ -83,7 +83,7 @@ func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 		return statefolder.Error(c.Dir, err)
 	}
 	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
-		terminal.Printable(left.Record.Name), left.Record.State, terminal.Age(c.durations().PurgeAfter))
+		terminal.Printable(left.Record.Name), left.Record.State, terminal.Age(c.PurgeAfter))
 	return err
 }
 
@@ -93,7 +93,7 @@ func (c config) renew(b recovery.Backup) error {
 	if err != nil {
 		return err
 	}
-	for _, aged := range archive.Expired(time.Now(), c.durations().PurgeAfter, store.List()) {
+	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, store.List()) {
 		r, _ := store.Get(aged.ID)
 		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
 			return err
@@ -162,7 +162,7 @@ func lacking(in, of string) (n int, err error) {
 
 // lockRecords takes the lock where no bot runs and no agent asks.
 func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
-	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.durations().KillGrace, quietLog(c, stderr))
+	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, quietLog(c, stderr))
 	if errors.Is(err, exit.ErrRunning) {
 		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", statefolder.Holder(c.Dir))
 	}

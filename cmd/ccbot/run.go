@@ -57,7 +57,7 @@ func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) 
 
 // begin takes the lock and makes all parts; nothing runs yet.
 func begin(ctx context.Context, c config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
-	table, held, err := statefolder.Take(ctx, c.Dir, role, c.durations().KillGrace, log)
+	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
-	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Prompts.Awaited) })
+	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(username)
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.Shared()))
 	return intake.Run(ctx)

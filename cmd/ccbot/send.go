@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,16 +30,6 @@ elsewhere into the folder first. Files of ccbot's own are never sent.`,
 		}}
 	cmd.Flags().StringVar(&caption, "caption", "", "a text below the file, at most 1,024 characters")
 	return cmd
-}
-
-func oneFile(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return exit.Usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
-	}
-	if len(args) == 0 || args[0] == "" {
-		return exit.Usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
-	}
-	return nil
 }
 
 // sendFile asks the bot to send a file and says in one line what became of it.
@@ -80,15 +69,13 @@ func sendFailure(file, dir string, err error) error {
 	return fmt.Errorf("%s was not sent: %w", file, err)
 }
 
-// stateDir is ccbot's folder as the environment names it; inside a window ccbot
-// has set it.
+// stateDir is ccbot's folder as the environment names it; inside a window ccbot has set it.
 func stateDir(environ []string) (string, error) {
 	vars := env.ToMap(environ)
-	dir := cmp.Or(vars["CCBOT_DIR"], "~/.ccbot")
-	if vars["HOME"] == "" && !filepath.IsAbs(dir) {
+	if vars["HOME"] == "" && !filepath.IsAbs(vars["CCBOT_DIR"]) {
 		return "", exit.Usage(errors.New("HOME is not set"))
 	}
-	dir = expandHome(dir, vars["HOME"])
+	dir := stateFolder(vars, vars["HOME"])
 	if !filepath.IsAbs(dir) {
 		return "", exit.Usage(errors.New("CCBOT_DIR must be an absolute path"))
 	}

@@ -100,10 +100,7 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	}
 	d := detailsOf(ctx, host.Sessions{Lifecycle: seen, Records: store, Git: gitWith(environ), Memory: gauge.Sum}, r, store.List(), table.Liveness)
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
-	if asJSON {
-		return terminal.JSON(stdout, d)
-	}
-	return d.print(stdout, time.Now())
+	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })
 }
 
 // detailsOf asks the machine for all that is known of a session.
@@ -180,8 +177,7 @@ func queueIn(dir string, keys []string) []waiting {
 }
 
 // print prints it for people, one thing on a line.
-func (d detailed) print(out io.Writer, now time.Time) error {
-	p := &terminal.Printer{Out: out}
+func (d detailed) print(p *terminal.Printer, now time.Time) {
 	row := func(title, format string, args ...any) {
 		p.Line("  %-10s%s", title, terminal.Printable(fmt.Sprintf(format, args...)))
 	}
@@ -224,7 +220,6 @@ func (d detailed) print(out io.Writer, now time.Time) error {
 	for _, c := range d.Events {
 		row("event", "%s  %s: %s", c.At.Local().Format(time.DateTime), movement(c), c.Why)
 	}
-	return p.Err
 }
 
 func (d detailed) gitText() string {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
 )
@@ -47,16 +46,6 @@ what evidence, oldest first. It reads only. Times are this machine's, with --jso
 	return cmd
 }
 
-// oneSession wants the name of one session.
-func oneSession(verb string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 || args[0] == "" {
-			return exit.Usage(fmt.Errorf("say which session: ccbot %s NAME|ID", verb))
-		}
-		return nil
-	}
-}
-
 func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -82,16 +71,13 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	if next, ok := session.Successor(records, r.ID); ok {
 		t.GoesOn = next.ID
 	}
-	if asJSON {
-		return terminal.JSON(stdout, t)
-	}
-	return t.print(stdout)
+	return terminal.Show(stdout, asJSON, t, t.print)
 }
 
 // print prints it for people: when by their own clock, from → to, by which rule,
 // and the evidence on a line of its own.
-func (t told) print(out io.Writer) error {
-	p, state := terminal.Printer{Out: out}, string(t.State)
+func (t told) print(p *terminal.Printer) {
+	state := string(t.State)
 	if t.Crashed {
 		state = crashed
 	}
@@ -112,7 +98,6 @@ func (t told) print(out io.Writer) error {
 		p.Line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), cmp.Or(string(c.Rule), "-"))
 		p.Line("    %s", terminal.Printable(c.Why))
 	}
-	return p.Err
 }
 
 func (e exited) text() string {

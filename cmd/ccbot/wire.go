@@ -193,12 +193,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
-	env, unset := environment.Agent(environ, s.claudeSet())
+	env, unset := environment.Agent(environ, s.claudeSet)
 	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
 	s.claude = s.installed(environ)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
-	times := s.durations()
+	times := s.config
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
@@ -270,8 +270,7 @@ func (c config) bindings() ([]hookwire.Binding, []error) { return hooks.Bindings
 
 // limits are the ages that recovery goes by.
 func (c config) limits() recovery.Limits {
-	times := c.durations()
-	return recovery.Limits{StaleRunning: times.StaleRunning, ResumeStale: times.ResumeStale, OrphanGrace: times.OrphanGrace}
+	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
 }
 
 // backups are the copies of the records that a recovery makes.
@@ -300,8 +299,8 @@ func (s *system) transcriber(environ []string) prompt.Transcriber {
 // no secret, not even its own.
 func (s *system) installed(environ []string) *hooks.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
-	if dir := s.claudeSet(); dir != "" {
-		env = append(env, "CLAUDE_CONFIG_DIR="+dir)
+	if s.claudeSet != "" {
+		env = append(env, "CLAUDE_CONFIG_DIR="+s.claudeSet)
 	}
 	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log, Stale: make(chan struct{}, 1)}
 }

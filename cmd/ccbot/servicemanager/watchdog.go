@@ -1,5 +1,3 @@
-// Package servicemanager tells systemd how ccbot goes. It promises that the watchdog is fed as long as the
-// polls go on, whether Telegram answers or not. It starts and ends nothing.
 package servicemanager
 
 import (
@@ -111,9 +109,8 @@ func (s *Service) noteStuck(stuck bool) {
 	s.stuck = stuck
 }
 
-// Begun says that ccbot is up: it serves, and knows the bot's name, or that
-// Telegram cannot be reached at present. A start that waited for Telegram would be
-// given up by the manager.
+// Begun says that ccbot is up: it serves, and knows the bot's name, or that Telegram cannot be
+// reached at present. A start that waited for Telegram would be given up by the manager.
 func (s *Service) Begun(name string) {
 	s.mu.Lock()
 	first := !s.ready

@@ -82,8 +82,7 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// touch sets a file's time and makes the file where it is missing. Setting it
-// works on a full disk.
+// touch sets a file's time and makes the file where it is missing. Setting it works on a full disk.
 func touch(path string, at time.Time) error {
 	err := os.Chtimes(path, at, at)
 	if !errors.Is(err, fs.ErrNotExist) {

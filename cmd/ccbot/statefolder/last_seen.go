@@ -11,8 +11,7 @@ import (
 // aliveFile has no content: its time says when ccbot was last there.
 const aliveFile = "alive"
 
-// alivePace is how often that is noted, and so how much longer than it was an
-// absence may look.
+// alivePace is how often that is noted, and so how much longer than it was an absence may look.
 const alivePace = time.Minute
 
 // Absence is how long no ccbot was there, and since when; both are zero also where

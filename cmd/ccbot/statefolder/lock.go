@@ -95,9 +95,8 @@ func writeHolder(path string, h holder) error {
 // Holder is the process that has taken the lock last.
 func Holder(dir string) int { return readHolder(filepath.Join(dir, lockFile)).agent.PID }
 
-// RunningBot is the process of the live bot that holds the lock, and since when it
-// does; 0 where there is none. It only reads: the file is written when the lock is
-// taken, and then never again.
+// RunningBot is the process of the live bot that holds the lock, and since when it does; 0 where
+// there is none. It only reads: the file is written when the lock is taken, and then never again.
 func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 	path := filepath.Join(dir, lockFile)
 	h := readHolder(path)

@@ -1,6 +1,3 @@
-// Package telegram is the way to the Bot API: who the bot is, its menu, and files that people send. It
-// promises that no error, no log line and no other server sees the token. Updates and messages go through
-// packages inbox and outbox.
 package telegram
 
 import (
@@ -121,8 +118,7 @@ func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
 	return api.GetMe(ctx)
 }
 
-// Publish puts ccbot's commands into Telegram's menu. A failure costs the menu
-// only.
+// Publish puts ccbot's commands into Telegram's menu. A failure costs the menu only.
 func Publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
 	var list []models.BotCommand
 	for name, text := range menu {

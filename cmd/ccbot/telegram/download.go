@@ -194,8 +194,7 @@ func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
 }
 
-// fetch asks for a file that the server gives over http. It is followed nowhere else:
-// see Client.
+// fetch asks for a file that the server gives over http. It is followed nowhere else: see Client.
 func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	if !fs.ValidPath(f.Path) {
 		return nil, errors.New("download: the server names no path")

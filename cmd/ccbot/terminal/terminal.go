@@ -1,5 +1,3 @@
-// Package terminal prints what ccbot's verbs say, for people and for programs. Nothing of somebody
-// else's text moves the cursor, colours or turns what follows, once it has been through Printable.
 package terminal
 
 import (
@@ -40,6 +38,16 @@ type Printer struct {
 func (p *Printer) Line(format string, args ...any) {
 	_, err := fmt.Fprintf(p.Out, format+"\n", args...)
 	p.Err = errors.Join(p.Err, err)
+}
+
+// Show prints a value for programs, or has it printed for people.
+func Show(out io.Writer, asJSON bool, v any, print func(*Printer)) error {
+	if asJSON {
+		return JSON(out, v)
+	}
+	p := &Printer{Out: out}
+	print(p)
+	return p.Err
 }
 
 // Several counts things in words: "1 notice", "2 notices".

@@ -13,8 +13,7 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// The verbs of the socket that are for people. They change something, so they are
-// kept from agents.
+// The verbs of the socket that are for people. They change something, so they are kept from agents.
 const (
 	verbPing    = "ping" // is the bot there?
 	verbRecover = "recover"

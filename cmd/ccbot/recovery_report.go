@@ -148,10 +148,7 @@ func (a account) count(is func(accountAction) bool) (n int) {
 
 // show prints it for people or programs.
 func (a account) show(asJSON bool, out io.Writer) error {
-	if asJSON {
-		return terminal.JSON(out, a)
-	}
-	return a.print(out)
+	return terminal.Show(out, asJSON, a, a.print)
 }
 
 func (a account) failed() int {
@@ -160,8 +157,7 @@ func (a account) failed() int {
 
 // print prints it like a plan: what changes, then what does not, then what was
 // noticed, and a line that sums up.
-func (a account) print(out io.Writer) error {
-	p := &terminal.Printer{Out: out}
+func (a account) print(p *terminal.Printer) {
 	if a.Bot != 0 {
 		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
 	}
@@ -182,7 +178,6 @@ func (a account) print(out io.Writer) error {
 		p.Line("%s (%s): %s", terminal.Printable(gone.Name), naming.ShortID(gone.ID), gone.Why)
 	}
 	p.Line("%s", a.sum())
-	return p.Err
 }
 
 func (did accountAction) print(p *terminal.Printer) {

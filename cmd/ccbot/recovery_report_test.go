@@ -53,7 +53,7 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 
 func TestAReportForPeople(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, accountOf(reported(t)).print(&out))
+	require.NoError(t, accountOf(reported(t)).show(false, &out))
 	assert.Equal(t, `web (00000002): mark_lost
     why:      its pane and its process are gone (reboot)
     evidence: boot `+"\uFFFD"+`[1mb
