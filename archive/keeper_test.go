@@ -161,7 +161,7 @@ func (c *copies) Expire() error {
 	return nil
 }
 
-func (c *copies) Erase(id uuid.UUID) error {
+func (c *copies) Erase(_ context.Context, id uuid.UUID) error {
 	if c.err == nil {
 		delete(c.kept, id)
 	}
