@@ -184,7 +184,7 @@ var ErrNotOver = errors.New("the session is not over")
 // what a crash has cut short. A record that is there no more may still have copies. Nobody may make a backup meanwhile.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
-		if !r.State.Resumable() {
+		if !r.State.Over() {
 			return false, ErrNotOver
 		}
 		if err := k.Copies.Erase(ctx, id); err != nil {

@@ -161,12 +161,6 @@ func (s *Service) tellFollow(ctx context.Context, r session.Record) error {
 	return nil
 }
 
-// moved says whether a record is closed because another session goes on with its
-// conversation, and nothing is left in it that would be that one's.
-func moved(r session.Record) bool {
-	return r.Closed == session.ClosedTransferred && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
-}
-
 // successor finds the session that goes on with another one's conversation, or
 // with that of its successor.
 func (s *Service) successor(id uuid.UUID) (last session.Record, found bool) {
@@ -190,7 +184,7 @@ func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, n
 // passOn gives prompts that were meant for a session that has moved to its
 // successor; it is nil if there is none.
 func (w *work) passOn(keys ...string) (to uuid.UUID, err error) {
-	if w.r.Closed != session.ClosedTransferred {
+	if !w.r.HandedOver() {
 		return uuid.Nil, nil
 	}
 	successor, ok := w.successor(w.r.ID)
@@ -243,10 +237,10 @@ func (s *Service) source(t session.Record) (from session.Record, ok bool) {
 // that an error has cut short. Until it is finished each prompt may be the one's or
 // the other's, so neither does anything else.
 func (s *Service) halfMoved(r session.Record) (target uuid.UUID, half bool) {
-	if from, ok := s.source(r); ok && !moved(from) && !s.goesOn(from) {
+	if from, ok := s.source(r); ok && !from.TransferDone() && !s.goesOn(from) {
 		return r.ID, true
 	}
-	if moved(r) || s.goesOn(r) {
+	if r.TransferDone() || s.goesOn(r) {
 		return uuid.Nil, false
 	}
 	for _, t := range slices.Backward(s.Store.Shared()) {
@@ -268,10 +262,10 @@ func (s *Service) goesOn(r session.Record) bool {
 
 // finishTransfer closes this session for its successor, unless that is done.
 func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
-	if to.TookOver != w.r.ID || moved(*w.r) {
+	if to.TookOver != w.r.ID || w.r.TransferDone() {
 		return nil
 	}
-	if w.r.State.Live() && (w.r.State != session.Running || w.ownAgent(*w.r) != process.Gone) {
+	if w.r.State.MayRun(w.ownAgent(*w.r)) {
 		return &StateError{State: w.r.State, Want: "closed"}
 	}
 	return w.handOver(ctx, to, false)
@@ -281,7 +275,7 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
 	for _, t := range s.Store.Shared() {
-		if from, ok := s.source(t); ok && !moved(from) {
+		if from, ok := s.source(t); ok && !from.TransferDone() {
 			failed = append(failed, s.TidyTransfer(ctx, t.ID))
 		}
 	}

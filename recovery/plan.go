@@ -114,7 +114,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 func (p plan) record(r session.Record) (*Action, *Notice) {
 	successor, moved := p.successors[r.ID]
 	switch {
-	case moved && !tidied(r) && p.closable(r):
+	case moved && !r.TransferDone() && !r.State.MayRun(p.agent(r)):
 		return &Action{Do: TidyTransfer, Target: successor, Why: "another record goes on with its conversation",
 			Evidence: "session " + successor.String() + " says that it took over from it"}, nil
 	case !r.State.Live():
@@ -130,17 +130,6 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 		return p.there(r, pane), nil
 	}
 	return p.gone(r)
-}
-
-// tidied says whether nothing of a transfer is left to do for its source.
-func tidied(r session.Record) bool {
-	return r.Closed == session.ClosedTransferred && !r.State.Live() &&
-		r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
-}
-
-// closable says whether nothing of a session can run any more.
-func (p plan) closable(r session.Record) bool {
-	return !r.State.Live() || r.State == session.Running && (r.Binding == nil || p.agent(r) == process.Gone)
 }
 
 // there decides a session whose pane is there. A process that is gone while its
@@ -176,10 +165,10 @@ func (p plan) gone(r session.Record) (*Action, *Notice) {
 	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 }
 
-// agent is what is known of the process of a session whose pane is gone. One
-// that ended before it could be identified has no start time to look for.
+// agent is what is known of the process of a session. One that ended before it
+// could be identified has no start time to look for.
 func (p plan) agent(r session.Record) process.Liveness {
-	if !r.Binding.Agent.Valid() {
+	if !r.Agent().Valid() {
 		return process.Gone
 	}
 	return p.Survey.Agents[r.ID]
@@ -276,7 +265,7 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	switch {
 	case r.State == session.CleanupFailed:
 		return nil, &Notice{Kind: Pending, Why: describePending(r)} // the lifecycle tries again
-	case r.State != session.Archived && r.State != session.Completed, r.Closed == session.ClosedTransferred:
+	case !r.State.EndedOnPurpose(), r.HandedOver():
 		return nil, nil
 	}
 	left := p.leftovers(r)
