@@ -108,14 +108,7 @@ func (s *Service) take(ctx context.Context, id uuid.UUID, keys []string) error {
 		return nil
 	}
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
-		for _, key := range keys {
-			if !slices.Contains(w.r.Prompts, key) {
-				w.r.Prompts = append(w.r.Prompts, key)
-			}
-		}
-		return w.save()
-	})
+	return s.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
 }
 
 // closeMoved closes the record in memory. Its dead pane, if there is one, is not
@@ -180,24 +173,6 @@ func (w *work) resumable() error {
 
 // reopen forgets what only concerns a session that is over.
 func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil }
-
-// passOn gives prompts that were meant for a session that has moved to its
-// successor; it is nil if there is none.
-func (w *work) passOn(keys ...string) (to uuid.UUID, err error) {
-	if !w.r.HandedOver() {
-		return uuid.Nil, nil
-	}
-	successor, ok := w.successor(w.r.ID)
-	if !ok {
-		return uuid.Nil, nil
-	}
-	for _, key := range keys {
-		if err := w.Prompts.MovePrompt(key, successor.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return uuid.Nil, fmt.Errorf("pass prompt %s on to session %s: %w", key, successor.ID, err)
-		}
-	}
-	return successor.ID, nil
-}
 
 // TidyTransfer finishes what an Adopt left undone: the record that the target
 // took over from is closed, its prompts are the target's. Once more is nothing.
