@@ -185,9 +185,9 @@ func (v *Recovery) watch(id uuid.UUID, err error) error {
 	return nil
 }
 
-// handedOver are the records that the lifecycle has taken over, or has launched
-// itself.
-func (v *Recovery) handedOver(w World) map[uuid.UUID]bool {
+// watchedIn are the records that the lifecycle watches: recovery has given them to it,
+// or it has launched their agents itself.
+func (v *Recovery) watchedIn(w World) map[uuid.UUID]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	watched := make(map[uuid.UUID]bool)

@@ -7,7 +7,7 @@
 // action between two lines of its record's history. Read plan.go first.
 //
 // ReconcileResume (resume.go) decides in the same way what becomes of a session
-// whose conversation turns up in another window; came.go carries it out.
+// whose conversation turns up in another window; arrivals.go carries it out.
 //
 // It promises that for the same moment planning again after applying finds
 // nothing to do (P8); that a session is called lost only on proof and that what
