@@ -18,16 +18,16 @@ import (
 // nothing, so that whoever has the prompt may queue it again, also for another session.
 // Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return s.accept(ctx, id, key, false)
+	return accept(ctx, s, id, key, false)
 }
 
 // Keep is Queue also for a session that is over: the prompt waits until the session is back.
 func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return s.accept(ctx, id, key, true)
+	return accept(ctx, s, id, key, true)
 }
 
-func (s *Service) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
-	return s.inQueue(ctx, id, []string{key}, func(w *work) error {
+func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool) error {
+	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
@@ -44,7 +44,7 @@ func (s *Service) accept(ctx context.Context, id uuid.UUID, key string, over boo
 
 // inQueue changes something about prompts of a session. Of one that was handed over they go to its
 // successor first, and the change is made there.
-func (s *Service) inQueue(ctx context.Context, id uuid.UUID, keys []string, change func(*work) error) error {
+func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, change func(*work) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		to, moved := session.Record{}, w.r.HandedOver()
@@ -59,7 +59,7 @@ func (s *Service) inQueue(ctx context.Context, id uuid.UUID, keys []string, chan
 				return fmt.Errorf("pass prompt %s on to session %s: %w", key, to.ID, err)
 			}
 		}
-		return s.inQueue(ctx, to.ID, keys, change)
+		return inQueue(ctx, s, to.ID, keys, change)
 	})
 }
 
@@ -132,8 +132,8 @@ func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 // Reword gives a prompt that is held another text: the person has edited the
 // message. fs.ErrNotExist: it is not held any more, and may have been typed.
 func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
-	return s.inQueue(ctx, id, []string{key}, func(w *work) error {
-		p, err := w.promptIn(key, Held)
+	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
+		p, err := promptIn(w, key, Held)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
-		p, err := w.promptIn(key, state)
+		p, err := promptIn(w, key, state)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state P
 	})
 }
 
-func (w *work) promptIn(key string, state PromptState) (Prompt, error) {
+func promptIn(w *work, key string, state PromptState) (Prompt, error) {
 	p, err := ownPrompt(w, key)
 	if err == nil && p.State != state {
 		err = fs.ErrNotExist
@@ -169,7 +169,7 @@ func (w *work) promptIn(key string, state PromptState) (Prompt, error) {
 // after a restart. keys are the prompts on disk that belong to the session, in
 // order. What was being typed to an agent that is gone is looked for; what is not found is told.
 func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
-	return s.inQueue(ctx, id, keys, func(w *work) error {
+	return inQueue(ctx, s, id, keys, func(w *work) error {
 		if err := w.enqueue(keys...); err != nil {
 			return err
 		}

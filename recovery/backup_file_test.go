@@ -87,7 +87,8 @@ func TestP8_AMemberThatOnlyClaimsToBeLargeTakesNoMemory(t *testing.T) {
 // TestP8_ATornBackupIsKnown: one that ends anywhere before its end, or has a wrong byte, is not taken for one with fewer
 // records or others.
 func TestP8_ATornBackupIsKnown(t *testing.T) {
-	records := map[string][]byte{"a.json": []byte("{}"), "b.json": bytes.Repeat([]byte("\x00"), 3000), "empty.json": {}}
+	records := map[string][]byte{"a.json": []byte("{}"), "b.json": bytes.Repeat([]byte("\x00"), 3000), "empty.json": {},
+		"no text \xff.json": []byte("1"), strings.Repeat("long", 60) + ".json": []byte("2")} // each name that a file can have
 	whole := packedBytes(t, records)
 	for n := range whole {
 		_, err := unpack(whole[:n])
@@ -98,11 +99,14 @@ func TestP8_ATornBackupIsKnown(t *testing.T) {
 			require.Equal(t, records, got, "byte %d", n) // it stands beside the content: gzip's date
 		}
 	}
+	got, err := unpack(whole)
+	require.NoError(t, err)
+	require.Equal(t, records, got)
 	for _, other := range []string{"", "{}", "2026", strings.Repeat("\x00", 2048)} {
 		_, err := unpack([]byte(other))
 		require.Error(t, err, other)
 	}
-	_, err := unpack(append(bytes.Clone(whole), "and more"...))
+	_, err = unpack(append(bytes.Clone(whole), "and more"...))
 	require.Error(t, err)
 }
 
