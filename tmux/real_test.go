@@ -181,7 +181,7 @@ func (p person) Synchronize(t *testing.T, id tmux.PaneID) {
 }
 func (p person) StopServer(t *testing.T) { p.stopServer(t) }
 
-func TestRealTmux(t *testing.T) {
+func TestRealP7_Tmux(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	tmuxtest.Conformance(t, func(t *testing.T) tmuxtest.World {
