@@ -114,8 +114,9 @@ const reliabilityFile = "../docs/RELIABILITY.md"
 
 const reliabilityPreface = `# Reliability
 
-Written by ` + "`make chaos`" + `; do not edit. It runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: ccbot as it is built for people, with
-demo agents in a private tmux server and the strict sandbox Bot API, while all of this happens at random:
+For people who want to know how often something goes wrong. Written by ` + "`make chaos`" + `; do not edit. It runs
+` + "`TestP4_ChaosLosesNothing`" + ` in its long form: ccbot as it is built for people, with demo agents in a private tmux server and
+the strict sandbox Bot API, while all of this happens at random:
 
 - Calls fail before they are carried out (429 with ` + "`retry_after`" + `, 500, a proxy's HTML page with 502, a reset, a connection that
   hangs and is cut) or after (a reset, half of the answer), polls for updates included; now and then nothing works at all
