@@ -50,7 +50,8 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// TestLinksOfDocuments follows each relative link: there is a file, and a heading where the link names one.
+// TestLinksOfDocuments follows each relative link: there is a file, and a heading where the link
+// names one.
 func TestLinksOfDocuments(t *testing.T) {
 	all, linked := pages(t), make(map[string]bool)
 	for name, text := range all {
@@ -71,8 +72,8 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
-// TestArchitecturePageNamesWhatIsThere looks for each folder and file that the page has in code type, such as
-// `bot/outbox`, and for each name of a package, such as `process.Table.End`.
+// TestArchitecturePageNamesWhatIsThere looks for each folder and file that the page has in code
+// type, such as `bot/outbox`, and for each name of a package, such as `process.Table.End`.
 func TestArchitecturePageNamesWhatIsThere(t *testing.T) {
 	declared := make(map[string]bool)
 	for _, s := range sources(t) {

@@ -32,7 +32,8 @@ func listed(t *testing.T) string {
 	return string(data)
 }
 
-// wanted is what the file must have: a line for each test of the tree that is named after a promise.
+// wanted is what the file must have: a line for each test of the tree that is named after a
+// promise.
 func wanted(t *testing.T) string {
 	t.Helper()
 	var lines []string
@@ -48,8 +49,8 @@ func wanted(t *testing.T) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestPromisesNameTheirTests compares docs/promises-tests.txt with the tree, so that no test of a promise
-// disappears unnoticed. With -write, as go generate gives it, it writes the file anew.
+// TestPromisesNameTheirTests compares docs/promises-tests.txt with the tree, so that no test of a
+// promise disappears unnoticed. With -write, as go generate gives it, it writes the file anew.
 func TestPromisesNameTheirTests(t *testing.T) {
 	want := wanted(t)
 	if *write {

@@ -178,8 +178,8 @@ func matrixPreface(t *testing.T) string {
 	return preface
 }
 
-// TestCrashMatrixDocument finds a document that does not list exactly the rows of the matrix, all of them
-// as held, and a drawing of a prompt's life with other failpoints than its rows have.
+// TestCrashMatrixDocument finds a document that does not list exactly the rows of the matrix, all
+// of them as held, and a drawing of a prompt's life with other failpoints than its rows have.
 func TestCrashMatrixDocument(t *testing.T) {
 	all, drawn := make(map[string]bool), make(map[string]bool)
 	for _, l := range matrix() {
@@ -200,8 +200,8 @@ func TestCrashMatrixDocument(t *testing.T) {
 	assert.Empty(t, drawn, "%s does not draw them", matrixFile)
 }
 
-// matrixDocument is the matrix in Markdown, by what was going on. A row that does not hold says so in its
-// first cell.
+// matrixDocument is the matrix in Markdown, by what was going on. A row that does not hold says so
+// in its first cell.
 func matrixDocument(t *testing.T, results map[string]bool) string {
 	t.Helper()
 	var steps []string

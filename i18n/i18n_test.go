@@ -23,8 +23,8 @@ import (
 
 var write = flag.Bool("write", false, "write keys_gen.go anew")
 
-// TestKeysAreThoseOfTheCatalogue compares the constants with the English sentences; go generate writes
-// them anew.
+// TestKeysAreThoseOfTheCatalogue compares the constants with the English sentences; go generate
+// writes them anew.
 func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
 	want := constants(t)
 	if *write {
@@ -35,7 +35,8 @@ func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
 	assert.Equal(t, string(want), string(got), "`go generate ./i18n` writes it anew")
 }
 
-// constants is the file of the keys: a constant for each English sentence, in their order, with its blanks.
+// constants is the file of the keys: a constant for each English sentence, in their order, with its
+// blanks.
 func constants(t *testing.T) []byte {
 	t.Helper()
 	b := bytes.NewBufferString("// Code generated from locales/en.json by go generate; DO NOT EDIT.\n\n" +

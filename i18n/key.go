@@ -5,7 +5,8 @@ import "strings"
 //go:generate go test -count=1 -run ^TestKeysAreThoseOfTheCatalogue$ . -args -write
 
 // Key names one sentence. Each sentence of locales/en.json has a constant in keys_gen.go, with the
-// names of its blanks behind it. The functions below make a key from a code, such as a session's state.
+// names of its blanks behind it. The functions below make a key from a code, such as a session's
+// state.
 type Key string
 
 // RuleKey is the key of what decided a change, such as "lost"; "recovery.mark_lost" has that of

@@ -25,9 +25,10 @@ var write = flag.Bool("write", false, "write the tables of the document anew")
 
 const schemaPath = "../../docs/session-schema.md"
 
-// TestSchemaDocument compares the tables of the document with the program: every type that a record is made
-// of, the states and the reasons, both ways and in order. With -write, as go generate gives it, it writes
-// them anew. Their last column, the meaning, is written by hand and stays; none is empty.
+// TestSchemaDocument compares the tables of the document with the program: every type that a record
+// is made of, the states and the reasons, both ways and in order. With -write, as go generate gives
+// it, it writes them anew. Their last column, the meaning, is written by hand and stays; none is
+// empty.
 func TestSchemaDocument(t *testing.T) {
 	data, err := os.ReadFile(schemaPath)
 	require.NoError(t, err)
@@ -44,8 +45,8 @@ func TestSchemaDocument(t *testing.T) {
 	assert.Contains(t, text, fmt.Sprintf("of this schema; now %d |", Version))
 }
 
-// redrawn is the text with other rows in the table that begins with head. A row keeps its meaning, which
-// is known by the row's first cell and by the type, the bold row above it.
+// redrawn is the text with other rows in the table that begins with head. A row keeps its meaning,
+// which is known by the row's first cell and by the type, the bold row above it.
 func redrawn(t *testing.T, text, head string, rows [][]string) string {
 	t.Helper()
 	before, table, found := strings.Cut(text, "\n"+head)
@@ -91,7 +92,8 @@ func statesOf() (rows [][]string) {
 	return rows
 }
 
-// reasonsOf are the rows of the reasons. They come from the source: reflection does not see constants.
+// reasonsOf are the rows of the reasons. They come from the source: reflection does not see
+// constants.
 func reasonsOf(t *testing.T) (rows [][]string) {
 	t.Helper()
 	source, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, parser.SkipObjectResolution)
