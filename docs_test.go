@@ -72,6 +72,23 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
+// TestDocumentsNameTestsThatAreThere looks for each test that a page has in code type.
+func TestDocumentsNameTestsThatAreThere(t *testing.T) {
+	tests := make(map[string]bool)
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.test {
+				tests[f.Name.Name] = true
+			}
+		}
+	}
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(text, -1) {
+			assert.True(t, tests[m[1]], "%s names %s", name, m[1])
+		}
+	}
+}
+
 // TestArchitecturePageNamesWhatIsThere looks for each folder and file that the page has in code
 // type, such as `bot/outbox`, and for each name of a package, such as `process.Table.End`.
 func TestArchitecturePageNamesWhatIsThere(t *testing.T) {

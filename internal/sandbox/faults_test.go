@@ -87,7 +87,7 @@ func TestFaultCounts(t *testing.T) {
 	assert.Equal(t, 500, send())
 }
 
-func TestRealLimits(t *testing.T) {
+func TestSandboxKeepsTheRealLimits(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1_700_000_000)
 	srv, _ := started(t, sandbox.Options{RealLimits: true, Now: func() time.Time { return time.Unix(now.Load(), 0) }})
