@@ -45,34 +45,35 @@ func TestSchemaDocument(t *testing.T) {
 	assert.Contains(t, text, fmt.Sprintf("of this schema; now %d |", Version))
 }
 
-// redrawn is the text with other rows in the table that begins with head. A row keeps its meaning,
-// which is known by the row's first cell and by the type, the bold row above it.
+// redrawn is the text with other rows in the table that begins with head. A row keeps its meaning.
 func redrawn(t *testing.T, text, head string, rows [][]string) string {
 	t.Helper()
 	before, table, found := strings.Cut(text, "\n"+head)
 	require.True(t, found, "%s has no table %s", schemaPath, head)
 	table, after, _ := strings.Cut(table, "\n\n")
 	lines := strings.Split(strings.TrimSpace(table), "\n")
-	meanings, of := make(map[string]string), ""
+	meanings, key := make(map[string]string), ""
 	for _, line := range lines[2:] {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		of = owner(cells[0], of)
-		meanings[of+cells[0]] = cells[len(cells)-1]
+		key = keyOf(cells[0], key)
+		meanings[key] = cells[len(cells)-1]
 	}
-	lines, of = lines[:2], ""
+	lines, key = lines[:2], ""
 	for _, cells := range rows {
-		of = owner(cells[0], of)
-		lines = append(lines, fmt.Sprintf("| %s | %s |", strings.Join(cells, " | "), meanings[of+cells[0]]))
+		key = keyOf(cells[0], key)
+		lines = append(lines, fmt.Sprintf("| %s | %s |", strings.Join(cells, " | "), meanings[key]))
 	}
 	return before + "\n" + head + " " + strings.Join(lines, "\n") + strings.TrimRight("\n\n"+after, "\n") + "\n"
 }
 
-// owner is the type whose fields follow: a bold cell names it.
-func owner(cell, before string) string {
+// keyOf is what a row's meaning is known by: the type, which a bold cell names, and the field. A type
+// that moves to another package keeps its meanings.
+func keyOf(cell, before string) string {
 	if strings.HasPrefix(cell, "**") {
-		return cell
+		return cell[strings.LastIndex(cell, ".")+1:] + " "
 	}
-	return before
+	of, _, _ := strings.Cut(before, " ")
+	return of + " " + cell
 }
 
 // statesOf are the rows of the states.
