@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/messagesapi"
+	"ccbot/e2e/messagesapi"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )

@@ -15,12 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/prompts"
-	"ccbot/internal/demoagent"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
+	"ccbot/try/demoagent"
 )
 
 func TestMain(m *testing.M) {
