@@ -128,6 +128,7 @@ func hookBinary() (string, error) {
 func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error { return s.watch.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
 	g.Go(func() error { return s.service.Run(ctx) })
 	g.Go(func() error { return s.serve(ctx, g) })
@@ -176,8 +177,8 @@ func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
 	return s.bot.Unkept(u)
 }
 
-// watchPresence begins the watch again when it is lost, because its folder cannot
-// be read: what it tells is then found a little later by other looks.
+// watchPresence begins the watch again when its folder cannot be listed: what it
+// tells is then found a little later by other looks.
 func (s *system) watchPresence(ctx context.Context) error {
 	for {
 		err := s.presence.Run(ctx)
