@@ -216,7 +216,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
-	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent)
+	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
 }

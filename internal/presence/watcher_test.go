@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,10 +22,11 @@ import (
 // watching runs a watcher and gives the pids that it tells. It is over, and has ended as asked, before the test is.
 func watching(t *testing.T, path string) <-chan int {
 	t.Helper()
-	return watchingIn(t, watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler))), path)
+	log := slog.New(slog.DiscardHandler)
+	return watchingIn(t, watchtest.Run(t, watch.New(log)), path, log)
 }
 
-func watchingIn(t *testing.T, room *watch.Room, path string) <-chan int {
+func watchingIn(t *testing.T, room *watch.Room, path string, log *slog.Logger) <-chan int {
 	t.Helper()
 	told := make(chan int, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +36,7 @@ func watchingIn(t *testing.T, room *watch.Room, path string) <-chan int {
 		case told <- pid:
 		case <-ctx.Done():
 		}
-	})
+	}, log)
 	go func() { done <- w.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -126,6 +128,28 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	}
 }
 
+// A folder that cannot be listed is listed again after a while. The room does not run: fake time waits for no instance.
+func TestWatcher_listsAgainWhatCannotBeListed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sessions")
+	write(t, dir, "a file in its place")
+	synctest.Test(t, func(t *testing.T) {
+		lost := make(warnings, 100)
+		log := slog.New(slog.NewTextHandler(lost, nil))
+		told := watchingIn(t, watch.New(log), dir, log)
+		synctest.Wait()
+		require.Len(t, lost, 1)
+		assert.Contains(t, <-lost, "presence_watch_lost")
+		require.NoError(t, os.Remove(dir))
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		write(t, file(dir, 1), recorded)
+		time.Sleep(listAgain)
+		synctest.Wait()
+		require.Len(t, told, 1)
+		assert.Equal(t, 1, <-told)
+		assert.Empty(t, lost)
+	})
+}
+
 // The room stands still while more happens than the kernel's queue holds: events are lost, and the listing makes up for them.
 func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
@@ -142,8 +166,9 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	write(t, file(dir, 1), recorded)
 	write(t, file(dir, 2), recorded)
 	lost := make(warnings, 100)
-	room := watchtest.Run(t, watch.New(slog.New(slog.NewTextHandler(lost, nil))))
-	told := watchingIn(t, room, dir)
+	log := slog.New(slog.NewTextHandler(lost, nil))
+	room := watchtest.Run(t, watch.New(log))
+	told := watchingIn(t, room, dir, log)
 	hears(t, told, 1)
 	hears(t, told, 2)
 	still, goOn := make(chan struct{}), make(chan struct{})
