@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,8 +28,12 @@ type following struct {
 }
 
 func follow(t *testing.T, c Cursor, log *slog.Logger) *following {
+	return followIn(t, watchtest.Run(t, watch.New(log)), c, log)
+}
+
+func followIn(t *testing.T, room *watch.Room, c Cursor, log *slog.Logger) *following {
 	ctx, cancel := context.WithCancel(t.Context())
-	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, watchtest.Run(t, watch.New(log)), log)}
+	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, room, log)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -158,6 +163,36 @@ func TestFollowerWatchesAFolderMadeAgain(t *testing.T) {
 	write(t, filepath.Join(dir, "other.jsonl"), prompt("not mine"))
 	write(t, path, prompt("one"))
 	fw.expect(t, "one")
+}
+
+// Linux allows 128 instances for each user by default.
+func TestManyFollowersShareOneInstance(t *testing.T) {
+	instances := func() (n int) {
+		all, err := filepath.Glob("/proc/self/fd/*")
+		require.NoError(t, err)
+		for _, fd := range all {
+			if to, _ := os.Readlink(fd); to == "anon_inode:inotify" {
+				n++
+			}
+		}
+		return n
+	}
+	before, dir, room := instances(), t.TempDir(), watchtest.Run(t, watch.New(quiet()))
+	var all []*following
+	for i := range 200 {
+		path := filepath.Join(dir, strconv.Itoa(i), "s.jsonl")
+		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+		all = append(all, followIn(t, room, Cursor{Path: path}, quiet()))
+	}
+	for _, fw := range all {
+		write(t, fw.f.path, prompt("one"))
+		fw.expect(t, "one")
+		appendTo(t, fw.f.path, prompt("two"))
+		fw.expect(t, "two")
+	}
+	if runtime.GOOS == "linux" {
+		assert.Equal(t, before+1, instances())
+	}
 }
 
 func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
