@@ -24,7 +24,8 @@ const (
 	Others                   // other users' files
 )
 
-// Open opens a file for reading, and says what was opened. A link that is not allowed is also syscall.ELOOP.
+// Open opens a file for reading, and says what was opened. A link that is not allowed is also
+// syscall.ELOOP.
 func Open(path string, allow Allow) (*os.File, fs.FileInfo, error) {
 	flags := os.O_RDONLY | syscall.O_NONBLOCK
 	if allow&Links == 0 {
@@ -58,7 +59,8 @@ func Read(path string, limit int64, allow Allow) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	// As large as the file, and what a Buffer keeps free: all of it is one read, and the end the second.
+	// As large as the file, and what a Buffer keeps free: all of it is one read, and the end the
+	// second.
 	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
 	if _, err := data.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"ccbot/internal/watch"
 )
 
-// listAgain is how long a folder that could not be listed is left alone. Other looks find what it tells a little later.
+// listAgain is how long a folder that could not be listed is left alone. Other looks find what it
+// tells a little later.
 const listAgain = 30 * time.Second
 
 // Watcher tells the pids whose presence file was made, changed or removed. It never polls.
@@ -22,14 +23,15 @@ type Watcher struct {
 	known   map[int]bool // files that were there when the folder was listed, or told since
 }
 
-// NewWatcher makes a watcher of the folder path, which need not exist yet. changed is called from Run, one call at a time;
-// it may come more often than the file changed, and comes once for every file at the start and after events were lost.
+// NewWatcher makes a watcher of the folder path, which need not exist yet. changed is called from
+// Run, one call at a time; it may come more often than the file changed, and comes once for every
+// file at the start and after events were lost.
 func NewWatcher(path string, room *watch.Room, changed func(pid int), log *slog.Logger) *Watcher {
 	return &Watcher{dir: Dir{Path: filepath.Clean(path)}, room: room, changed: changed, log: log, known: map[int]bool{}}
 }
 
-// Run watches until ctx ends and returns its error. A folder that does not exist is waited for, also when it goes away
-// later.
+// Run watches until ctx ends and returns its error. A folder that does not exist is waited for,
+// also when it goes away later.
 func (w *Watcher) Run(ctx context.Context) error {
 	folder := w.room.Watch(w.dir.Path, func(name string, _ bool) bool { _, ok := pidOf(name); return ok })
 	defer folder.Close()

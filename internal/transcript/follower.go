@@ -8,8 +8,8 @@ import (
 	"ccbot/internal/watch"
 )
 
-// Follower reads a transcript and waits for more without polling. The file may not exist yet, nor its
-// folders: Claude Code makes them at the first prompt. It is used by one goroutine at a time.
+// Follower reads a transcript and waits for more without polling. The file may not exist yet, nor
+// its folders: Claude Code makes them at the first prompt. It is used by one goroutine at a time.
 type Follower struct {
 	path   string
 	reader *Reader

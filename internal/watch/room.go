@@ -34,7 +34,8 @@ type Room struct {
 
 // New makes a room without watches.
 func New(log *slog.Logger) *Room {
-	r := &Room{log: log, again: time.NewTimer(slowLook), lost: make(chan error, 1), watches: make(map[*Watch]bool)}
+	r := &Room{log: log, again: time.NewTimer(slowLook), lost: make(chan error, 1),
+		watches: make(map[*Watch]bool)}
 	r.again.Stop()
 	return r
 }
@@ -131,8 +132,8 @@ func (r *Room) take(event fsnotify.Event) {
 	}
 }
 
-// place has the kernel tell of the folder of a watch, or of the nearest one above it that is there, and has its user look.
-// False: it stands nowhere.
+// place has the kernel tell of the folder of a watch, or of the nearest one above it that is there,
+// and has its user look. False: it stands nowhere.
 func (r *Room) place(w *Watch) bool {
 	defer w.tell(nil)
 	if r.notify == nil {
@@ -158,7 +159,8 @@ func (r *Room) place(w *Watch) bool {
 	}
 }
 
-// nearest is the folder without links in its path, or the nearest one above it that is there and what comes next on the way.
+// nearest is the folder without links in its path, or the nearest one above it that is there and
+// what comes next on the way.
 func nearest(dir string) (at, next string, err error) {
 	for {
 		at, err = filepath.EvalSymlinks(dir)
@@ -170,13 +172,13 @@ func nearest(dir string) (at, next string, err error) {
 	}
 }
 
-// errOtherName is of a folder that has two names without a link, as by a bind mount: what happens in it is reported under the
-// name that was asked for first.
+// errOtherName is of a folder that has two names without a link, as by a bind mount: what happens
+// in it is reported under the name that was asked for first.
 var errOtherName = errors.New("the folder is watched under another name")
 
-// add asks the kernel, once for all watches at a folder. Of a folder whose parent is watched too fsnotify reports the end by
-// the parent alone: one that ended before its parent was asked for would be reported by neither. So the folders within are
-// asked for again.
+// add asks the kernel, once for all watches at a folder. Of a folder whose parent is watched too
+// fsnotify reports the end by the parent alone: one that ended before its parent was asked for
+// would be reported by neither. So the folders within are asked for again.
 func (r *Room) add(at string) error {
 	if r.standsAt(at) {
 		return nil

@@ -127,7 +127,8 @@ func TestAFolderThatEndedBeforeItsParentWasWatched(t *testing.T) {
 	assert.Len(t, room.lost, 1, "and all are placed anew")
 }
 
-// Events of a folder are reported under one name only: under another one it is looked at now and then.
+// Events of a folder are reported under one name only: under another one it is looked at now and
+// then.
 func TestAFolderWithTwoNames(t *testing.T) {
 	parent := t.TempDir()
 	dir, other := filepath.Join(parent, "dir"), filepath.Join(parent, "other")

@@ -18,10 +18,11 @@ type Watch struct {
 	next string // what comes after it on the way to dir; empty: it is dir
 }
 
-// Watch watches the folder dir. concerns says which of its entries matter; made: the name is new in the folder. It is called
-// while the whole room stands still.
+// Watch watches the folder dir. concerns says which of its entries matter; made: the name is new in
+// the folder. It is called while the whole room stands still.
 func (r *Room) Watch(dir string, concerns func(name string, made bool) bool) *Watch {
-	w := &Watch{room: r, dir: filepath.Clean(dir), concerns: concerns, news: make(chan map[string]bool, 1)}
+	w := &Watch{room: r, dir: filepath.Clean(dir), concerns: concerns,
+		news: make(chan map[string]bool, 1)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watches[w] = true
@@ -29,8 +30,8 @@ func (r *Room) Watch(dir string, concerns func(name string, made bool) bool) *Wa
 	return w
 }
 
-// Wait returns when there is something to look at: the entries that names holds, or, when it is nil, the whole folder. The
-// first call returns at once. The error is that of ctx.
+// Wait returns when there is something to look at: the entries that names holds, or, when it is
+// nil, the whole folder. The first call returns at once. The error is that of ctx.
 func (w *Watch) Wait(ctx context.Context) (names map[string]bool, err error) {
 	select {
 	case <-ctx.Done():

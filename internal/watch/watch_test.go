@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -44,7 +45,8 @@ func hears(t *testing.T, w *watch.Watch, want string) {
 	}
 }
 
-// tellsNames waits until what happens in a folder is told by name: what is to be looked at as a whole comes first.
+// tellsNames waits until what happens in a folder is told by name: what is to be looked at as a
+// whole comes first.
 func tellsNames(t *testing.T, w *watch.Watch, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a broken room meets it
@@ -141,7 +143,8 @@ func TestWatchBeforeTheRoomRuns(t *testing.T) {
 	tellsNames(t, w, dir)
 }
 
-// Both users of one folder hear of it, whatever name they know it by, and one goes on when the other one ends.
+// Both users of one folder hear of it, whatever name they know it by, and one goes on when the
+// other one ends.
 func TestOneFolderUnderTwoNames(t *testing.T) {
 	dir, room := t.TempDir(), running(t)
 	link := filepath.Join(t.TempDir(), "link")
@@ -162,9 +165,9 @@ func TestALostFolderHasEverybodyLook(t *testing.T) {
 	for name, lose := range map[string]func(string) error{
 		"removed":                os.Remove,
 		"under another name":     func(dir string) error { return os.Rename(dir, dir+".away") },
-		"removed and made again": func(dir string) error { return firstError(os.Remove(dir), os.Mkdir(dir, 0o700)) },
+		"removed and made again": func(dir string) error { return errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700)) },
 		"another one in its place": func(dir string) error {
-			return firstError(os.Mkdir(dir+".new", 0o700), syscall.Rename(dir+".new", dir))
+			return errors.Join(os.Mkdir(dir+".new", 0o700), syscall.Rename(dir+".new", dir))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,15 +191,6 @@ func TestALostFolderHasEverybodyLook(t *testing.T) {
 	}
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 const queueFile = "/proc/sys/fs/inotify/max_queued_events"
 
 // queue is how many events the kernel keeps for an instance.
@@ -211,8 +205,9 @@ func queue(t *testing.T) int {
 	return n
 }
 
-// TestAnOverflowHasEverybodyLook has the room stand still while more happens than the kernel keeps. It takes the queue as it is;
-// with CCBOT_TEST_INOTIFY_QUEUE=16 root has the kernel keep 16, for the whole machine until this room has its instance.
+// TestAnOverflowHasEverybodyLook has the room stand still while more happens than the kernel keeps.
+// It takes the queue as it is; with CCBOT_TEST_INOTIFY_QUEUE=16 root has the kernel keep 16, for
+// the whole machine until this room has its instance.
 func TestAnOverflowHasEverybodyLook(t *testing.T) {
 	log := make(lines, 100)
 	room := watch.New(slog.New(slog.NewTextHandler(log, nil)))
