@@ -13,6 +13,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
 )
 
 // subfolders are those that ccbot makes in its folder.
@@ -42,14 +43,7 @@ func look(mayRead bool) (viewer, error) {
 	if err != nil {
 		return viewer{}, err
 	}
-	return viewer{uid: os.Geteuid(), root: ownerOf(info), mayRead: mayRead}, nil
-}
-
-func ownerOf(info fs.FileInfo) int {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(stat.Uid)
-	}
-	return -1 // nobody's
+	return viewer{uid: os.Geteuid(), root: ownfile.Owner(info), mayRead: mayRead}, nil
 }
 
 // RefuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
@@ -167,7 +161,7 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 	if err != nil {
 		return entries, err
 	}
-	return append(entries, entry{path: path, what: what, uid: ownerOf(info), mode: info.Mode()}), nil
+	return append(entries, entry{path: path, what: what, uid: ownfile.Owner(info), mode: info.Mode()}), nil
 }
 
 // entriesIn gives what ccbot uses in its folder, and what lies in the folders in it that ccbot makes, also where a link
