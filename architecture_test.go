@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
 	{"i18n", "internal"},
-	{"internal/address", "internal/pause"},
+	{"internal/address", "internal/clip", "internal/pause", "internal/procstat"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;
@@ -54,6 +54,7 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/spool"}:      "the records are items of a folder",
 	{"internal/spool", "internal/keepjson"}:     "an item of a newer program stays where it is",
 	{"internal/session", "internal/process"}:    "a record names its agent by process identity",
+	{"internal/transcript", "internal/spool"}:   "a repaired transcript survives a power cut",
 	{"internal/session", "internal/transcript"}: "a record holds transcript cursors",
 }
 
@@ -61,7 +62,8 @@ var sideways = map[[2]string]string{
 var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
-	"internal/hookwire": nil,
+	"internal/hookwire": {"internal/procstat"}, // one reader of /proc for the table and the hook
+	"internal/procstat": nil,
 }
 
 // users are the only packages that may import one: the chat knows its machine by
