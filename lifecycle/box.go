@@ -177,7 +177,7 @@ func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 	await(ctx, lookPace, backWithin, func() bool {
 		w.view = w.View(ctx, *w.r)
 		switch {
-		case !w.view.boxFree():
+		case !w.view.boxFree(), w.view.Screen.Continues: // the end of what runs, or of what was to follow, is not drawn yet
 			since = time.Time{}
 		case p.Key != "" && w.holds(ctx, p):
 			back = w.view.Now.Sub(w.recall(w.r.ID).escAt) >= escDrawn

@@ -142,6 +142,10 @@ func TestAStopCallsOffWhatFollowsALimit(t *testing.T) {
 		assert.False(t, a.continues)
 		require.ErrorIs(t, interrupted(w, r), ErrIdle)
 		assert.Equal(t, 2, a.escapes)
+
+		a.set(func(a *agent) { a.continues, a.deaf = true, true })
+		time.AfterFunc(escPause+backWithin/2, func() { a.set(func(a *agent) { a.continues = false }) })
+		require.NoError(t, interrupted(w, r), "it draws late that it heard Esc")
 	})
 }
 
