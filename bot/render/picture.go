@@ -51,7 +51,7 @@ func picture(g grid) ([]byte, bool) {
 		case row%2 == 0:
 			style.Paper = stripe
 		}
-		blank := strings.Repeat(" ", wrapped.width()-ansi.StringWidth(line)+1)
+		blank := strings.Repeat(" ", max(wrapped.width()-ansi.StringWidth(line), 0)+1)
 		p.Lines = append(p.Lines, cellpicture.Line(" "+line+blank, style))
 	}
 	data, err := p.PNG()

@@ -52,6 +52,15 @@ func TestLine(t *testing.T) {
 	assert.Empty(t, Line("", style))
 }
 
+func FuzzLine(f *testing.F) {
+	f.Add("e\u0301 ⚠\uFE0F语\x00\x1b[1m\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		line := Line(text, Cell{})
+		assert.Equal(t, text == "", len(line) == 0)
+		assert.LessOrEqual(t, len(line), len(text))
+	})
+}
+
 func TestCellsStandInColumns(t *testing.T) {
 	img := drawn(t, Line("i✅M", Cell{}), Line("   M", Cell{Bold: true}), Line("ж", Cell{Paper: black, Ink: white}))
 	assert.Equal(t, image.Pt(4*Width+2*Margin, 3*Height+2*Margin), img.Bounds().Size())
