@@ -57,7 +57,9 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 // What joins the blank before it makes a line wider than its cells are.
 func TestALineThatIsWiderThanItsCells(t *testing.T) {
 	for _, mark := range []string{"\ufe0f", "\u0301", "\u200d", "\u0600", "\U0001F1E9"} {
-		assert.NotPanics(t, func() { picture(gridOf(t, strings.Repeat("|"+mark, 9)+"|\n"+strings.Repeat("|-", 9)+"|\n"+strings.Repeat("|"+mark, 9)+"|\n")) }, "%q", mark)
+		assert.NotPanics(t, func() {
+			picture(gridOf(t, strings.Repeat("|"+mark, 9)+"|\n"+strings.Repeat("|-", 9)+"|\n"+strings.Repeat("|"+mark, 9)+"|\n"))
+		}, "%q", mark)
 	}
 }
 
