@@ -81,7 +81,7 @@ var errRevoked = usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: as
 // connect asks who the bot is, as long as it takes: at boot the network may
 // come later than ccbot. A token that Telegram does not know is final.
 func connect(ctx context.Context, api *tgbot.Bot, s *service, log *slog.Logger) (*models.User, error) {
-	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+	for tries := 0; ; tries++ {
 		me, err := whoAmI(ctx, api)
 		switch {
 		case err == nil:
@@ -92,7 +92,7 @@ func connect(ctx context.Context, api *tgbot.Bot, s *service, log *slog.Logger) 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
-		again := waitAfter(err, wait)
+		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		s.tried(again)
 		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
 		if err := pause.For(ctx, again); err != nil {
