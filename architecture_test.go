@@ -41,7 +41,7 @@ var floors = [][]string{
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"i18n", "internal"},
 	{"internal/watch"},
-	{"internal/address", "internal/ownfile", "internal/pause"},
+	{"internal/address", "internal/clip", "internal/ownfile", "internal/pause", "internal/procstat"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;
@@ -59,6 +59,7 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/spool"}:      "the records are items of a folder",
 	{"internal/spool", "internal/keepjson"}:     "an item of a newer program stays where it is",
 	{"internal/session", "internal/process"}:    "a record names its agent by process identity",
+	{"internal/transcript", "internal/spool"}:   "a repaired transcript survives a power cut",
 	{"internal/session", "internal/transcript"}: "a record holds transcript cursors",
 }
 
@@ -66,7 +67,8 @@ var sideways = map[[2]string]string{
 var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
-	"internal/hookwire": nil,
+	"internal/hookwire": {"internal/procstat"}, // one reader of /proc for the table and the hook
+	"internal/procstat": nil,
 	"try/botapi":        nil, // a stand-in that shares code with what it tests proves nothing
 	"try/demoagent":     nil,
 }

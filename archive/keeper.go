@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -65,8 +66,6 @@ type Keeper struct {
 
 // Run looks, now and at each interval, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	tick := time.NewTicker(k.interval())
-	defer tick.Stop()
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) } // monotonic
 	var idle Idle
@@ -77,10 +76,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 			k.Purge(ctx)
 			purgeAt = now + purgeEvery
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := pause.For(ctx, k.interval()); err != nil {
+			return err
 		}
 	}
 }

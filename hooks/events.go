@@ -86,15 +86,10 @@ func (e *Events) Run(ctx context.Context) error {
 
 // follow makes a pass at each arrival and when the next refused event is due.
 func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for wait := pause.Forever; ; {
+		pause.Until(ctx, wait, arrived)
+		if ctx.Err() != nil {
 			return nil
-		case <-arrived:
-		case <-timer.C:
 		}
 		due, err := e.pass(ctx, false)
 		switch {
@@ -103,9 +98,8 @@ func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
 		case err != nil && ctx.Err() == nil:
 			e.log.Warn("hook_event_failed", "error", err)
 		}
-		timer.Stop()
-		if !due.IsZero() {
-			timer.Reset(max(due.Sub(e.now()), 0))
+		if wait = pause.Forever; !due.IsZero() {
+			wait = max(due.Sub(e.now()), 0)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package hooks
 import (
 	"fmt"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // maxFailures tries, a minute apart at the end, take about four minutes: longer than a hiccup of the disk or the bot,
@@ -15,13 +17,7 @@ type patience struct {
 	failures    int
 }
 
-func (p patience) wait(count int) time.Duration {
-	wait := p.first
-	for range count - 1 {
-		wait = min(2*wait, p.most)
-	}
-	return wait
-}
+func (p patience) wait(count int) time.Duration { return pause.Doubled(p.first, p.most, count-1) }
 
 // failing is the history of one file that could not be dealt with.
 type failing struct {

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // lookPace is how often something is looked at that changes in a moment and
@@ -12,17 +14,11 @@ const lookPace = 25 * time.Millisecond
 // await looks until done says so, at most for patience. It looks at once, so
 // done is called at least once; false says that patience or ctx ended first.
 func await(ctx context.Context, pace, patience time.Duration, done func() bool) bool {
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	tick := time.NewTicker(pace)
-	defer tick.Stop()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for !done() {
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, pace) != nil {
 			return false
-		case <-deadline.C:
-			return false
-		case <-tick.C:
 		}
 	}
 	return true

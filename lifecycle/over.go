@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -81,5 +82,5 @@ const RetryMost = time.Hour
 // retryAfter is the pause before the next try of a cleanup that failed: a
 // minute, doubled each time, an hour at most.
 func retryAfter(attempts int) time.Duration {
-	return min(time.Minute<<min(max(attempts-1, 0), 6), RetryMost)
+	return pause.Doubled(time.Minute, RetryMost, attempts-1)
 }

@@ -260,12 +260,12 @@ func (s *Service) run(ctx context.Context, id uuid.UUID) {
 
 // failedAgain is the pause after a step that failed, longer each time: what a step
 // tells before it fails is told again by the next.
-func (s *Service) failedAgain(id uuid.UUID) (pause time.Duration) {
+func (s *Service) failedAgain(id uuid.UUID) (wait time.Duration) {
 	s.remember(id, func(m *memory) {
-		pause = min(2*time.Second<<min(m.failures, 8), 5*time.Minute)
+		wait = pause.Doubled(2*time.Second, 5*time.Minute, m.failures)
 		m.failures++
 	})
-	return pause
+	return wait
 }
 
 func (s *Service) stopTimers() {

@@ -67,14 +67,10 @@ func (s *Service) wakeUnfinished() {
 // noticeRegularly looks for second writers at once, for those that came while
 // ccbot was away, and then every noticeEvery.
 func (s *Service) noticeRegularly(ctx context.Context) error {
-	tick := time.NewTicker(noticeEvery)
-	defer tick.Stop()
 	for {
 		s.noticeOnce(ctx)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := pause.For(ctx, noticeEvery); err != nil {
+			return err
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/pause"
 )
 
 // reapDelay is how long tmux is given to learn how a process ended: the pane is dead at the end of its
@@ -67,12 +69,8 @@ func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) 
 			c.noteNudged(panes)
 			_, err = c.lines(ctx, "run-shell", nudge)
 		}
-		timer := time.NewTimer(reapDelay)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, reapDelay) != nil {
 			return panes, nil
-		case <-timer.C:
 		}
 		if err == nil {
 			panes, err = c.readPanes(ctx, args)

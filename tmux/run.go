@@ -65,25 +65,21 @@ func (c *Client) tell(ctx context.Context) {
 func (c *Client) changed() { pause.Poke(c.notify) }
 
 func (c *Client) keepConnected(ctx context.Context) {
-	pause := firstPause
+	failures := 0
 	for ctx.Err() == nil {
 		connected, err := c.connect(ctx)
 		if connected {
-			pause = firstPause
+			failures = 0
 			c.changed()
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		c.cfg.Log.DebugContext(ctx, "tmux not connected", "err", err, "pause", pause)
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-			pause = min(2*pause, longestPause)
-		case <-c.kick:
+		wait := pause.Doubled(firstPause, longestPause, failures)
+		c.cfg.Log.DebugContext(ctx, "tmux not connected", "err", err, "pause", wait)
+		if !pause.Until(ctx, wait, c.kick) {
+			failures++
 		}
-		timer.Stop()
 	}
 }
 

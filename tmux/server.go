@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/pause"
 )
 
 // The size of windows nobody looks at. tmux alone would take 80×24, in which Claude Code folds what
@@ -89,7 +90,7 @@ func (c *Client) home() string {
 func (c *Client) ensureServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	for pause := firstPause; ; pause *= 2 {
+	for tries := 0; ; tries++ {
 		var err error
 		if c.absent() {
 			err = c.startServer(ctx)
@@ -100,12 +101,8 @@ func (c *Client) ensureServer(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, pause.Doubled(firstPause, answerTimeout, tries)) != nil {
 			return fmt.Errorf("ensure tmux server: %w", err)
-		case <-timer.C:
 		}
 	}
 }

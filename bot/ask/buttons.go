@@ -123,7 +123,7 @@ func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 	}
 	q := list[at]
 	for i, o := range q.options {
-		text, cut := clip(oneLined(o.label), maxLabel)
+		text, cut := inUnits(oneLined(o.label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}

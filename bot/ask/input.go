@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/internal/clip"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 )
@@ -107,16 +108,9 @@ func beginnings(object json.RawMessage) json.RawMessage {
 			if !isText {
 				s = value
 			}
-			value = quoted(beginning(s))
+			value = quoted(clip.Bytes(s, keptText, "…"))
 		}
-		fmt.Fprintf(&b, "%s%s:%s", ","[:min(i, 1)], quoted(beginning(f.Key)), value)
+		fmt.Fprintf(&b, "%s%s:%s", ","[:min(i, 1)], quoted(clip.Bytes(f.Key, keptText, "…")), value)
 	}
 	return json.RawMessage("{" + b.String() + "}")
-}
-
-func beginning(s string) string {
-	if len(s) <= keptText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:keptText], "") + "…"
 }

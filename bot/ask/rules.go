@@ -52,7 +52,7 @@ func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
 			more := len(grantedBy(q)) - most
 			return append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
 		}
-		what, _ := clip(oneLined(v.short(g.what)), length)
+		what, _ := inUnits(oneLined(v.short(g.what)), length)
 		text := what
 		if g.note != "" {
 			text = v.Words.Say(i18n.Noted, i18n.Args{"What": what, "Note": v.Words.Say(g.note)})

@@ -66,7 +66,7 @@ func settled(c Card, o decisions.Outcome) Outcome {
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
 	case c.Request.IsQuestion():
-		out.Said, _ = clip(glyph.Signs(o.Text), maxSaid)
+		out.Said, _ = inUnits(glyph.Signs(o.Text), maxSaid)
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 	for _, f := range list {
 		blocks = append(blocks, fieldLine(f))
 	}
-	tool, _ := clip(oneLined(q.Tool), maxWord)
+	tool, _ := inUnits(oneLined(q.Tool), maxWord)
 	args := i18n.Args{"Tool": tool}
 	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: chat.Lines(blocks...)}
 }
@@ -152,8 +152,8 @@ func oneLined(s string) string {
 	return strings.NewReplacer("\n", "⏎", "\t", "⇥").Replace(render.Plain(glyph.Signs(s)).Text)
 }
 
-// clip shortens s to limit UTF-16 units, and says whether it did.
-func clip(s string, limit int) (string, bool) {
+// inUnits shortens s to limit UTF-16 units, and says whether it did.
+func inUnits(s string, limit int) (string, bool) {
 	t := render.Plain(s)
 	if t.Length() <= limit {
 		return t.Text, false

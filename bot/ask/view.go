@@ -72,7 +72,7 @@ func judge(c Card) shown {
 // hides says that something around the body is clipped, or cannot be seen.
 func hides(q Request) bool {
 	unseen := func(s string, limit int) bool {
-		_, cut := clip(oneLined(s), limit)
+		_, cut := inUnits(oneLined(s), limit)
 		return cut || glyph.Hides(s)
 	}
 	for _, g := range grantedBy(q) {
@@ -96,7 +96,7 @@ func (v Viewer) View(c Card, name string) View {
 		c.Request.Input = beginnings(c.Request.Input)
 	}
 	s := v.sheetOf(c)
-	name, _ = clip(oneLined(name), maxName)
+	name, _ = inUnits(oneLined(name), maxName)
 	title := render.Bold(v.Words.Say(s.title, s.args, i18n.Args{"Name": name}))
 	blocks := []render.Text{title}
 	if c.IsOver() { // the chat stays calm
@@ -157,12 +157,12 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 	if _, ok := questionsOf(q); !ok && q.IsQuestion() {
 		list = append(list, render.Plain(v.Words.Say(i18n.AskAtDesk)))
 	}
-	if cwd, _ := clip(oneLined(v.short(q.Cwd)), maxPath); cwd != "" {
+	if cwd, _ := inUnits(oneLined(v.short(q.Cwd)), maxPath); cwd != "" {
 		list = append(list, chat.Marked(v.Words.Say(i18n.AskIn, i18n.Args{"Dir": cwd}), cwd))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
 		by := v.Words.Say(i18n.AskSubagent)
-		if kind, _ := clip(oneLined(q.Subagent), maxWord); kind != "" {
+		if kind, _ := inUnits(oneLined(q.Subagent), maxWord); kind != "" {
 			by = v.Words.Say(i18n.Noted, i18n.Args{"What": by, "Note": kind})
 		}
 		list = append(list, render.Plain(by))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ccbot/bot/render"
+	"ccbot/internal/pause"
 )
 
 // idle is how long Run sleeps when no card has an end.
@@ -14,11 +15,7 @@ const idle = 24 * time.Hour
 func (b *Board) Run(ctx context.Context) error {
 	b.takeUp(ctx, func(record) bool { return true })
 	for ctx.Err() == nil {
-		select {
-		case <-time.After(b.tend(ctx)):
-		case <-b.wake:
-		case <-ctx.Done():
-		}
+		pause.Until(ctx, b.tend(ctx), b.wake)
 	}
 	return nil
 }

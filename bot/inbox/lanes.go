@@ -134,11 +134,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	for ctx.Err() == nil {
 		j, quiet, more := l.next(in)
 		if quiet > 0 { // without a slot: other conversations go on
-			select {
-			case <-time.After(quiet):
-			case <-more:
-			case <-ctx.Done():
-			}
+			pause.Until(ctx, quiet, more)
 			continue
 		}
 		if j.key == "" {

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"ccbot/internal/clip"
 )
 
 const (
@@ -175,8 +177,5 @@ func (p *poller) clean(err error) string {
 	const hole = "[redacted]" // first of all, because a stand-in for the token may be in it
 	token := cmp.Or(p.token, hole)
 	text := strings.NewReplacer(hole, hole, p.url, hole, token, hole, url.QueryEscape(token), hole).Replace(err.Error())
-	if len(text) > maxDescription {
-		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
-	}
-	return text
+	return clip.Bytes(text, maxDescription, "…")
 }

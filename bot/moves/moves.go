@@ -89,19 +89,15 @@ func (m *Moves) TopicGone(gone address.Conversation) {
 
 // Run does what earlier runs have left, then what comes, until ctx ends.
 func (m *Moves) Run(ctx context.Context) error {
-	for {
-		var retry <-chan time.Time // nil waits for ever
+	for ctx.Err() == nil {
+		wait := pause.Forever
 		if err := m.work(ctx); err != nil && ctx.Err() == nil {
 			m.chat.Log.Error("rehome_failed", "error", err.Error())
-			retry = time.After(retryAfter)
+			wait = retryAfter
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-m.wake:
-		case <-retry:
-		}
+		pause.Until(ctx, wait, m.wake)
 	}
+	return nil
 }
 
 func (m *Moves) work(ctx context.Context) error {

@@ -127,15 +127,10 @@ func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool
 		running.Go(work)
 		return true
 	}
-	var timer <-chan time.Time // nil waits for ever
-	if wait > 0 {
-		timer = time.After(wait)
+	if wait <= 0 { // only a wake-up changes anything
+		wait = pause.Forever
 	}
-	select {
-	case <-ctx.Done():
-	case <-o.wake:
-	case <-timer:
-	}
+	pause.Until(ctx, wait, o.wake)
 	return true
 }
 

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+
+	"ccbot/internal/clip"
+	"ccbot/internal/pause"
 )
 
 // answer is what an answer of the Bot API means for what was asked.
@@ -119,10 +122,7 @@ func badRequest(err error, j *job) verdict {
 }
 
 // inBrief is an error in the log.
-func inBrief(err error) string {
-	text := err.Error()
-	return text[:min(len(text), maxReason)]
-}
+func inBrief(err error) string { return clip.Bytes(err.Error(), maxReason, "") }
 
 const (
 	firstBackoff = time.Second
@@ -131,9 +131,5 @@ const (
 
 // backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0, 1).
 func backoff(failures int, jitter float64) time.Duration {
-	d := maxBackoff
-	if failures < 6 {
-		d = min(firstBackoff<<(max(failures, 1)-1), maxBackoff)
-	}
-	return time.Duration(float64(d) * (0.75 + 0.5*jitter))
+	return time.Duration(float64(pause.Doubled(firstBackoff, maxBackoff, failures-1)) * (0.75 + 0.5*jitter))
 }

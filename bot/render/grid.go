@@ -16,24 +16,28 @@ const (
 	maxListedCells    = 60 // cells of a table with links that are listed; longer ones become a file
 )
 
-// grid is a table: its first row is the head, and each cell is a text of one line.
+// grid is a table; each cell is a text of one line.
 type grid struct {
 	rows   [][]Text
 	aligns []east.Alignment
 	widths []int // in columns of a terminal, where Chinese and emoji take two
+	heads  int   // how many rows are the head
 }
 
 func newGrid(rows [][]Text, aligns []east.Alignment) grid {
-	return grid{rows: rows, aligns: aligns, widths: columnWidths(rows)}
+	return grid{rows: rows, aligns: aligns, widths: columnWidths(rows), heads: 1}
 }
 
 // fits says that a phone shows the table in monospace as one.
-func (g grid) fits() bool {
+func (g grid) fits() bool { return g.width() <= maxTable && !g.linked() }
+
+// width is how many columns of a terminal the table takes.
+func (g grid) width() int {
 	total := 3 * (len(g.widths) - 1)
 	for _, w := range g.widths {
 		total += w
 	}
-	return total <= maxTable && !g.linked()
+	return total
 }
 
 // linked finds a cell with a link: there are no links inside code and in pictures, and its target would be lost.

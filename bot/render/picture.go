@@ -1,148 +1,113 @@
 package render
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/crc32"
-	"image"
 	"image/color"
-	"image/draw"
-	"image/png"
+	"slices"
 	"strings"
 
-	east "github.com/yuin/goldmark/extension/ast"
-	"golang.org/x/image/font"
-	"golang.org/x/image/math/fixed"
-	"golang.org/x/image/vector"
+	"github.com/charmbracelet/x/ansi"
+
+	"ccbot/internal/cellpicture"
+)
+
+// Sizes of a picture in pixels. Telegram scales a photo down to 1280 on its long side: what is wider than that, because
+// it has so many columns, has to be zoomed.
+const (
+	goodWidth = 1280
+	maxWidth  = 4000
+	maxHeight = 4000
+	maxArea   = 6 << 20
+	maxRatio  = 18 // core.telegram.org/bots/api#sendphoto: at most 20
+	maxWord   = 18 // in columns; a longer one is broken
 )
 
 // The colours of a picture: dark on light, whatever the theme of the chat is, as code in a screenshot.
 var (
 	paper   = color.RGBA{0xFF, 0xFF, 0xFF, 0xFF}
 	headInk = color.RGBA{0xE6, 0xEC, 0xF3, 0xFF}
-	stripe  = color.RGBA{0xF6, 0xF8, 0xFA, 0xFF}
-	ruleInk = color.RGBA{0xD8, 0xDE, 0xE4, 0xFF}
+	stripe  = color.RGBA{0xF4, 0xF6, 0xF9, 0xFF}
 	ink     = color.RGBA{0x1F, 0x23, 0x28, 0xFF}
-	codeInk = color.RGBA{0xE3, 0xE7, 0xEC, 0xFF} // behind code
 )
 
-// picture draws a table as a PNG; false if the fonts lack something of it, or if nobody could read it. The PNG holds the
-// table as text, too, so that one that is kept can be searched.
+// picture draws a table as it is in monospace, its cells wrapped; false if it has what cannot be drawn, or if nobody
+// could read it.
 func picture(g grid) ([]byte, bool) {
 	if len(g.rows) < 2 || len(g.widths) == 0 {
 		return nil, false
 	}
-	f, err := newFonts()
-	if err != nil {
-		return nil, false // then it is a file
-	}
-	l, ok := f.layout(g)
-	if !ok {
+	wrapped, rowOf := g.wrapped()
+	lines := strings.Split(drawn(wrapped), "\n")
+	s := cellpicture.Size(wrapped.width()+2, len(lines))
+	if s.X > maxWidth || s.Y > maxHeight || s.X*s.Y > maxArea || s.X > maxRatio*s.Y || s.Y > maxRatio*s.X {
 		return nil, false
 	}
-	c := canvas{RGBA: image.NewRGBA(image.Rect(0, 0, l.width, l.height)), fonts: f}
-	c.table(l, g.align)
-	var b bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestSpeed} // Telegram packs it anew
-	if err := enc.Encode(&b, c.RGBA); err != nil {
-		return nil, false
-	}
-	return described(b.Bytes(), g.markdown()), true
-}
-
-type canvas struct {
-	*image.RGBA
-	fonts *fonts
-	shape vector.Rasterizer
-}
-
-func (c *canvas) fill(r image.Rectangle, ink color.RGBA) {
-	draw.Draw(c.RGBA, r, image.NewUniform(ink), image.Point{}, draw.Src)
-}
-
-func (c *canvas) table(l *tableLayout, align func(int) east.Alignment) {
-	c.fill(c.Bounds(), paper)
-	y := margin
-	for i, row := range l.cells {
-		bottom := y + l.heights[i]
-		switch {
-		case i == 0:
-			c.fill(image.Rect(margin, y, l.width-margin, bottom), headInk)
-		case i%2 == 0:
-			c.fill(image.Rect(margin, y, l.width-margin, bottom), stripe)
+	rowOf = slices.Insert(rowOf, wrapped.heads, 0) // the rule below the head
+	p := cellpicture.Picture{Ink: ink, Paper: paper, Text: g.markdown()}
+	for i, line := range lines {
+		style := cellpicture.Cell{}
+		switch row := rowOf[i]; {
+		case row == 0:
+			style = cellpicture.Cell{Bold: true, Paper: headInk}
+		case row%2 == 0:
+			style.Paper = stripe
 		}
-		x := margin
-		for j, lines := range row {
-			c.cell(lines, image.Rect(x+cellPad, y+rowPad, x+cellPad+l.columns[j], bottom), align(j))
-			x += l.columns[j] + 2*cellPad
-		}
-		c.fill(image.Rect(margin, bottom-1, l.width-margin, bottom), ruleInk)
-		y = bottom
+		blank := strings.Repeat(" ", max(wrapped.width()-ansi.StringWidth(line), 0)+1)
+		p.Lines = append(p.Lines, cellpicture.Line(" "+line+blank, style))
 	}
-	c.lines(l)
+	data, err := p.PNG()
+	return data, err == nil // else it is a file
 }
 
-// lines draws the frame, and what is between the columns.
-func (c *canvas) lines(l *tableLayout) {
-	right, bottom := l.width-margin, l.height-margin
-	x := margin
-	for _, w := range l.columns {
-		c.fill(image.Rect(x, margin, x+1, bottom), ruleInk)
-		x += w + 2*cellPad
-	}
-	c.fill(image.Rect(right-1, margin, right, bottom), ruleInk)
-	c.fill(image.Rect(margin, margin, right, margin+1), ruleInk)
-}
-
-func (c *canvas) cell(lines []line, at image.Rectangle, align east.Alignment) {
-	for n, l := range lines {
-		x := at.Min.X
-		switch align {
-		case east.AlignRight:
-			x = at.Max.X - l.width
-		case east.AlignCenter:
-			x += (at.Dx() - l.width) / 2
-		}
-		for i, w := range l.words {
-			if i > 0 && !w.glued {
-				x += c.fonts.blank
+// wrapped has a row for each line of a table whose columns share the width of a phone. rowOf is where each comes from.
+func (g grid) wrapped() (wrapped grid, rowOf []int) {
+	least := make([]int, len(g.widths))
+	for _, row := range g.rows {
+		for i, c := range row {
+			for word := range strings.FieldsSeq(c.Text) {
+				least[i] = max(least[i], min(ansi.StringWidth(word), maxWord))
 			}
-			c.word(w, x, at.Min.Y+n*lineHeight)
-			x += w.width
 		}
 	}
+	room := (goodWidth-2*cellpicture.Margin)/cellpicture.Width - 2 - 3*(len(g.widths)-1)
+	widths := fit(g.widths, least, room)
+	var rows [][]Text
+	for i, row := range g.rows {
+		first := len(rows)
+		for j, c := range row {
+			for n, line := range strings.Split(ansi.Wrap(unmarked.Replace(c.Text), widths[j], "/_"), "\n") {
+				if first+n == len(rows) {
+					rows, rowOf = append(rows, make([]Text, len(widths))), append(rowOf, i)
+				}
+				rows[first+n][j] = Text{Text: strings.TrimSpace(line)}
+			}
+		}
+		if i == 0 {
+			wrapped.heads = len(rows)
+		}
+	}
+	wrapped.rows, wrapped.aligns, wrapped.widths = rows, g.aligns, columnWidths(rows)
+	return wrapped, rowOf
 }
 
-func (c *canvas) word(w word, x, y int) {
-	if s, ok := signs[firstRune(w.text)]; ok {
-		s.trace(&c.shape)
-		c.shape.Draw(c.RGBA, image.Rect(x, y+3, x+signSize, y+3+signSize), image.NewUniform(s.ink), image.Point{})
-		return
-	}
-	if w.style == codeStyle {
-		c.fill(image.Rect(x-3, y+3, x+w.width+3, y+lineHeight-3), codeInk)
-	}
-	d := font.Drawer{Dst: c.RGBA, Src: image.NewUniform(ink), Face: c.fonts.faces[w.style], Dot: fixed.P(x, y+lineHeight-10)}
-	d.DrawString(w.text)
-	if w.struck {
-		c.fill(image.Rect(x, y+lineHeight/2+1, x+w.width, y+lineHeight/2+3), ink)
-	}
-}
+// unmarked takes out what only says where its neighbours break.
+var unmarked = strings.NewReplacer("\u200B", "", "\u2060", "", "\uFEFF", "", "\u00AD", "", "\u2011", "-")
 
-func firstRune(s string) rune {
-	for _, r := range s {
-		return r
+// fit shares the width among the columns: each has what its longest word needs, and those with more to say have more of
+// what is left.
+func fit(natural, least []int, width int) []int {
+	whole, needed := 0, 0
+	for i := range natural {
+		whole += natural[i]
+		needed += least[i]
 	}
-	return 0
-}
-
-// described puts a text into a PNG, behind its header (PNG, 11.3.3.4: iTXt, not compressed).
-func described(data []byte, text string) []byte {
-	const header = 8 + 25 // the signature and IHDR
-	body := "iTXtDescription\x00\x00\x00\x00\x00" + strings.ReplaceAll(text, "\x00", "")
-	out := append([]byte(nil), data[:header]...)
-	out = binary.BigEndian.AppendUint32(out, uint32(len(body)-len("iTXt")))
-	out = append(out, body...)
-	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE([]byte(body)))
-	return append(out, data[header:]...)
+	if whole <= width {
+		return natural
+	}
+	columns := slices.Clone(least)
+	for i := range columns {
+		if wish := whole - needed; wish > 0 && width > needed {
+			columns[i] += (width - needed) * (natural[i] - least[i]) / wish
+		}
+	}
+	return columns
 }

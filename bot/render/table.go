@@ -86,7 +86,7 @@ func drawn(g grid) string {
 			line.WriteString(padded(c.Text, width, g.align(i)))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-		if n == 0 {
+		if n == g.heads-1 {
 			b.WriteString(headRule(g.widths) + "\n")
 		}
 	}

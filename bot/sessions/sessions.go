@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/clip"
 )
 
 // Agents are looked at.
@@ -225,8 +226,7 @@ func splitNameAndPath(args string) (name, path string) {
 // nameOf is the name that a session gets of what was typed.
 func nameOf(typed string) string {
 	name := chat.Visible(strings.Trim(typed, quotes+" \t\n"))
-	letters := []rune(strings.Join(strings.Fields(name), "-"))
-	return string(letters[:min(len(letters), chat.MaxName)])
+	return clip.Runes(strings.Join(strings.Fields(name), "-"), chat.MaxName)
 }
 
 // stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and

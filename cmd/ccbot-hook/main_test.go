@@ -353,7 +353,7 @@ func TestP10_HookImportsNothingMuch(t *testing.T) {
 		}
 		assert.NotContains(t, []string{"net", "net/http", "os/exec", "log", "log/slog", "flag"}, path, "the hook does no such thing")
 	}
-	assert.ElementsMatch(t, []string{"ccbot/cmd/ccbot-hook", "ccbot/internal/hookwire"}, foreign)
+	assert.Subset(t, []string{"ccbot/cmd/ccbot-hook", "ccbot/internal/hookwire", "ccbot/internal/procstat"}, foreign) // the last on Linux only
 }
 
 func eventually(t *testing.T, done func() bool) {

@@ -139,7 +139,7 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c = &config{home: home, claudeSet: expandHome(merged["CLAUDE_CONFIG_DIR"], home), unknown: unknownSettings(merged, vars)}
+	c = &config{home: home, claudeSet: merged["CLAUDE_CONFIG_DIR"], unknown: unknownSettings(merged, vars)}
 	if err := env.ParseWithOptions(c, env.Options{Environment: merged,
 		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): readSpan}}); err != nil {
 		return nil, "", exit.Usage(describe(err, file))

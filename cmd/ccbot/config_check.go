@@ -121,7 +121,11 @@ func (c *config) checkPaths() error {
 	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
 		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
 	}
-	c.Dir = filepath.Clean(c.Dir) // the kernel would follow a link before a "..", and all else here does not
+	// The kernel would follow a link before a "..", and all else here does not.
+	c.Dir, c.ClaudeDir = filepath.Clean(c.Dir), filepath.Clean(c.ClaudeDir)
+	if c.claudeSet != "" {
+		c.claudeSet = c.ClaudeDir
+	}
 	return nil
 }
 

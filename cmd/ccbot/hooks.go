@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
-	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 )
 
@@ -41,24 +38,13 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return root
 }
 
-// hookFolders are the two folders that the hooks' verbs need. They are read as
-// the bot reads them, but neither a token nor anything else need be set.
+// hookFolders are the two folders that the hooks' verbs need; nothing need be set for them.
 func hookFolders(environ []string) (dir, claudeDir string, err error) {
-	vars := env.ToMap(environ)
-	home := vars["HOME"]
-	if home == "" {
-		return "", "", exit.Usage(errors.New("HOME is not set"))
-	}
-	merged, _, err := withFile(vars, home)
+	c, file, err := parseConfig(environ)
 	if err != nil {
 		return "", "", err
 	}
-	dir = stateFolder(merged, home)
-	claudeDir = expandHome(cmp.Or(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
-	if !filepath.IsAbs(dir) || !filepath.IsAbs(claudeDir) {
-		return "", "", exit.Usage(errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths"))
-	}
-	return dir, filepath.Clean(claudeDir), nil
+	return c.Dir, c.ClaudeDir, c.check(file, c.checkPaths)
 }
 
 func hooksInstall(environ []string, stdout, stderr io.Writer) error {
@@ -200,10 +186,7 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 
 func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
 	if asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return terminal.JSON(stdout, r)
 	}
 	for _, e := range r.Events {
 		fmt.Fprintf(stdout, "%s: %s\n", e.Event, e.State)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +26,7 @@ type metrics struct {
 	took     prometheus.Gauge
 	actions  *prometheus.CounterVec
 	notices  *prometheus.GaugeVec
-	ages     *ageMetric
+	ages     atomic.Pointer[prometheus.Metric]
 	purged   *prometheus.HistogramVec
 	ended    *prometheus.CounterVec
 	listener net.Listener // nil: nobody may read them
@@ -32,7 +34,7 @@ type metrics struct {
 
 // newMetrics makes them; states counts the sessions at each reading.
 func newMetrics(states func() map[session.State]int) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), ages: newAgeMetric(),
+	m := &metrics{registry: prometheus.NewRegistry(),
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
 			Help: "How long the last recovery took."}),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
@@ -46,7 +48,8 @@ func newMetrics(states func() map[session.State]int) *metrics {
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
 		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
-	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.ages, m.purged,
+	m.aged(nil)
+	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
@@ -63,7 +66,23 @@ func (m *metrics) recovered(r recovery.Report) {
 	for _, n := range r.Notices {
 		m.notices.WithLabelValues(string(n.Kind)).Inc()
 	}
-	m.ages.set(r.Ages)
+	m.aged(r.Ages)
+}
+
+var agesDesc = prometheus.NewDesc("ccbot_recovery_session_age_seconds",
+	"Time since the last sign of life of the open sessions, at the last recovery.", nil, nil)
+
+// aged makes the histogram of a report's ages anew. Each of its buckets counts those before as well; the sum is not known.
+func (m *metrics) aged(ages []recovery.AgeBucket) {
+	buckets, count := make(map[float64]uint64), uint64(0)
+	for _, a := range ages {
+		count += uint64(max(a.Count, 0))
+		if a.UpTo > 0 {
+			buckets[a.UpTo.Seconds()] = count
+		}
+	}
+	histogram := prometheus.MustNewConstHistogram(agesDesc, count, math.NaN(), buckets)
+	m.ages.Store(&histogram)
 }
 
 // forgot counts a record that has gone.

@@ -147,12 +147,3 @@ func remove(box *os.Root, name string) error {
 	}
 	return nil
 }
-
-// syncNames puts the folder's names on disk.
-func syncNames(box *os.Root) error {
-	f, err := box.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}

@@ -5,7 +5,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"ccbot/internal/clip"
 )
 
 // MaxName is the longest name of a file, in bytes.
@@ -63,7 +64,7 @@ func numbered(name string, n int) string {
 	if n > 1 {
 		number = fmt.Sprintf("-%d", n)
 	}
-	return strings.TrimRight(cut(stem, MaxName-len(number)-len(ending)), ".") + number + ending
+	return strings.TrimRight(clip.Bytes(stem, MaxName-len(number)-len(ending), ""), ".") + number + ending
 }
 
 // split takes a name's ending off, if it is one that programs go by.
@@ -73,15 +74,4 @@ func split(name string) (stem, ending string) {
 		return name, ""
 	}
 	return strings.TrimSuffix(name, ending), ending
-}
-
-// cut is the beginning of s, at most limit bytes of whole characters.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }

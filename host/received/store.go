@@ -251,7 +251,7 @@ func (s *Store) name(box *os.Root, key string, r record, wished string) (string,
 		if err != nil {
 			return "", fmt.Errorf("name a file: %w", err)
 		}
-		return r.Name, errors.Join(remove(box, r.Part), syncNames(box))
+		return r.Name, errors.Join(remove(box, r.Part), spool.SyncFolder(box.Open(".")))
 	}
 	return "", fmt.Errorf("name a file: there are %d of that name", names)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccbot/internal/keepjson"
+	"ccbot/internal/pause"
 )
 
 // every is how often Run looks for files whose time is over.
@@ -19,8 +20,6 @@ const every = time.Hour
 // Run removes files whose time is over, now and every hour, until ctx ends. waits says which names
 // a prompt has that is still to be typed.
 func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for {
 		names, err := waits()
 		if err == nil {
@@ -29,10 +28,8 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 		if err != nil {
 			s.log.Warn("inbox_not_cleaned", "error", err.Error())
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, every) != nil {
 			return nil
-		case <-tick.C:
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
@@ -248,7 +249,7 @@ func TestP9_APeerThatDiesBeforeItsReplyGetsNone(t *testing.T) {
 			if _, err := s.table.Inspect(p.PID); err != nil {
 				return json.RawMessage(`"for the dead"`), nil
 			}
-			pause(ctx, tick)
+			_ = pause.For(ctx, tick)
 		}
 	})
 	s.run(t)

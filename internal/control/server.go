@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
@@ -122,7 +123,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			return fmt.Errorf("control: %w", err)
 		case err != nil: // no file descriptors left, most likely
 			s.log.Warn("control_not_accepted", "error", err.Error())
-			pause(ctx, time.Second)
+			_ = pause.For(ctx, time.Second)
 			continue
 		}
 		select {
@@ -132,15 +133,6 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			s.reply(conn, nil, busy())
 			_ = conn.Close()
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
@@ -409,7 +410,7 @@ func FuzzServerLine(f *testing.F) {
 		<-ended
 	})
 	for !exists(s.path) {
-		pause(ctx, tick)
+		_ = pause.For(ctx, tick)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: s.path, Net: "unix"})

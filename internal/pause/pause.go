@@ -1,22 +1,47 @@
-// Package pause waits: for a time or the end of a context, and longer after each failure. It also wakes who waits.
+// Package pause waits: for a time, a wake-up or the end of a context, and longer after each failure.
 package pause
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 )
 
+// Forever is a pause that only a wake-up or a context ends.
+const Forever time.Duration = math.MaxInt64
+
 // For returns nil after d, or the context's error when that ends first.
 func For(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Until returns after d, at a wake-up or when ctx ends, whichever is first, and reports whether it was a wake-up.
+func Until(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bool) {
+	var timer <-chan time.Time // nil waits for ever
+	if d != Forever {
+		timer = time.After(d)
+	}
+	select {
+	case <-timer:
+	case <-ctx.Done():
+	case <-wake:
+		return true
+	}
+	return false
+}
+
+// Doubled is a pause that doubles n times, up to most.
+func Doubled(first, most time.Duration, n int) time.Duration {
+	for ; n > 0 && first < most; n-- {
+		first *= 2
+	}
+	return min(first, most)
 }
 
 // Backoff says how long to wait after the next failure in a row: from Min, doubling, up to Max. Half of
@@ -28,10 +53,7 @@ type Backoff struct {
 
 // Next is the pause after one more failure.
 func (b *Backoff) Next() time.Duration {
-	d := b.Max
-	if b.failures < 16 { // far beyond it the shift would overflow
-		d = min(b.Min<<b.failures, b.Max)
-	}
+	d := Doubled(b.Min, b.Max, b.failures)
 	b.failures++
 	return d/2 + rand.N(d/2+1)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/pause"
 )
 
 // Status is what the agent does, in Claude Code's words. Other values than the known ones may come.
@@ -61,15 +62,13 @@ var pauses = [...]time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time
 // at every attempt within 50 ms; both leave open what the process does.
 func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	path := d.path(pid)
-	for _, pause := range pauses {
+	for _, wait := range pauses {
 		f, err := readOnce(path, pid)
 		if !errors.Is(err, ErrTorn) {
 			return f, err
 		}
-		select {
-		case <-ctx.Done():
-			return File{}, fmt.Errorf("presence: read %s: %w", path, ctx.Err())
-		case <-time.After(pause):
+		if err := pause.For(ctx, wait); err != nil {
+			return File{}, fmt.Errorf("presence: read %s: %w", path, err)
 		}
 	}
 	return readOnce(path, pid)

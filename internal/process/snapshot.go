@@ -3,6 +3,8 @@ package process
 import (
 	"sort"
 	"time"
+
+	"ccbot/internal/procstat"
 )
 
 // Process is one process as the kernel's table showed it at one moment.
@@ -34,7 +36,7 @@ type Process struct {
 func (p Process) Terminal() string { return terminalName(p.TTY) }
 
 // Gone says that the process has ended and only waits to be collected by its parent.
-func (p Process) Gone() bool { return p.State == 'Z' || p.State == 'X' || p.State == 'x' }
+func (p Process) Gone() bool { return procstat.Gone(p.State) }
 
 // Snapshot is the process table at one moment, sorted by pid when it comes from [Table.Snapshot].
 type Snapshot struct {

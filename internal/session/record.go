@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/address"
+	"ccbot/internal/clip"
 	"ccbot/internal/git"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
@@ -250,10 +250,7 @@ func (r *Record) Note(now time.Time, rule Rule, why string) {
 }
 
 func (r *Record) change(to State, now time.Time, rule Rule, why string) Change {
-	if len(why) > whyLimit {
-		why = strings.ToValidUTF8(why[:whyLimit], "") + "…"
-	}
-	return Change{At: now.UTC(), From: r.State, To: to, Rule: rule, Why: why}
+	return Change{At: now.UTC(), From: r.State, To: to, Rule: rule, Why: clip.Bytes(why, whyLimit, "…")}
 }
 
 func (r *Record) note(c Change) {

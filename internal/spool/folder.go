@@ -98,7 +98,7 @@ func (f Folder) Remove(name string) error {
 		return nil
 	}
 	if err == nil && f.Fsync {
-		err = syncFolder(f.Path)
+		err = SyncFolder(os.Open(f.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("spool: remove %s: %w", name, err)
@@ -122,7 +122,7 @@ func (f Folder) write(path string, data []byte) error {
 	if err := pending.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
-	return syncFolder(f.Path) // renameio syncs the file, not its new name
+	return SyncFolder(os.Open(f.Path)) // renameio syncs the file, not its new name
 }
 
 func writeFast(path string, data []byte) error {
@@ -145,18 +145,10 @@ func writeFast(path string, data []byte) error {
 
 // Sync has the names of the items survive a power cut.
 func (f Folder) Sync() error {
-	if err := syncFolder(f.Path); err != nil {
+	if err := SyncFolder(os.Open(f.Path)); err != nil {
 		return fmt.Errorf("spool: sync: %w", err)
 	}
 	return nil
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func (f Folder) maxSize() int64 {

@@ -57,7 +57,7 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 		return nil
 	}
 	// The new name first: after a power cut the item may be in both folders, never in none.
-	return errors.Join(syncFolder(dir), syncFolder(f.Path))
+	return errors.Join(SyncFolder(os.Open(dir)), SyncFolder(os.Open(f.Path)))
 }
 
 // reserve finds a name of which neither the item nor its reason exists. The reason is made exclusively, so it is what

@@ -3,6 +3,8 @@ package transcript
 import (
 	"strings"
 	"time"
+
+	"ccbot/internal/clip"
 )
 
 // Failure is what ended a turn with an error, or kept a prompt from beginning one. It stands until the agent answers, or
@@ -27,7 +29,7 @@ const (
 // failure reads a line of Claude Code's own about a request that failed.
 func (e *entry) failure() Failure {
 	text, _ := texts(e.Message.Content)
-	f := Failure{Kind: FailedRequest, Text: clip(strings.TrimSpace(text), maxText)}
+	f := Failure{Kind: FailedRequest, Text: clip.Runes(strings.TrimSpace(text), maxText)}
 	switch {
 	case e.Error == "authentication_failed":
 		f.Kind = FailedLogin
@@ -48,5 +50,5 @@ func (e *entry) blocked() Failure {
 	text, _ := texts(e.Content)
 	text, _, _ = strings.Cut(text, originalPrompt)
 	_, reason, _ := strings.Cut(text, "\n") // the first line says what happened
-	return Failure{Kind: FailedHook, Text: clip(strings.TrimSpace(reason), maxText)}
+	return Failure{Kind: FailedHook, Text: clip.Runes(strings.TrimSpace(reason), maxText)}
 }

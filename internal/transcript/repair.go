@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/ownfile"
+	"ccbot/internal/spool"
 )
 
 // Repair writes a copy of h.Path under the session id as, in the same folder, and leaves the original as it
@@ -81,18 +82,10 @@ func create(folder *os.Root, name string, fill func(io.Writer) error) (err error
 	if err := folder.Link(temp, name); err != nil {
 		return err
 	}
-	if err := syncFolder(folder); err != nil {
+	if err := spool.SyncFolder(folder.Open(".")); err != nil {
 		return errors.Join(err, folder.Remove(name))
 	}
 	return nil
-}
-
-func syncFolder(folder *os.Root) error {
-	f, err := folder.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // copyWhole copies the whole lines of a transcript and gives them another session id.

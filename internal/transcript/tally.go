@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccbot/internal/clip"
 )
 
 const (
@@ -93,7 +95,7 @@ func (t *tally) take(line []byte) {
 	}
 	l.blocks = blocks(l.Message.Content)
 	if l.PermissionMode != "" {
-		t.PermissionMode = clip(l.PermissionMode, maxText)
+		t.PermissionMode = clip.Runes(l.PermissionMode, maxText)
 	}
 	switch l.Type {
 	case "assistant":
@@ -121,7 +123,7 @@ func (t *tally) count(l tallied) {
 	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
 		return
 	}
-	t.LastMessage = clip(l.Message.ID, maxText)
+	t.LastMessage = clip.Runes(l.Message.ID, maxText)
 	t.Tokens.Input += u.Input
 	t.Tokens.CacheCreation += u.CacheCreation
 	t.Tokens.CacheRead += u.CacheRead
@@ -133,7 +135,7 @@ const synthetic = "<synthetic>"
 
 func (t *tally) answered(l tallied) {
 	if model := l.Message.Model; model != "" && model != synthetic {
-		t.Model = clip(model, maxText)
+		t.Model = clip.Runes(model, maxText)
 		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
 			t.Requested = "" // half a name is none
 		}
@@ -219,11 +221,11 @@ func stepOf(b block) string {
 			continue
 		}
 		if key == "command" {
-			return clip(subject, maxText)
+			return clip.Runes(subject, maxText)
 		}
-		return clip(b.Name+" "+subject, maxText)
+		return clip.Runes(b.Name+" "+subject, maxText)
 	}
-	return clip(b.Name, maxText)
+	return clip.Runes(b.Name, maxText)
 }
 
 // release stops waiting for results.
@@ -284,7 +286,7 @@ func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
 
 // add makes a new slice each time: an earlier value of the progress may hold the old one.
 func (t *tally) add(id, text, status string) {
-	t.Tasks = append(slices.Clone(t.Tasks), Task{ID: clip(id, maxText), Text: clip(text, maxText), Status: clip(status, maxText)})
+	t.Tasks = append(slices.Clone(t.Tasks), Task{ID: clip.Runes(id, maxText), Text: clip.Runes(text, maxText), Status: clip.Runes(status, maxText)})
 	if len(t.Tasks) > maxTasks {
 		oldest := max(0, slices.IndexFunc(t.Tasks, func(k Task) bool { return k.Status == "completed" }))
 		t.Tasks = slices.Delete(t.Tasks, oldest, oldest+1)
@@ -301,18 +303,6 @@ func (t *tally) update(id string, in taskInput) {
 		t.Tasks = slices.Delete(t.Tasks, i, i+1)
 		return
 	}
-	t.Tasks[i].Text = cmp.Or(clip(in.Subject, maxText), t.Tasks[i].Text)
-	t.Tasks[i].Status = cmp.Or(clip(in.Status, maxText), t.Tasks[i].Status)
-}
-
-// clip is the start of a text, n characters at most.
-func clip(s string, n int) string {
-	count := 0
-	for i := range s {
-		if count == n {
-			return s[:i]
-		}
-		count++
-	}
-	return s
+	t.Tasks[i].Text = cmp.Or(clip.Runes(in.Subject, maxText), t.Tasks[i].Text)
+	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, maxText), t.Tasks[i].Status)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"ccbot/internal/pause"
 	"ccbot/tmux"
 )
 
@@ -162,12 +163,7 @@ func (f *Fake) OnChange(fn func()) {
 	f.onChange = append(f.onChange, fn)
 }
 
-func (f *Fake) changed() {
-	select {
-	case f.notify <- struct{}{}:
-	default:
-	}
-}
+func (f *Fake) changed() { pause.Poke(f.notify) }
 
 // Ensure starts the server again after StopServer.
 func (f *Fake) Ensure(ctx context.Context) error {

@@ -64,6 +64,7 @@ func WithFolder(path, folder string) string {
 var serverNames = []string{"HOME", "PATH", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR",
 	"TMUX_TMPDIR", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "COLORTERM"}
 
+// Server gives what a tmux server gets, and any other program that ccbot starts: nothing secret is in it.
 func Server(environ []string) []string {
 	var env []string
 	for _, kv := range environ {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // aliveFile has no content: its time says when ccbot was last there.
@@ -31,20 +33,13 @@ func Absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
 // KeepAlive notes that ccbot is there, until it is not. It belongs behind the look at how long it was
 // away.
 func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
-	tick := time.NewTicker(alivePace)
-	defer tick.Stop()
 	failing := false
-	for over := false; !over; {
+	for over := error(nil); over == nil; over = pause.For(ctx, alivePace) {
 		err := touch(filepath.Join(dir, aliveFile), time.Now())
 		if err != nil && !failing {
 			log.Warn("presence_not_noted", "error", err.Error(), "consequence", "after a restart old prompts are asked about")
 		}
 		failing = err != nil
-		select {
-		case <-ctx.Done():
-			over = true
-		case <-tick.C:
-		}
 	}
 	_ = touch(filepath.Join(dir, aliveFile), time.Now()) // a failure was told
 	return ctx.Err()

@@ -61,24 +61,15 @@ func (r *Room) Refused() { pause.Poke(r.wake) }
 
 // Run looks until ctx ends.
 func (r *Room) Run(ctx context.Context) error {
-	for refused := false; ; {
+	for refused := false; ctx.Err() == nil; {
 		r.look(ctx, refused)
 		pace := roomPace
 		if r.full || r.doubt {
 			pace = fullPace
 		}
-		next := time.NewTimer(pace)
-		select {
-		case <-ctx.Done():
-			next.Stop()
-			return ctx.Err()
-		case <-r.wake:
-			refused = true
-		case <-next.C:
-			refused = false
-		}
-		next.Stop()
+		refused = pause.Until(ctx, pace, r.wake)
 	}
+	return ctx.Err()
 }
 
 // look finds out how full the disk is, and has told what is not told yet. Only a disk that may be full is

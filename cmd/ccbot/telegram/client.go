@@ -79,11 +79,11 @@ func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error
 // ErrRevoked says that Telegram does not know the token, at start or later.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
-// Connect asks who the bot is, as long as it takes: at boot the network may
-// come later than ccbot. tried hears of each try how long is waited now, zero once
-// Telegram has answered. A token that Telegram does not know is final.
+// Connect asks who the bot is, as long as it takes: at boot the network may come later than ccbot.
+// tried hears after each try how long is waited now, zero once Telegram has answered. A token that
+// Telegram does not know is final.
 func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
-	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+	for tries := 0; ; tries++ {
 		me, err := whoAmI(ctx, api)
 		switch {
 		case err == nil:
@@ -94,7 +94,7 @@ func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
-		again := waitAfter(err, wait)
+		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
 		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
 		if err := pause.For(ctx, again); err != nil {

@@ -1,16 +1,15 @@
-package render
+package cellpicture
 
 import (
+	"image"
 	"image/color"
 	"math"
-
-	"golang.org/x/image/vector"
 )
 
-// signSize is the width of a sign in a picture, and nearly its height.
+// signSize is the width and height of a sign that takes two columns.
 const signSize = 28
 
-// sign is a character that the fonts lack and tables are full of: a polygon in a square of one, and its colour.
+// sign is a character that the fonts lack and texts are full of: a polygon in a square of one, and its colour.
 type sign struct {
 	shape [][2]float32
 	ink   color.RGBA
@@ -57,15 +56,18 @@ func polygon(n int, radius func(int) float64) [][2]float32 {
 	return points
 }
 
-// trace draws the outline into a rasterizer that is as large as the sign.
-func (s sign) trace(r *vector.Rasterizer) {
-	r.Reset(signSize, signSize)
+// sign draws one in the middle of its cell.
+func (c *canvas) sign(s sign, at image.Rectangle) {
+	size := min(at.Dx(), signSize)
+	c.shape.Reset(size, size)
 	for i, p := range s.shape {
-		if x, y := p[0]*signSize, p[1]*signSize; i == 0 {
-			r.MoveTo(x, y)
+		if x, y := p[0]*float32(size), p[1]*float32(size); i == 0 {
+			c.shape.MoveTo(x, y)
 		} else {
-			r.LineTo(x, y)
+			c.shape.LineTo(x, y)
 		}
 	}
-	r.ClosePath()
+	c.shape.ClosePath()
+	corner := at.Min.Add(image.Pt((at.Dx()-size)/2, (at.Dy()-size)/2))
+	c.shape.Draw(c.RGBA, image.Rectangle{corner, corner.Add(image.Pt(size, size))}, image.NewUniform(s.ink), image.Point{})
 }

@@ -1,0 +1,23 @@
+// Package clip cuts texts to a size. Each function is named after the unit that it counts; the chat counts UTF-16 units
+// (render), a terminal cells (ansi).
+package clip
+
+import "strings"
+
+// Bytes is s, or its whole characters in the first most bytes with mark behind them.
+func Bytes(s string, most int, mark string) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + mark
+}
+
+// Runes is s, or its first most characters.
+func Runes(s string, most int) string {
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
