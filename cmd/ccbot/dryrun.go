@@ -24,11 +24,7 @@ import (
 // with nothing behind them that could change anything. Beside a bot it is what
 // `ccbot recover` would have that one do.
 func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, io.Discard) // what it cannot read the plan tells
+	c, store, err := openForReading(environ, io.Discard) // what it cannot read the plan tells
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,16 @@ func openRecords(dir string, stderr io.Writer) (*session.Store, error) {
 	return store, nil
 }
 
+// openForReading is what each verb begins with that only looks.
+func openForReading(environ []string, stderr io.Writer) (config, *session.Store, error) {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return config{}, nil, err
+	}
+	store, err := openRecords(c.Dir, stderr)
+	return c, store, err
+}
+
 func asideText(a session.Aside) string {
 	if a.Newer {
 		return fmt.Sprintf("%s is of a newer ccbot and left alone: %s", a.File, a.Why)

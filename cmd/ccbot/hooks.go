@@ -12,8 +12,7 @@ import (
 	"ccbot/hooks"
 )
 
-// The exit code of a status that is not all well; the lines before say what is
-// wrong.
+// The exit code of a status that is not all well; the lines before say what is wrong.
 var (
 	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
@@ -185,23 +184,21 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 }
 
 func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
-	if asJSON {
-		return terminal.JSON(stdout, r)
-	}
-	for _, e := range r.Events {
-		fmt.Fprintf(stdout, "%s: %s\n", e.Event, e.State)
-		for _, command := range e.Commands {
-			if e.State != hooks.InstallCurrent {
-				fmt.Fprintf(stdout, "  %s\n", command)
+	return terminal.Show(stdout, asJSON, r, func(p *terminal.Printer) {
+		for _, e := range r.Events {
+			p.Line("%s: %s", e.Event, e.State)
+			for _, command := range e.Commands {
+				if e.State != hooks.InstallCurrent {
+					p.Line("  %s", command)
+				}
 			}
 		}
-	}
-	if r.HooksOff {
-		fmt.Fprintln(stdout, hooksOff)
-	}
-	if r.Problem != "" {
-		fmt.Fprintln(stdout, r.Problem)
-	}
-	_, err := fmt.Fprintln(stdout, r.File)
-	return err
+		if r.HooksOff {
+			p.Line("%s", hooksOff)
+		}
+		if r.Problem != "" {
+			p.Line("%s", r.Problem)
+		}
+		p.Line("%s", r.File)
+	})
 }

@@ -96,11 +96,7 @@ token, takes no lock, and may run beside the bot.`,
 }
 
 func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	c, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}

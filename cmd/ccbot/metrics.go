@@ -104,8 +104,7 @@ func (m *metrics) acted(results []recovery.Result) {
 	}
 }
 
-// listenMetrics opens METRICS_ADDR. What is in its way only a change of the
-// configuration mends.
+// listenMetrics opens METRICS_ADDR. What is in its way only a change of the configuration mends.
 func (s *system) listenMetrics(ctx context.Context) (err error) {
 	if s.MetricsAddr == "" {
 		return nil

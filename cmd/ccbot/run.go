@@ -123,16 +123,18 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.noteAlive, s.room.Run} {
+		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
+	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
 	username, publishMenu, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
 	s.bot.Username = username
 	publishMenu(s.bot.Published())
-	intake := inbox.NewIntake(inbox.Config{Client: s.apiClient(), Connect: s.apiClient, API: s.APIURL, Token: token.Standin,
+	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
+	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
 		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
@@ -141,9 +143,6 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.Shared()))
 	return intake.Run(ctx)
 }
-
-// apiClient makes a client for the Bot API.
-func (c config) apiClient() *http.Client { return telegram.Client(c.Token, c.APIURL) }
 
 // unkept gives what can be done about a message that the disk does not take, and has the disk looked
 // at.

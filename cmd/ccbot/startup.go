@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
@@ -126,11 +125,6 @@ func lastingIn(run context.Context) func(context.Context) (context.Context, cont
 		stop := context.AfterFunc(run, cancel)
 		return lasting, func() { stop(); cancel() }
 	}
-}
-
-// noteAlive notes that ccbot is there, until it is not.
-func (s *system) noteAlive(ctx context.Context) error {
-	return statefolder.KeepAlive(ctx, s.Dir, s.log)
 }
 
 // nameOf is empty for a session that is forgotten.

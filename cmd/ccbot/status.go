@@ -78,11 +78,7 @@ its folder since it was started, who else has its conversation open, and what wa
 }
 
 func status(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	c, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,7 @@ what evidence, oldest first. It reads only. Times are this machine's, with --jso
 }
 
 func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	_, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}

@@ -249,9 +249,8 @@ type unmade struct {
 	launches hooks.Launch
 }
 
-// Remove waits until nobody works on the record, and removes it only if there is
-// still nothing of it. Its launch settings go first: without the record nobody
-// would know of them.
+// Remove waits until nobody works on the record, and removes it only if there is still nothing of
+// it. Its launch settings go first: without the record nobody would know of them.
 func (u unmade) Remove(id uuid.UUID) error {
 	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {

@@ -197,8 +197,7 @@ func TestADownloadThatStallsEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A server with --local names files of its disk, in folders that have the token as
-// their name.
+// A server with --local names files of its disk, in folders that have the token as their name.
 func TestAFileOfThisMachineIsReadOnlyWhereTheServerIsHere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), secretToken)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
