@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
 	{"i18n", "internal"},
-	{"internal/address", "internal/pause"},
+	{"internal/address", "internal/claudeflags", "internal/pause"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -107,7 +108,7 @@ func TestContinuesAlone(t *testing.T) {
 		{"it was interrupted before", func(r *session.Record) { r.Interruption.Again = true }, false},
 		{"it does not ask", func(r *session.Record) { r.Launch.PermissionMode = "bypass" }, false},
 		{"a flag says so", func(r *session.Record) { r.Launch.Flags = []string{"--dangerously-skip-permissions"} }, false},
-		{"it was switched to that", func(r *session.Record) { r.Progress.PermissionMode = modeBypass }, false},
+		{"it was switched to that", func(r *session.Record) { r.Progress.PermissionMode = claudeflags.ModeBypass }, false},
 		{"nobody knows how it was started", func(r *session.Record) { r.Launch = nil }, false},
 	}
 	for _, tt := range tests {
