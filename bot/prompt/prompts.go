@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -77,18 +76,8 @@ func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
-		News: map[news.Kind]func(context.Context, news.Note) error{
-			news.Typed:        p.tell,
-			news.Delivered:    p.tell,
-			news.Queued:       p.tell,
-			news.HeldUnknown:  p.tell,
-			news.HeldBash:     p.tell,
-			news.HeldDialog:   p.tell,
-			news.HeldDraft:    p.tell,
-			news.Unproven:     p.tell,
-			news.TakenBack:    p.tellStopped,
-			news.DraftCleared: p.tellDraft,
-		},
+		News: []chat.Teller{chat.Tells(p.tellTyped), chat.Tells(p.tellDelivered), chat.Tells(p.tellHeld),
+			chat.Tells(p.tellUnproven), chat.Tells(p.tellStopped), chat.Tells(p.tellDraft)},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},

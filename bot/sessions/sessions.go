@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -98,11 +97,8 @@ func (s *Sessions) Feature() chat.Feature {
 			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
-			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
-			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
-			news.Retrying: s.tellRetrying,
-		},
+		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellEnded),
+			chat.Tells(s.tellFailed), chat.Tells(s.tellLost), chat.Tells(s.tellStopped)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
