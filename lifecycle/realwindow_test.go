@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/demoagent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
+	"ccbot/try/demoagent"
 )
 
 // byDesk runs a tmux command as a person at the desk does.
