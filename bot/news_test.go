@@ -133,7 +133,7 @@ func TestDeliveredIsAReaction(t *testing.T) {
 	n := told.(news.Delivered)
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	assert.Equal(t, []string{"react 👌 to 77 in 7", "typing in 7"}, w.Telegram.Done())
-	require.NoError(t, w.SessionNews(t.Context(), r, news.Typed{Prompt: n.Prompt}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Typed(n)))
 	assert.Equal(t, chattest.ReactionTyped, w.Telegram.Reaction(77))
 	require.NoError(t, w.Inbox.Store.Finish(n.Prompt.Key))
 	assert.NoError(t, w.SessionNews(t.Context(), r, n), "a receipt without an entry is nothing to fail on")

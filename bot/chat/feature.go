@@ -55,6 +55,11 @@ func Tells[N news.News](tell func(ctx context.Context, s views.Session, n N) err
 	}}
 }
 
+// Hears is the Teller of one type of news for a function that tells several.
+func Hears[N news.News](hear func(ctx context.Context, s views.Session, n news.News) error) Teller {
+	return Teller{reflect.TypeFor[N](), hear}
+}
+
 // Where gives what a place has become, and whether that is another place.
 type Where func(at outbox.Conversation) (to outbox.Conversation, moves bool)
 

@@ -37,7 +37,7 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{kind: d.cards.OnTap(d.tap)},
-		News:  []chat.Teller{chat.Tells(d.opened), chat.Tells(d.notReporting), chat.Tells(d.gone)},
+		News:  []chat.Teller{chat.Tells(d.opened), chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,
 	}
@@ -72,14 +72,10 @@ func (d *dialogs) open(ctx context.Context, r views.Session, head string, n news
 	return d.cards.Show(ctx, r.ID.String(), look, n.Dialog.Mark)
 }
 
-func (d *dialogs) gone(ctx context.Context, r views.Session, _ news.DialogGone) error {
-	return d.close(ctx, r.ID)
-}
-
-// hear closes the dialog of a session that is ready or over.
+// hear closes a dialog that is gone, and that of a session that is ready or over.
 func (d *dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
 	switch n := n.(type) {
-	case news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
+	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
 		return d.close(ctx, r.ID)
 	case news.Transferred:
 		return d.close(ctx, n.From)

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -21,52 +22,54 @@ var held = map[news.Wait]i18n.Key{
 	news.HeldDialog:  i18n.HeldDialog,
 }
 
+// aboutPrompt is news about a prompt.
+type aboutPrompt interface{ About() prompts.Prompt }
+
 // about tells, under a prompt, how far the prompt is. A prompt that has left needs no news.
-func (p *Prompts) about(ctx context.Context, r views.Session, key string, tell func(inbox.Entry) error) error {
-	e, err := p.Entries.Load(key)
-	switch {
-	case err == nil:
-		err = tell(e)
-	case chat.IsGone(err):
-		err = nil
-	}
-	return errors.Join(err, p.recount(ctx, r.ID))
+func about[N aboutPrompt](p *Prompts, tell func(context.Context, inbox.Entry, views.Session, N) error) chat.Teller {
+	return chat.Tells(func(ctx context.Context, r views.Session, n N) error {
+		e, err := p.Entries.Load(n.About().Key)
+		switch {
+		case err == nil:
+			err = tell(ctx, e, r, n)
+		case chat.IsGone(err):
+			err = nil
+		}
+		return errors.Join(err, p.recount(ctx, r.ID))
+	})
 }
 
-func (p *Prompts) tellTyped(ctx context.Context, r views.Session, n news.Typed) error {
-	return p.about(ctx, r, n.Prompt.Key, func(e inbox.Entry) error { return p.mark(ctx, e, chat.ReactionTyped, r) })
+// marks tells with a reaction how far a prompt is.
+func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
+	return about(p, func(ctx context.Context, e inbox.Entry, r views.Session, _ N) error {
+		return p.mark(ctx, e, reaction, r)
+	})
 }
 
-func (p *Prompts) tellDelivered(ctx context.Context, r views.Session, n news.Delivered) error {
-	return p.about(ctx, r, n.Prompt.Key, func(e inbox.Entry) error { return p.mark(ctx, e, chat.ReactionReceived, r) })
-}
-
-func (p *Prompts) tellUnproven(ctx context.Context, r views.Session, n news.Unproven) error {
+func (p *Prompts) tellUnproven(ctx context.Context, e inbox.Entry, r views.Session, n news.Unproven) error {
 	why := unproven
 	if n.InBox {
 		why = inBox
 	}
-	return p.about(ctx, r, n.Prompt.Key, func(e inbox.Entry) error { return p.ask(ctx, asked{Reason: why}, e, r) })
+	return p.ask(ctx, asked{Reason: why}, e, r)
 }
 
 // tellHeld says why a prompt waits, or asks about it.
-func (p *Prompts) tellHeld(ctx context.Context, r views.Session, n news.Held) error {
-	return p.about(ctx, r, n.Prompt.Key, func(e inbox.Entry) error {
-		why, said := held[n.Why], i18n.Args{"Name": r.Name}
-		switch n.Why {
-		case news.HeldDraft:
-			return p.ask(ctx, asked{Reason: draft}, e, r)
-		case news.HeldDialog:
-			if shown, err := p.offer(ctx, e, r); shown || err != nil {
-				return err
-			}
-			if n.Now.Phase.Waiting() && n.Now.What != "" {
-				why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
-			}
+func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
+	why, said := held[n.Why], i18n.Args{"Name": r.Name}
+	switch n.Why {
+	case news.HeldDraft:
+		return p.ask(ctx, asked{Reason: draft}, e, r)
+	case news.HeldDialog:
+		if shown, err := p.offer(ctx, e, r); shown || err != nil {
+			return err
 		}
-		look := card.Look{To: e.Conversation, Text: render.Plain(p.words.Say(why, said)), ReplyTo: e.MessageID, Silent: true}
-		return p.Chat.Post(ctx, look)
-	})
+		if n.Now.Phase.Waiting() && n.Now.What != "" {
+			why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
+		}
+	}
+	text := render.Plain(p.words.Say(why, said))
+	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may

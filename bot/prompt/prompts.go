@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -76,8 +77,8 @@ func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
-		News: []chat.Teller{chat.Tells(p.tellTyped), chat.Tells(p.tellDelivered), chat.Tells(p.tellHeld),
-			chat.Tells(p.tellUnproven), chat.Tells(p.tellStopped), chat.Tells(p.tellDraft)},
+		News: []chat.Teller{about(p, p.tellHeld), about(p, p.tellUnproven), marks[news.Typed](p, chat.ReactionTyped),
+			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), chat.Tells(p.tellDraft)},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},

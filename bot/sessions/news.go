@@ -58,29 +58,23 @@ func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Ret
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, render.Plain(text), nil)
 }
 
-// tellEnded says how an agent ended by itself; of one that crashed, with the last screen.
-func (s *Sessions) tellEnded(ctx context.Context, r views.Session, n news.Ended) error {
+// tellOver says how a session ended by itself; of one that crashed or never was ready, with the
+// last screen.
+func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
+	screen, waiting := "", ""
 	word, args := exitOf(r)
-	switch {
-	case n.Asked:
-		word, n.Screen = i18n.EndedAsked, ""
-	case word == i18n.Ended:
-		n.Screen = ""
+	switch n := told.(type) {
+	case news.Lost:
+		word = i18n.Lost
+	case news.Failed:
+		word, screen = i18n.FailedScreen, n.Screen
+	case news.Ended:
+		if n.Asked {
+			word = i18n.EndedAsked
+		} else if word != i18n.Ended {
+			screen = n.Screen
+		}
 	}
-	return s.tellOver(ctx, r, s.chat.Words.Say(word, args), n.Screen)
-}
-
-func (s *Sessions) tellFailed(ctx context.Context, r views.Session, n news.Failed) error {
-	return s.tellOver(ctx, r, s.chat.Words.Say(i18n.FailedScreen, i18n.Args{"Name": r.Name}), n.Screen)
-}
-
-func (s *Sessions) tellLost(ctx context.Context, r views.Session, _ news.Lost) error {
-	return s.tellOver(ctx, r, s.chat.Words.Say(i18n.Lost, i18n.Args{"Name": r.Name}), "")
-}
-
-// tellOver says that a session is over, what waits for it and how to go on.
-func (s *Sessions) tellOver(ctx context.Context, r views.Session, head, screen string) error {
-	waiting := ""
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
@@ -90,7 +84,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, head, screen s
 	}
 	links := s.chat.EndedLink(r.ID)
 	links[0] = append(links[0], s.chat.ContinueLink(r)...)
-	return s.chat.PostScreen(ctx, r, head, screen, foot, links)
+	return s.chat.PostScreen(ctx, r, s.chat.Words.Say(word, args), screen, foot, links)
 }
 
 // exitOf says how an agent ended by itself.

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -97,8 +98,8 @@ func (s *Sessions) Feature() chat.Feature {
 			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellEnded),
-			chat.Tells(s.tellFailed), chat.Tells(s.tellLost), chat.Tells(s.tellStopped)},
+		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
+			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)

@@ -69,8 +69,8 @@ func isOwn(name, word string) bool {
 // how many words it is with its value; more than there are if a value is missing. Of several values
 // it reads the first. Without a name the first word is no option.
 func read(words []string) (name, value string, n int) {
-	word, joined := words[0], false
-	switch {
+	var joined bool
+	switch word := words[0]; {
 	case !isOption(word):
 		return "", "", 1
 	case strings.HasPrefix(word, "--"):

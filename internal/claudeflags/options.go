@@ -73,10 +73,8 @@ func (o options) drop(these func(option) bool) (left options) {
 
 // texts is how many texts stand before all options.
 func (o options) texts() int {
-	for n, one := range o {
-		if !one.isText() {
-			return n
-		}
+	if n := slices.IndexFunc(o, func(one option) bool { return !one.isText() }); n >= 0 {
+		return n
 	}
 	return len(o)
 }

@@ -60,7 +60,11 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 		l = takeApart(*recorded)
 		l.Command = configured.Command
 		l.flags = l.flags.drop(func(o option) bool { return isOwn(o.name, o.words[0]) })
-		l.regrant(present)
+		// What is granted takes all texts that follow, so it stands behind the texts in front.
+		if now := present.flags.only(granted...); !slices.Equal(l.flags.only(granted...).words(), now.words()) {
+			l.flags = l.flags.without(granted...)
+			l.flags = slices.Insert(l.flags, l.flags.texts(), now...)
+		}
 	}
 	if l.bypasses() && !present.bypasses() {
 		l.PermissionMode, l.flags = present.PermissionMode, l.flags.without(Bypass, optMayBypass)
@@ -72,16 +76,6 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 	l.setModel(seen)
 	l.Flags = l.flags.words()
 	return l.Launch
-}
-
-// regrant replaces what the recorded flags grant by what the present ones do. These take all texts
-// that follow, so they stand behind the texts in front.
-func (l *launching) regrant(present launching) {
-	now := present.flags.only(granted...)
-	if !slices.Equal(l.flags.only(granted...).words(), now.words()) {
-		l.flags = l.flags.without(granted...)
-		l.flags = slices.Insert(l.flags, l.flags.texts(), now...)
-	}
 }
 
 // setMode has the agent start in the mode that it was seen in. Claude Code goes on in it by itself,

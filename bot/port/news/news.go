@@ -44,15 +44,15 @@ type Stopped struct {
 
 // Held says why a prompt waits.
 type Held struct {
-	Why    Wait
-	Prompt prompts.Prompt
-	Now    phase.Now // what the agent does
+	prompts.Prompt
+	Why Wait
+	Now phase.Now // what the agent does
 }
 
 // Unproven says that a prompt was perhaps typed, and that there is no proof: the person decides.
 type Unproven struct {
-	Prompt prompts.Prompt
-	InBox  bool // the text is seen in the prompt box, not submitted
+	prompts.Prompt
+	InBox bool // the text is seen in the prompt box, not submitted
 }
 
 // Transferred says that the session goes on with another session's conversation, in a window that a
@@ -62,16 +62,16 @@ type Transferred struct {
 	Asked bool      // a person has decided it
 }
 
-// News that say all by their type, or by one value.
+// Failed and the news after it say all by their type, or by one value.
 type (
-	Failed       struct{ Screen string }         // the agent ended before it was ever ready
-	Lost         struct{}                        // the pane is proven gone
-	DialogGone   struct{}                        // what was asked, here or through a request, is not open any more
-	Typed        struct{ Prompt prompts.Prompt } // Enter was pressed after the prompt; each time, if one is lost
-	Delivered    struct{ Prompt prompts.Prompt } // proof that the agent has the prompt
-	TakenBack    struct{ Prompt prompts.Prompt } // an interrupt: it is about to be taken out of the box or the queue
-	DraftCleared struct{ Draft string }          // what a person had typed is about to be taken out of the box
-	Retrying     struct{ Now phase.Now }         // requests of the agent fail and are made again, which takes a while
-	OtherWriters []desk.Writer                   // who else writes its conversation; none: that is not known
-	Transcript   struct{}                        // there is a transcript to follow
+	Failed       struct{ Screen string }  // the agent ended before it was ever ready
+	Lost         struct{}                 // the pane is proven gone
+	DialogGone   struct{}                 // what was asked, here or through a request, is not open any more
+	Typed        struct{ prompts.Prompt } // Enter was pressed after the prompt; each time, if one is lost
+	Delivered    struct{ prompts.Prompt } // proof that the agent has the prompt
+	TakenBack    struct{ prompts.Prompt } // an interrupt: it is about to be taken out of the box or the queue
+	DraftCleared struct{ Draft string }   // what a person had typed is about to be taken out of the box
+	Retrying     struct{ Now phase.Now }  // requests of the agent fail and are made again, which takes a while
+	OtherWriters []desk.Writer            // who else writes its conversation; none: that is not known
+	Transcript   struct{}                 // there is a transcript to follow
 )
