@@ -62,16 +62,25 @@ type Transferred struct {
 	Asked bool      // a person has decided it
 }
 
-// Failed and the news after it say all by their type, or by one value.
 type (
-	Failed       struct{ Screen string }  // the agent ended before it was ever ready
-	Lost         struct{}                 // the pane is proven gone
-	DialogGone   struct{}                 // what was asked, here or through a request, is not open any more
-	Typed        struct{ prompts.Prompt } // Enter was pressed after the prompt; each time, if one is lost
-	Delivered    struct{ prompts.Prompt } // proof that the agent has the prompt
-	TakenBack    struct{ prompts.Prompt } // an interrupt: it is about to be taken out of the box or the queue
-	DraftCleared struct{ Draft string }   // what a person had typed is about to be taken out of the box
-	Retrying     struct{ Now phase.Now }  // requests of the agent fail and are made again, which takes a while
-	OtherWriters []desk.Writer            // who else writes its conversation; none: that is not known
-	Transcript   struct{}                 // there is a transcript to follow
+	// Failed says that the agent ended before it was ever ready.
+	Failed struct{ Screen string }
+	// Lost says that the pane is proven gone.
+	Lost struct{}
+	// DialogGone says that what was asked, in the terminal or through a request, is not open any more.
+	DialogGone struct{}
+	// Typed says that Enter was pressed after a prompt. It is told each time, if one Enter is lost.
+	Typed struct{ prompts.Prompt }
+	// Delivered says that there is proof that the agent has a prompt.
+	Delivered struct{ prompts.Prompt }
+	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
+	TakenBack struct{ prompts.Prompt }
+	// DraftCleared says that what a person had typed is about to be taken out of the box.
+	DraftCleared struct{ Draft string }
+	// Retrying says that requests of the agent fail and are made again, which takes a while.
+	Retrying struct{ Now phase.Now }
+	// OtherWriters says who else writes the session's conversation. None: that is not known.
+	OtherWriters []desk.Writer
+	// Transcript says that there is a transcript to follow.
+	Transcript struct{}
 )
