@@ -37,9 +37,9 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"lifecycle.work": 155, "lifecycle.Service": 118, "recovery.Recovery": 48, "tmux.Client": 49,
+		"lifecycle.work": 153, "lifecycle.Service": 118, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"lifecycle": 31}
+	tooLargeCircles     = map[string]int{"lifecycle": 29}
 	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 17, "lifecycle.newSeconds": 9}
 )
 

@@ -78,7 +78,7 @@ func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 		w.AsksFor(t, other, "Bash", chattest.Bash)
 
 		shown := func(r session.Record) (message int) {
-			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 			return w.Telegram.LastID()
 		}
 		message := shown(r)

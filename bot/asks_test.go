@@ -25,7 +25,9 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -272,11 +274,11 @@ func TestP8_AStopEndsNoRequest(t *testing.T) {
 }
 
 func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
-	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteStopped, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteFailed} {
-		chattest.RunsAs(t, string(kind), func(t *testing.T, w *chattest.World) {
+	for _, n := range []news.News{lifecycle.Receipt{}, news.Ended{}, news.Lost{}, news.Failed{}} {
+		chattest.RunsAs(t, fmt.Sprintf("%T", n), func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
 			assert.Equal(t, ask.Ended, w.Card(t, q).Outcome.What)
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
@@ -308,7 +310,7 @@ func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
 		w.Dials(fresh)
 		require.NoError(t, w.Asked(t.Context(), fresh.Request))
 		w.Work(t)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t)
 		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
 		assert.Equal(t, ask.StateOpen, w.Card(t, fresh).State, "its dialog is another one")
@@ -329,7 +331,7 @@ func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.Work(t)
 		w.Later(time.Minute)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t)
 		assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
 		toDesk := chattest.DataBehind(t, w.Shows(t, 1), w.Word(i18n.AskDesk))
@@ -618,8 +620,8 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 			if tt.tap != "" {
 				w.TapsOn(t, chattest.Alice, q, tt.tap)
 			}
-			n := lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}}
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			n := news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
 			if tt.want == 0 {
 				assert.Empty(t, chattest.Data(w.Telegram.Last(t)))
@@ -641,8 +643,7 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 			e, err := w.Inbox.Load(key)
 			require.NoError(t, err)
 			assert.Empty(t, e.Told, "it may come to wait behind something else")
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key},
-				Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}))
 			w.Work(t)
 			keys = append(keys, key)
 		}
@@ -960,7 +961,7 @@ func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Starting)
 		w.Lifecycle.Answerers = []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByRule}
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
 		assert.Equal(t, w.Named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.Telegram.Last(t).Text.Text)
 		w.AsksFor(t, r, "Bash", chattest.Bash)
 		const line = "⚠ This project's own settings answer permission requests: hooks."

@@ -15,9 +15,10 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook that did not
@@ -83,7 +84,7 @@ func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 		desk bool
 	}{
 		{"the dialog is gone", func(w *chattest.World, r session.Record, _ chattest.Asked) {
-			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
+			_ = w.SessionNews(context.Background(), r, news.DialogGone{})
 		}, true},
 		{"the hook is gone", func(w *chattest.World, _ session.Record, q chattest.Asked) {
 			w.HangsUp(q)
@@ -103,12 +104,11 @@ func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 }
 
 func TestDenyWithThisThatComesTooLateDoesNothing(t *testing.T) {
-	for name, kind := range map[string]lifecycle.NoteKind{"the dialog is gone": lifecycle.NoteDialogGone,
-		"it is over": lifecycle.NoteEnded} {
+	for name, n := range map[string]news.News{"the dialog is gone": news.DialogGone{}, "it is over": news.Ended{}} {
 		chattest.RunsAs(t, name, func(t *testing.T, w *chattest.World) {
 			r, _ := w.Asking(t)
 			_, notice := w.HeldBehind(t, r)
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			w.Work(t)
 			w.PressLate(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))
 			assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
@@ -128,7 +128,7 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 		w.Work(t)
 		key := w.MustHear(t, "a prompt")
 		assert.Empty(t, w.Telegram.Posted)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
 		assert.Equal(t, w.Named(i18n.HeldDialog, "api"), w.Telegram.Last(t).Text.Text)
 	})
 }
@@ -140,7 +140,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		key := w.MustHear(t, "use make")
 		w.Result(t, one, "", "ok", false)
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
 		w.Work(t)
 		assert.Equal(t, key, w.Offer(t, two).Key)
 		e, err := w.Inbox.Load(key)
@@ -207,7 +207,7 @@ func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t) // its goroutine lets the hook go
 		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))

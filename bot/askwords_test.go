@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -103,7 +104,7 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 			w.MustHear(t, "use make")
 			w.Work(t)
 			assert.Equal(t, tt.given, !w.Card(t, q).Given.IsZero())
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r}))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Ended{}))
 			w.Work(t)
 			require.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
 			assert.Contains(t, w.Telegram.Texts(), chattest.Warning+w.Named(tt.want, "api"))

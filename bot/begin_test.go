@@ -10,16 +10,16 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // TestThatASessionStartsAndIsReadyIsOneMessage: the message that says that a session starts, or comes
 // back, is edited when the session is ready, and sent as that where it still waits.
 func TestThatASessionStartsAndIsReadyIsOneMessage(t *testing.T) {
 	ready := func(t *testing.T, w *chattest.World, r session.Record) {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: w.Record(t, r.ID)}))
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
 	}
 	for _, tt := range []struct {
 		name   string
@@ -83,6 +83,6 @@ func TestASessionThatIsReadyBesideAnotherSaysWhereMessagesGo(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "web", session.Running)
 	r := w.Session(t, "api", session.Archived)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: w.Record(t, r.ID)}))
+	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
 	assert.Equal(t, w.Word(i18n.ReadyBeside, i18n.Args{"Name": "api", "Current": "web"}), w.Telegram.Last(t).Text.Text)
 }

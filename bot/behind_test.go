@@ -10,10 +10,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // behind is the sentence of a question that says how many prompts wait behind its own.
@@ -27,8 +28,8 @@ func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
 	chattest.RunsAs(t, "a draft", func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		first := w.MustHear(t, "first")
-		held := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: first}}
-		require.NoError(t, w.SessionNews(t.Context(), held))
+		held := news.Held{Why: news.HeldDraft, Prompt: prompts.Prompt{Key: first}}
+		require.NoError(t, w.SessionNews(t.Context(), r, held))
 		w.Work(t)
 		question := w.Telegram.LastID()
 		assert.NotContains(t, w.Shows(t, question).Text.Text, "behind", "nothing does")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -325,19 +326,24 @@ func (b *Bot) DiskLow(ctx context.Context, free string) error {
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
 // News that a feature crashes at are told as an error of ours: told again, the feature would crash
 // again, and the session would wait for it.
-func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
-	owner := b.room(func(f chat.Feature) bool { return f.News[n.Kind] != nil })
-	if owner.News == nil {
-		return fmt.Errorf("unknown news %q", n.Kind)
+func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+	hearers := slices.Clone(b.Rooms)
+	for _, f := range b.Rooms {
+		if i := slices.IndexFunc(f.News, func(t chat.Teller) bool { return t.Of == reflect.TypeOf(n) }); i >= 0 {
+			hearers = append(hearers, chat.Feature{Name: f.Name, Heard: f.News[i].Tell})
+		}
 	}
-	for _, f := range append(slices.Clone(b.Rooms), chat.Feature{Name: owner.Name, Heard: owner.News[n.Kind]}) {
+	if len(hearers) == len(b.Rooms) {
+		return fmt.Errorf("unknown news %T", n)
+	}
+	for _, f := range hearers {
 		if f.Heard == nil {
 			continue
 		}
-		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, n) })
+		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
 			text := chat.Warning + b.words.Say(i18n.InternalError)
-			err = b.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
+			err = b.For(s.ID).Say(ctx, s.Conversation, text)
 		}
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,11 +19,14 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/session"
@@ -32,16 +36,19 @@ import (
 // Every kind of news is told by one feature, and by no more than one.
 func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
 	w := chattest.NewWorld(t)
-	owners := make(map[news.Kind][]string)
+	owners := make(map[reflect.Type][]string)
 	for _, f := range w.Rooms {
-		for kind := range f.News {
-			owners[kind] = append(owners[kind], f.Name)
+		for _, teller := range f.News {
+			owners[teller.Of] = append(owners[teller.Of], f.Name)
 		}
 	}
-	for _, kind := range chattest.NoteKinds(t) {
-		assert.Len(t, owners[news.Kind(kind)], 1, kind)
+	kinds := make(map[reflect.Type]bool)
+	for _, name := range chattest.NewsNames(t) {
+		kind := reflect.TypeOf(w.Hosted.News(w.News(t, name)))
+		assert.Len(t, owners[kind], 1, name)
+		kinds[kind] = true
 	}
-	assert.Len(t, owners, len(chattest.NoteKinds(t)), "nobody tells what there is not")
+	assert.Len(t, owners, len(kinds), "nobody tells what there is not")
 }
 
 // Who hears an event calls no port: sessions tell their news while they work.
@@ -52,15 +59,20 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 	w.Again()
 	id, err := w.Current(chattest.AtAlice)
 	require.NoError(t, err)
-	for _, kind := range chattest.NoteKinds(t) {
+	for _, name := range chattest.NewsNames(t) {
 		w.AsksFor(t, w.Record(t, id), "Bash", chattest.Bash)
-		n := w.News(t, kind)
-		for _, class := range []lifecycle.Class{lifecycle.ClassPrompt, lifecycle.ClassBash} {
-			n.Session, n.From, n.Prompt.Class = w.Record(t, id), w.Record(t, id), class
-			told := w.Hosted.Note(n)
-			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), told), kind) })
+		e := w.Prompt(t, w.Record(t, id), "the prompt", inbox.Typing)
+		for _, class := range []prompts.Class{prompts.Plain, prompts.Bash} {
+			n := chattest.Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text, Class: class}, Screen: "the screen", Draft: "a draft",
+				Writer: chattest.AtDesk(4123)}.News(t, name)
+			if name == "Transferred" {
+				n = news.Transferred{From: id}
+			}
+			r := w.Record(t, id)
+			told := w.Hosted.News(r, n)
+			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), told), name) })
 		}
-		assert.NotContains(t, crashes.String(), "a port is called", kind)
+		assert.NotContains(t, crashes.String(), "a port is called", name)
 		crashes.Reset()
 	}
 	w.WithoutPorts(func() {
@@ -181,9 +193,9 @@ func crashes(f chat.Feature) chat.Feature {
 	for kind := range f.Cards {
 		f.Cards[kind] = tap
 	}
-	hear := func(context.Context, news.Note) error { panic("a mistake of ours") }
-	for kind := range f.News {
-		f.News[kind] = hear
+	hear := func(context.Context, views.Session, news.News) error { panic("a mistake of ours") }
+	for i := range f.News {
+		f.News[i].Tell = hear
 	}
 	if f.Heard != nil {
 		f.Heard = hear
@@ -221,14 +233,14 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					stop := w.Running(t)
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
-					for _, kind := range chattest.NoteKinds(t) {
+					for _, name := range chattest.NewsNames(t) {
 						told := len(w.Telegram.Texts())
-						n := w.News(t, kind)
-						n.Session = r
-						assert.NoError(t, w.SessionNews(t.Context(), n), kind)
-						_, own := rooms[i].News[kind]
+						of, n := w.News(t, name)
+						assert.NoError(t, w.SessionNews(t.Context(), r, n), name)
+						kind := reflect.TypeOf(w.Hosted.News(of, n))
+						own := slices.ContainsFunc(rooms[i].News, func(t chat.Teller) bool { return t.Of == kind })
 						crashed := own || rooms[i].Heard != nil
-						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[told:], chat.Warning+w.Word(i18n.InternalError)), kind)
+						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[told:], chat.Warning+w.Word(i18n.InternalError)), name)
 					}
 					hears := func(text string) error { // as the inbox does, which tells the person
 						return guard.Call(func() error { _, err := w.Hear(t, text); return err })
@@ -381,10 +393,13 @@ func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
 				require.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)))
 				crashed++
 			}
-			for kind := range rooms[i].News {
-				n := w.News(t, lifecycle.NoteKind(kind))
-				require.NoError(t, w.SessionNews(t.Context(), n))
-				crashed++
+			for _, name := range chattest.NewsNames(t) {
+				r, n := w.News(t, name)
+				own := reflect.TypeOf(w.Hosted.News(r, n))
+				if slices.ContainsFunc(rooms[i].News, func(t chat.Teller) bool { return t.Of == own }) {
+					require.NoError(t, w.SessionNews(t.Context(), r, n))
+					crashed++
+				}
 			}
 			assert.LessOrEqual(t, crashed, strings.Count(log.String(), "feature_crashed"))
 			assert.Equal(t, strings.Count(log.String(), "feature_crashed"), strings.Count(log.String(), "feature="+broken.Name+" "))

@@ -23,10 +23,10 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/try/botapi"
 )
 
@@ -481,7 +481,7 @@ func TestAGroupHasRoomForWhatPeopleWaitFor(t *testing.T) {
 				w.SaysIn(t, chattest.Ours, models.Message{Text: "/new " + name})
 				all := w.Records.List()
 				started := slices.IndexFunc(all, func(r session.Record) bool { return r.Name == name })
-				require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: all[started]}))
+				require.NoError(t, w.SessionNews(t.Context(), all[started], news.Ready{}))
 			}
 			saysTwo(chattest.Says("Two has an answer."))
 			saysOne(chattest.Says("One has an answer."))

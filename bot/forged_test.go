@@ -41,7 +41,7 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 	all := []outbox.Message{w.ReceiptShown(t, over), w.HeardShown(t, "/resume"), w.HeardShown(t, "/kill api")}
 	w.Write(chattest.InWindow(t, 1))
 	all = append(all, w.GhostShown(t, over, chattest.InWindow(t, 1)),
-		w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{chattest.InWindow(t, 1)}}))
+		w.Shown(t, r, lifecycle.OtherWriters{chattest.InWindow(t, 1)}))
 	all = append(all, w.TakeOver(t, all[4], i18n.ButtonTakeOver))
 	all = append(all, w.Unbound(t, chattest.AgentWindow(t, "@21", 4123)))
 	require.NoError(t, w.TapShown(t, chattest.Alice, all[6], i18n.ButtonArchive))

@@ -14,9 +14,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -120,7 +120,7 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.CutShort(t, "api", "")
 	r.Exit = &session.Exit{Known: true, Status: 143}
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r, Screen: "bye"}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Ended{Screen: "bye"}))
 	m := w.Telegram.Last(t)
 	assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
 	assert.Contains(t, m.Text.Text, "api crashed (exit code 143)")
@@ -130,10 +130,10 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	assert.Equal(t, chattest.Restores(r), w.Restored())
 
 	r.State = session.Restoring
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
 	assert.Equal(t, []string{"Continue"}, chattest.Words(w.Telegram.Last(t)))
 	r.Prompts = []string{"1"}
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Named(i18n.Ready, "api"))
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 }

@@ -16,6 +16,8 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -75,7 +77,7 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 			w := chattest.NewWorld(t)
 			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
 			r := w.Session(t, "api", session.Running)
-			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, d)))
+			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
 			m := w.Telegram.Now(1)
 			assert.Contains(t, m.Text.Text, tt.shows)
 			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.Word(i18n.DialogNotWhole)))
@@ -85,7 +87,7 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 				assert.Empty(t, chattest.Choices(m))
 				assert.Len(t, chattest.Words(m), 5, "one can look around, and leave it")
 			}
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 			closed := w.Telegram.Now(1).Text
 			assert.Equal(t, m.Text.Text+"\n\n"+w.Word(i18n.DialogClosed), closed.Text, "there is room for it")
 			assert.LessOrEqual(t, closed.Length(), chattest.Limit)
@@ -100,7 +102,7 @@ func TestADialogWithLongOptions(t *testing.T) {
 	for range 40 {
 		d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
 	}
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Session(t, "api", session.Running), d)))
+	require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(d)))
 	m := w.Telegram.Now(1)
 	assert.Len(t, m.Buttons, 12+2)
 	for _, word := range chattest.Words(m) {
@@ -114,7 +116,7 @@ func TestOptionsInColumnsAreTight(t *testing.T) {
 	w := chattest.NewWorld(t)
 	d := chattest.Trust
 	d.Options = []string{"Default (recommended)      Opus 5.5 · best", "Sonnet \u00a0\u2003          Sonnet 5"}
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Session(t, "api", session.Running), d)))
+	require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(d)))
 	assert.Equal(t, []string{"Default (recommended) Opus 5.5 · best", "Sonnet Sonnet 5"}, chattest.Words(w.Telegram.Now(1))[:2])
 }
 
@@ -211,7 +213,7 @@ func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Lifecycle.OnDialog = chattest.Trust
-		require.NoError(t, w.Bot.SessionNews(t.Context(), w.Hosted.Note(chattest.DialogNote(r, chattest.Trust))))
+		require.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), chattest.OpenDialog(chattest.Trust)))
 		w.Telegram.Waiting = nil
 		start := func() {
 			w.Again()
@@ -220,7 +222,7 @@ func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
 		start()
 		require.Len(t, w.Telegram.Sent, 1, "it was on disk")
 		start()
-		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)), "lifecycle tells it again")
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)), "lifecycle tells it again")
 		assert.Len(t, w.Telegram.Sent, 1)
 		assert.Equal(t, chattest.Data(w.Telegram.Sent[0]), chattest.Data(w.Telegram.Now(1)))
 		w.Presses(t, chattest.Alice, 1, "↑")
@@ -257,7 +259,7 @@ func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
 	w.ShowsDialog(t)
 	other := chattest.Trust
 	other.Mark = "mark-two-012"
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Records.List()[0], other)))
+	require.NoError(t, w.SessionNews(t.Context(), w.Records.List()[0], chattest.OpenDialog(other)))
 	require.Len(t, w.Telegram.Sent, 2)
 	assert.False(t, w.Telegram.Sent[1].Silent)
 	assert.Empty(t, w.Telegram.Now(1).Buttons, "the first one's are spent")
@@ -276,7 +278,7 @@ func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
 		other := chattest.Trust
 		other.Mark = "mark-two-012"
 		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) {
-			return now, w.SessionNews(t.Context(), chattest.DialogNote(r, other))
+			return now, w.SessionNews(t.Context(), r, chattest.OpenDialog(other))
 		}
 		w.Presses(t, chattest.Alice, 1, "↑")
 		require.Len(t, w.Telegram.Sent, 2)
@@ -286,16 +288,15 @@ func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
 }
 
 func TestADialogThatGoesIsClosed(t *testing.T) {
-	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteDialogGone, lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteStopped} {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, n := range []news.News{news.DialogGone{}, news.Ready{}, news.Ended{}, lifecycle.Receipt{}} {
+		t.Run(fmt.Sprintf("%T", n), func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.ShowsDialog(t)
-			n := lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 			assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.DialogClosed))
 			edits := len(w.Telegram.Edited)
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			assert.Len(t, w.Telegram.Edited, edits)
 		})
 	}
@@ -305,12 +306,12 @@ func TestADialogThatGoesIsClosed(t *testing.T) {
 func TestADialogThatWentBeforeItWasShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
-	gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
-	require.NoError(t, w.Bot.SessionNews(t.Context(), w.Hosted.Note(chattest.DialogNote(r, chattest.Trust))))
-	require.NoError(t, w.SessionNews(t.Context(), gone))
+	gone := news.DialogGone{}
+	require.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), chattest.OpenDialog(chattest.Trust)))
+	require.NoError(t, w.SessionNews(t.Context(), r, gone))
 	assert.Empty(t, w.Telegram.Sent)
-	w.Telegram.OnSend = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), r, gone) }
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 	require.Len(t, w.Telegram.Sent, 1)
 	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
@@ -326,7 +327,7 @@ func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, w.Spot(t, m, "↑").Button.Data)
 		return nil
 	}
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 	assert.NotEmpty(t, w.Lifecycle.Done())
 	assert.Contains(t, w.Telegram.Now(1).Text.Text, "❯ 1. No, exit")
 	assert.NotEmpty(t, w.Telegram.Now(1).Buttons, "it stays open")
@@ -342,7 +343,7 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Lifecycle.OnDialog = chattest.Trust
 			w.Telegram.OnSend = func(context.Context, outbox.Message) error { return tt.err }
-			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.NewCurrentSession(t, "api", session.Running), chattest.Trust)))
+			require.NoError(t, w.SessionNews(t.Context(), w.NewCurrentSession(t, "api", session.Running), chattest.OpenDialog(chattest.Trust)))
 			w.Telegram.OnSend = nil
 			w.Again()
 			w.Settled(t)
@@ -364,13 +365,13 @@ func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 				return nil
 			}
 			first = false
-			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, other)))
+			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(other)))
 			if refuses {
 				return &outbox.Refused{Err: errors.New("bad request")}
 			}
 			return nil
 		}
-		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		newest := w.Telegram.LastID()
 		w.Presses(t, chattest.Alice, newest, "↑")
 		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.Lifecycle.Done())
@@ -385,7 +386,7 @@ func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	delete(w.Allowed, chattest.Alice)
-	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 	w.Work(t)
 	w.Silent(t)
 }
@@ -393,9 +394,8 @@ func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Starting)
-	n := chattest.DialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
-	n.Kind = lifecycle.NoteNotReporting
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	d := chattest.OpenDialog(lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
+	require.NoError(t, w.SessionNews(t.Context(), r, news.NotReporting{Terminal: d.Terminal}))
 	assert.Contains(t, w.Telegram.Now(1).Text.Text, "Press Enter to go on")
 	w.Presses(t, chattest.Alice, 1, "Enter")
 	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.Lifecycle.Done())

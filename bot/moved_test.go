@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -32,8 +33,8 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 	}
 	web := w.Session(t, "web", session.Running)
 	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, web.ID))
-	n := lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, From: source}
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	n := news.Transferred{From: source.ID}
+	require.NoError(t, w.SessionNews(t.Context(), target, n))
 	for to, want := range map[session.Conversation]uuid.UUID{chattest.AtAlice: target.ID, topic: target.ID, chattest.InGroup: web.ID} {
 		got, err := w.Chats.Current(to)
 		require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 		"Permission requests appear here only as its screen, until you /kill and /resume it."}, w.Telegram.Texts())
 
 	n.Asked = true
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.NoError(t, w.SessionNews(t.Context(), target, n))
 	assert.Len(t, w.Telegram.Texts(), 1, "who asked for it was told")
 }
 
@@ -51,7 +52,7 @@ func TestATransferFromNobodyTakesNoPlace(t *testing.T) {
 	w := chattest.NewWorld(t)
 	_, target := w.Transferred(t, "api")
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, Asked: true}))
+	require.NoError(t, w.SessionNews(t.Context(), target, news.Transferred{Asked: true}))
 	w.CurrentIs(t, uuid.Nil)
 	assert.Empty(t, w.Telegram.Texts())
 }
@@ -259,8 +260,8 @@ func TestP5_ATransferSaysNoPartTwice(t *testing.T) {
 		r.State, r.Closed, r.Cursors = session.Lost, session.ClosedTransferred, nil
 	})
 	w.NewTranscript(t, target) // its transcript is told before the transfer
-	n := lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, From: w.Record(t, source.ID), Asked: true}
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	n := news.Transferred{From: source.ID, Asked: true}
+	require.NoError(t, w.SessionNews(t.Context(), target, n))
 	answer <- nil
 
 	end := []transcript.Cursor{{Path: c.Path, Offset: int64(2 * len(chattest.Says("one")))}}

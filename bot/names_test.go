@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -64,15 +65,7 @@ func testNamesAreData(t *testing.T) {
 	e := w.Prompt(t, r, chattest.Nasty, inbox.Unproven)
 	writer := chattest.InWindow(t, 4123)
 	writer.Cwd, writer.Pane.WindowName, writer.Args = dir, chattest.Nasty, []string{"claude", chattest.Nasty}
-	for _, kind := range chattest.NoteKinds(t) {
-		n := w.News(t, kind)
-		n.Session, n.Prompt = r, lifecycle.Prompt{Key: e.Key, Text: chattest.Nasty}
-		n.Screen, n.Draft, n.Writers = chattest.Nasty, chattest.Nasty, []lifecycle.Writer{writer}
-		if kind == lifecycle.NoteGhost || kind == lifecycle.NoteStopped {
-			n.Session = old
-		}
-		require.NoError(t, w.SessionNews(t.Context(), n))
-	}
+	w.TellsAll(t, r, old, chattest.Sample{Prompt: prompts.Prompt{Key: e.Key, Text: chattest.Nasty}, Screen: chattest.Nasty, Draft: chattest.Nasty, Writer: writer})
 	w.AsksFor(t, r, "Write", `{"file_path":"`+dir+`/`+chattest.Nasty+`","content":"x"}`)
 	w.AsksFor(t, r, "mcp__"+chattest.Nasty, `{"a":"`+chattest.Nasty+`"}`)
 	w.AsksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"`+chattest.Nasty+`","header":"`+chattest.Nasty+`","multiSelect":false,"options":[{"label":"`+chattest.Nasty+`"},{"label":"b"}]}]}`)

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -22,7 +23,7 @@ type told struct {
 	reply   bool // under the message that it is about, in that message's chat
 }
 
-func tellings() map[lifecycle.NoteKind]told {
+func tellings() map[string]told {
 	name := func(keys ...i18n.Key) func(*chattest.World) []string {
 		return func(w *chattest.World) []string {
 			var all []string
@@ -33,46 +34,46 @@ func tellings() map[lifecycle.NoteKind]told {
 			return all
 		}
 	}
-	return map[lifecycle.NoteKind]told{
-		lifecycle.NoteReady:        {says: name(i18n.Ready)},
-		lifecycle.NoteNotReporting: {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
-		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint)},
-		lifecycle.NoteDialogGone:   {}, // the dialog's own message
-		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
-		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
-		lifecycle.NoteHeldBash:     {says: name(i18n.HeldBash), reply: true},
-		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true, buttons: []i18n.Key{i18n.ButtonSendAnyway}},
-		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
-		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond),
+	return map[string]told{
+		"Ready":        {says: name(i18n.Ready)},
+		"NotReporting": {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
+		"Dialog":       {says: name(i18n.DialogOpen, i18n.AttachHint)},
+		"DialogGone":   {}, // the dialog's own message
+		"queued":       {says: name(i18n.Queued), reply: true},
+		"held_dialog":  {says: name(i18n.HeldDialog), reply: true},
+		"held_bash":    {says: name(i18n.HeldBash), reply: true},
+		"held_draft":   {says: name(i18n.HeldDraft), reply: true, buttons: []i18n.Key{i18n.ButtonSendAnyway}},
+		"DraftCleared": {says: name(i18n.DraftCleared)},
+		chattest.SecondWriter: {says: name(i18n.WritersSecond),
 			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		lifecycle.NoteGhost:     {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
-		"held_unknown":          {says: name(i18n.HeldUnknown), reply: true},
-		lifecycle.NoteUnproven:  {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		lifecycle.NoteTakenBack: {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		lifecycle.NoteFailed:    {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteLost:      {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteEnded:     {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		lifecycle.NoteStopped:   {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
-		lifecycle.NoteRetrying: {says: func(w *chattest.World) []string {
+		"OtherWriters": {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
+		"held_unknown": {says: name(i18n.HeldUnknown), reply: true},
+		"Unproven":     {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		"TakenBack":    {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		"Failed":       {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Lost":         {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Ended":        {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Stopped":      {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
+		"Retrying": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
 				"Time": chattest.Started.Local().Format("15:04")}), "/stop"}
 		}},
-		lifecycle.NoteTyped:       {}, // a reaction
-		lifecycle.NoteDelivered:   {}, // a reaction
-		lifecycle.NoteTranscript:  {}, // what the transcript says
-		lifecycle.NoteTransferred: {says: name(i18n.Adopted, i18n.AdoptedAsks)},
+		"Typed":       {}, // a reaction
+		"Delivered":   {}, // a reaction
+		"Transcript":  {}, // what the transcript says
+		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {
 	table := tellings()
-	for _, kind := range chattest.NoteKinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, kind := range chattest.NewsNames(t) {
+		t.Run(kind, func(t *testing.T) {
 			want, ok := table[kind]
 			require.True(t, ok, "say in this table what the chat is told")
 			w := chattest.NewWorld(t)
-			n := w.News(t, kind)
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			r, n := w.News(t, kind)
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			if want.says == nil {
 				assert.Empty(t, w.Telegram.Texts())
 				return
@@ -95,7 +96,9 @@ func TestEveryKindOfNewsIsTold(t *testing.T) {
 
 func TestUnknownNewsIsAnError(t *testing.T) {
 	w := chattest.NewWorld(t)
-	assert.ErrorContains(t, w.SessionNews(t.Context(), w.News(t, "a later day's")), "a later day's")
+	type aLaterDays struct{}
+	r := w.Session(t, "api", session.Archived)
+	assert.ErrorContains(t, w.SessionNews(t.Context(), r, aLaterDays{}), "aLaterDays")
 	assert.Empty(t, w.Telegram.Done())
 }
 
@@ -106,18 +109,19 @@ func TestNewsThatCannotBeKeptIsAnError(t *testing.T) {
 		}
 		w := chattest.NewWorld(t)
 		w.Telegram.OnPost = chattest.Refuse
-		assert.ErrorIs(t, w.SessionNews(t.Context(), w.News(t, kind)), chattest.ErrDisk, kind)
+		r, n := w.News(t, kind)
+		assert.ErrorIs(t, w.SessionNews(t.Context(), r, n), chattest.ErrDisk, kind)
 	}
 }
 
 func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
-	for _, kind := range chattest.NoteKinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, kind := range chattest.NewsNames(t) {
+		t.Run(kind, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			n := w.News(t, kind)
+			r, n := w.News(t, kind)
 			delete(w.Allowed, chattest.Alice)
 			delete(w.Groups, chattest.Ours)
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			assert.Empty(t, w.Telegram.Done())
 		})
 	}
@@ -125,26 +129,26 @@ func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
 
 func TestDeliveredIsAReaction(t *testing.T) {
 	w := chattest.NewWorld(t)
-	n := w.News(t, lifecycle.NoteDelivered)
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	r, told := w.News(t, "Delivered")
+	n := told.(news.Delivered)
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	assert.Equal(t, []string{"react 👌 to 77 in 7", "typing in 7"}, w.Telegram.Done())
-	n.Kind = lifecycle.NoteTyped
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Typed(n)))
 	assert.Equal(t, chattest.ReactionTyped, w.Telegram.Reaction(77))
 	require.NoError(t, w.Inbox.Store.Finish(n.Prompt.Key))
-	assert.NoError(t, w.SessionNews(t.Context(), n), "a receipt without an entry is nothing to fail on")
+	assert.NoError(t, w.SessionNews(t.Context(), r, n), "a receipt without an entry is nothing to fail on")
 }
 
 func TestNewsTranscriptStartsAReader(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Running(t)
-	n := w.News(t, lifecycle.NoteTranscript)
-	require.NoError(t, w.SessionNews(t.Context(), n))
-	chattest.Receive(t, w.ReaderOf(n.Session)) // it has nothing to read
+	r, n := w.News(t, "Transcript")
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
+	chattest.Receive(t, w.ReaderOf(r)) // it has nothing to read
 	assert.Empty(t, w.Telegram.Done())
 	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
-	w.Records.Change(n.Session.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{c} })
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{c} })
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	w.Expect(t, "post "+w.Notice("api", "one"))
 }
 
@@ -164,9 +168,10 @@ func TestHowAnAgentEnded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			n := w.News(t, lifecycle.NoteEnded)
-			n.Session.Exit, n.Session.Prompts, n.Asked = tt.exit, nil, tt.want == i18n.EndedAsked
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			r, told := w.News(t, "Ended")
+			n := told.(news.Ended)
+			r.Exit, r.Prompts, n.Asked = tt.exit, nil, tt.want == i18n.EndedAsked
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			text := w.Word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
 			if tt.screen {
 				text += "\n" + w.Word(i18n.LastScreen) + "\nthe screen"
@@ -174,16 +179,17 @@ func TestHowAnAgentEnded(t *testing.T) {
 			assert.Equal(t, text, w.Telegram.Last(t).Text.Text)
 			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > 0, "the screen is monospace")
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonResume))
-			assert.Contains(t, w.Lifecycle.Done(), "restore "+n.Session.ID.String())
+			assert.Contains(t, w.Lifecycle.Done(), "restore "+r.ID.String())
 		})
 	}
 }
 
 func TestALongScreenKeepsItsEnd(t *testing.T) {
 	w := chattest.NewWorld(t)
-	n := w.News(t, lifecycle.NoteFailed)
+	r, told := w.News(t, "Failed")
+	n := told.(news.Failed)
 	n.Screen = strings.Repeat("old\n", 100) + strings.Repeat(strings.Repeat("wide ", 60)+"\n", 29) + "the last line\n\n"
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	require.Greater(t, len(w.Telegram.Posted), 1)
 	all := strings.Join(w.Telegram.Texts(), "\n")
 	assert.NotContains(t, all, "old")
@@ -199,9 +205,10 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 		"only joiners": "\u200b\u200d"} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			n := w.News(t, lifecycle.NoteUnproven)
+			r, told := w.News(t, "Unproven")
+			n := told.(news.Unproven)
 			require.NoError(t, w.Inbox.Change(n.Prompt.Key, func(e *inbox.Entry) error { e.Text = text; return nil }))
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			m := w.LastSent(t)
 			assert.LessOrEqual(t, m.Text.Length(), 4096)
 			assert.Equal(t, w.WordsOf(i18n.ButtonSendAgain, i18n.ButtonDrop), chattest.Words(m))
@@ -216,29 +223,32 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 func TestP4_TheUnprovenIsSaidToStandInTheBoxWhereItIsSeen(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		w := chattest.NewWorld(t)
-		n := w.News(t, lifecycle.NoteUnproven)
+		r, told := w.News(t, "Unproven")
+		n := told.(news.Unproven)
 		n.InBox = seen
-		require.NoError(t, w.SessionNews(t.Context(), n))
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
 		assert.Equal(t, seen, strings.HasSuffix(w.LastSent(t).Text.Text, "\n"+w.Word(i18n.UnprovenInBox)))
 	}
 }
 
 func TestNewsOfAFinishedPromptIsNotTold(t *testing.T) {
 	w := chattest.NewWorld(t)
-	n := w.News(t, lifecycle.NoteQueued)
+	r, told := w.News(t, "queued")
+	n := told.(news.Held)
 	require.NoError(t, w.Inbox.Store.Finish(n.Prompt.Key))
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	assert.Empty(t, w.Telegram.Done())
 }
 
 // A draft is taken out of the box right after it is told, so all of it is told.
 func TestP4_ADraftIsToldInFull(t *testing.T) {
 	w := chattest.NewWorld(t)
-	n := w.News(t, lifecycle.NoteDraftCleared)
+	r, told := w.News(t, "DraftCleared")
+	n := told.(news.DraftCleared)
 	for _, draft := range []string{"short\n  indented", strings.Repeat("0123456789 ", 1000), "\u2800"} {
 		w.Telegram.Posted = nil
 		n.Draft = draft
-		require.NoError(t, w.SessionNews(t.Context(), n))
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
 		all := ""
 		for _, m := range w.Telegram.Posted {
 			assert.LessOrEqual(t, m.Text.Length(), chattest.Limit)

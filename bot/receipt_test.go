@@ -133,7 +133,7 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 				w.Now = func() time.Time { return end.Add(after) }
 				r := w.Session(t, "api", tt.state)
 				r.EndedAt = end
-				require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &tt.receipt}))
+				require.NoError(t, w.SessionNews(t.Context(), r, tt.receipt))
 				assert.Equal(t, w.WordsOf(tt.word), chattest.Words(w.Telegram.Last(t)))
 				require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), tt.word))
 				assert.Equal(t, strings.ReplaceAll(tt.does, "%s", r.ID.String()), strings.Join(w.Lifecycle.Done(), "\n"), after)

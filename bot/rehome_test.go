@@ -19,9 +19,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 var (
@@ -413,7 +413,7 @@ func TestWhatIsOverStaysBehind(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, _, q := w.SettledIn(t, chattest.InGroup)
 		w.Writes(t, q, "", "ok", false)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		stop := w.Running(t)
 		synctest.Wait()
 		require.True(t, w.Card(t, q).IsOver())

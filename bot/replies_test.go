@@ -13,6 +13,8 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -274,14 +276,18 @@ func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
 func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		news []lifecycle.NoteKind
+		told func(p prompts.Prompt) []news.News
 		want i18n.Key
 	}{
-		{"it waits", nil, i18n.ResumeAndSend},
-		{"it is sent", []lifecycle.NoteKind{lifecycle.NoteTyped, lifecycle.NoteDelivered}, i18n.PromptSent},
-		{"it waits behind another turn", []lifecycle.NoteKind{lifecycle.NoteQueued}, i18n.ResumeAndSend},
-		{"it waits behind a draft", []lifecycle.NoteKind{lifecycle.NoteHeldDraft}, i18n.SentAgain},
-		{"it waits, then is sent", []lifecycle.NoteKind{lifecycle.NoteQueued, lifecycle.NoteDelivered}, i18n.PromptSent},
+		{"it waits", func(prompts.Prompt) []news.News { return nil }, i18n.ResumeAndSend},
+		{"it is sent", func(p prompts.Prompt) []news.News {
+			return []news.News{news.Typed{Prompt: p}, news.Delivered{Prompt: p}}
+		}, i18n.PromptSent},
+		{"it waits behind another turn", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.Queued, Prompt: p}} }, i18n.ResumeAndSend},
+		{"it waits behind a draft", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.HeldDraft, Prompt: p}} }, i18n.SentAgain},
+		{"it waits, then is sent", func(p prompts.Prompt) []news.News {
+			return []news.News{news.Held{Why: news.Queued, Prompt: p}, news.Delivered{Prompt: p}}
+		}, i18n.PromptSent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -291,9 +297,8 @@ func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
 			w.Again()
 			w.Prompts.Tidy(t.Context())
-			for _, kind := range tt.news {
-				n := lifecycle.Note{Kind: kind, Session: w.Record(t, r.ID), Prompt: lifecycle.Prompt{Key: key}}
-				require.NoError(t, w.SessionNews(t.Context(), n))
+			for _, n := range tt.told(prompts.Prompt{Key: key}) {
+				require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 			}
 			now := w.Telegram.Now(id)
 			assert.Equal(t, w.Named(tt.want, "api"), now.Text.Text)
@@ -309,8 +314,8 @@ func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Archived)
 		key := w.MustHear(t, "hi")
 		id, typed := w.Telegram.LastID(), func() {
-			n := lifecycle.Note{Kind: lifecycle.NoteTyped, Session: w.Record(t, r.ID), Prompt: lifecycle.Prompt{Key: key}}
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			n := news.Typed{Prompt: prompts.Prompt{Key: key}}
+			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 		}
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
 		if quick {

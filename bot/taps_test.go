@@ -21,6 +21,8 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -188,7 +190,7 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 		ends func(w *chattest.World, r session.Record, e inbox.Entry) error
 	}{
 		{"the proof came late", func(w *chattest.World, r session.Record, e inbox.Entry) error {
-			return w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}})
+			return w.SessionNews(context.Background(), r, news.Delivered{Prompt: prompts.Prompt{Key: e.Key}})
 		}},
 		{"its session is forgotten", func(w *chattest.World, _ session.Record, e inbox.Entry) error {
 			return w.Prompts.Homeless(context.Background(), []string{e.Key})
@@ -241,14 +243,14 @@ func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
 	e := w.Prompt(t, r, "text", inbox.Held)
-	about := lifecycle.Prompt{Key: e.Key, Text: "text"}
+	about := prompts.Prompt{Key: e.Key, Text: "text"}
 	for range 2 {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: about}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDraft, Prompt: about}))
 	}
 	require.Len(t, w.Telegram.Sent, 1, "the same once")
 	draft := w.LastSent(t)
 	w.Becomes(t, e.Key, inbox.Unproven)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: about}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Unproven{Prompt: about}))
 	require.Len(t, w.Telegram.Sent, 2)
 	assert.Equal(t, 1, w.Telegram.LastEdit(t).ReplyTo)
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
@@ -312,8 +314,8 @@ func TestSendAnyway(t *testing.T) {
 	r := w.Session(t, "api", session.Running)
 	ask := func() (e inbox.Entry, question outbox.Message) {
 		e = w.Prompt(t, r, "text", inbox.Held)
-		n := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-		require.NoError(t, w.SessionNews(t.Context(), n))
+		n := news.Held{Why: news.HeldDraft, Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
 		return e, w.LastSent(t)
 	}
 	e, question := ask()
@@ -362,8 +364,8 @@ func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
 				if finished {
 					require.NoError(t, w.Inbox.Finish(e.Key))
 				}
-				n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-				require.NoError(t, w.SessionNews(t.Context(), n))
+				n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+				require.NoError(t, w.SessionNews(t.Context(), r, n))
 				question := w.LastSent(t)
 				assert.Contains(t, question.Text.Text, "text")
 				now, err := w.Inbox.Load(e.Key)
@@ -388,8 +390,8 @@ func TestP4_WhatWaitedAtAStopIsOffered(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Running)
 			e := w.Prompt(t, r, "text", inbox.Held)
-			n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			question := w.LastSent(t)
 			assert.Equal(t, w.Named(i18n.StopHeld, "api")+"\ntext", question.Text.Text)
 			now, err := w.Inbox.Load(e.Key)
@@ -419,8 +421,8 @@ func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {
 			e := w.Prompt(t, r, "text", inbox.Typing)
 			require.NoError(t, w.Inbox.Finish(e.Key))
 			require.NoError(t, spoil(filepath.Join(w.Dir, "inbox", e.Key+".done")))
-			n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-			require.NoError(t, w.SessionNews(t.Context(), n))
+			n := news.TakenBack{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			told := w.Telegram.Last(t)
 			assert.Contains(t, told.Text.Text, w.Named(i18n.StopAsk, "api"))
 			assert.Contains(t, told.Text.Text, "text")

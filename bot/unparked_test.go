@@ -11,9 +11,9 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
@@ -35,7 +35,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 	chattest.RunsAs(t, "a dialog", func(t *testing.T, w *chattest.World) {
 		unblock := w.Blocks(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
-		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		w.Work(t)
 		unblock()
 		require.Len(t, w.Telegram.Sent, 1)
@@ -86,7 +86,7 @@ func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
 			return &outbox.Refused{Err: outbox.ErrBlocked}
 		}
 		r, q := w.Asking(t)
-		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 2)
 		assert.NotZero(t, w.Message(t, q))
@@ -111,7 +111,7 @@ func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
 		}},
 		{"the terminal does not ask any more", func(t *testing.T, w *chattest.World, r session.Record, _ chattest.Asked) {
 			w.Later(time.Minute)
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 			w.Work(t)
 		}},
 	} {
@@ -126,9 +126,9 @@ func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
 	chattest.RunsAs(t, "a dialog that is gone", func(t *testing.T, w *chattest.World) {
 		unblock := w.Blocks(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
-		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		w.Work(t)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		unblock()
 		assert.Empty(t, w.Telegram.Sent)
 		assert.Empty(t, w.DialogFiles(t))

@@ -97,7 +97,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		r = w.Record(t, r.ID)
 		w.Write(all...)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all}))
+		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.OtherWriters(all)))
 		m := w.Telegram.Last(t)
 		assert.Equal(t, w.WordsOf(i18n.ButtonShow, i18n.ButtonStopIt), chattest.Words(m))
 		assert.True(t, strings.HasSuffix(m.Text.Text, "\n“End it” ends it there."), m.Text.Text)
@@ -174,7 +174,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 		r, _ := w.Told(t, chattest.OtherWriter, chattest.AtDesk(4123))
 		r.Name = name
 		w.Records.Put(r)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{chattest.AtDesk(4123)}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.OtherWriters{chattest.AtDesk(4123)}))
 		m := w.Telegram.Last(t)
 		name := glyph.Name(name)
 		assert.Equal(t, w.Word(i18n.WritersSecond, i18n.Args{"Name": name}), strings.Split(m.Text.Text, "\n")[0])

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
@@ -158,7 +159,7 @@ func (w *world) writersOf(claudeID string) []process.Identity {
 		if p.Gone() || forked(snap, p) {
 			continue
 		}
-		id, named := process.SessionArg(p.Args)
+		id, named := claudeflags.Session(p.Args)
 		agent := process.IsAgent(p, process.AgentNames{})
 		if agent && named && id.String() == claudeID || w.presenceSays(p.PID, claudeID) {
 			all = append(all, p.Identity)

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
 // Chat hears what happens to sessions.
 type Chat interface {
-	SessionNews(ctx context.Context, n news.Note) error
+	SessionNews(ctx context.Context, s views.Session, n news.News) error
 }
 
 // News tells the chat what lifecycle tells.
@@ -21,42 +22,25 @@ type News struct {
 }
 
 // SessionNews tells one piece of news.
-func (n News) SessionNews(ctx context.Context, note lifecycle.Note) error {
-	return n.Chat.SessionNews(ctx, n.Sessions.Note(note))
+func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
+	return n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
 }
 
-// Note is a piece of news as the chat understands it.
-func (m Sessions) Note(n lifecycle.Note) news.Note {
-	shown := news.Note{Kind: n.Kind, Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
-		Screen: n.Screen, Attach: n.Attach, Draft: n.Draft, Dialog: n.Dialog, Writers: m.writersOf(n.Writers),
-		Now: n.Now, Prompt: promptOf(n.Prompt)}
-	if n.Kind == lifecycle.NoteNotReporting {
-		shown.Waited = lifecycle.StartNotice
+// News is a piece of news as the chat understands it.
+func (m Sessions) News(r session.Record, n news.News) news.News {
+	switch n := n.(type) {
+	case news.Ready:
+		return news.Ready{Answerers: answerersOf(r)}
+	case lifecycle.Receipt:
+		all := n.Others
+		if n.Agent != nil {
+			all = append([]lifecycle.Ending{*n.Agent}, all...)
+		}
+		return news.Stopped{Endings: endingsOf(all), Stays: n.Split || n.Adopted, Quiet: n.Quiet}
+	case lifecycle.OtherWriters:
+		return news.OtherWriters(m.writersOf(n))
 	}
-	if n.Kind == lifecycle.NoteReady {
-		shown.Answerers = answerersOf(n.Session)
-	}
-	if n.Receipt != nil {
-		receipt := receiptOf(*n.Receipt)
-		shown.Receipt = &receipt
-	}
-	return shown
-}
-
-func promptOf(p lifecycle.Prompt) prompts.Prompt {
-	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
-	if p.Mark != nil {
-		shown.Mark = &prompts.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
-	}
-	return shown
-}
-
-func receiptOf(r lifecycle.Receipt) news.Receipt {
-	all := r.Others
-	if r.Agent != nil {
-		all = append([]lifecycle.Ending{*r.Agent}, all...)
-	}
-	return news.Receipt{Endings: endingsOf(all), Stays: r.Split || r.Adopted, Quiet: r.Quiet}
+	return n
 }
 
 // StartOf is what a recovery found and did, as the chat understands it. What was set aside it does not know.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -46,7 +47,7 @@ func (w *world) adopted() (session.Record, hand) {
 func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
-		told := w.news.told(NoteTranscript)
+		told := toldOf[news.Transcript](w.news)
 		r, err := w.adoptIt(old, h.id)
 		require.NoError(t, err)
 		assert.Equal(t, session.Running, r.State)
@@ -61,11 +62,11 @@ func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 		assert.False(t, r.Haunted)
 		assert.Empty(t, r.Seconds, "it is no second writer any more")
 		assert.True(t, r.ReportsAt.IsZero(), "no hook reports: the transcript proves")
-		assert.Equal(t, told+2, w.news.told(NoteTranscript), "of both")
+		assert.Equal(t, told+2, toldOf[news.Transcript](w.news), "of both")
 		assert.Len(t, w.tmux.windows(), 1)
 		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteSecondWriter))
+		assert.Zero(t, w.news.seconds())
 		assert.Equal(t, PhaseIdle, w.Look(w.ctx, w.get(r.ID)).Phase)
 	})
 }
@@ -233,7 +234,7 @@ func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
 				w.pass(time.Hour)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 				assert.Equal(t, Held, w.prompts.state("k"))
-				assert.Equal(t, 1, w.news.told(NoteHeldUnknown))
+				assert.Equal(t, 1, w.news.held(news.HeldUnknown))
 				assert.ErrorIs(t, interrupted(w, r), ErrNoAgent)
 				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
@@ -275,7 +276,7 @@ func TestP7_AShellsScreenIsNotTheAgents(t *testing.T) {
 		w.tmux.suspend(h)
 		w.Wake(r.ID)
 		w.pass(time.Minute)
-		assert.Zero(t, w.news.told(NoteDialog))
+		assert.Zero(t, toldOf[news.Dialog](w.news))
 		assert.Equal(t, PhaseUnknown, w.Look(w.ctx, w.get(r.ID)).Phase)
 	})
 }
@@ -312,9 +313,9 @@ func TestP2_TheEndOfAnAdoptedAgentLeavesTheShell(t *testing.T) {
 				require.NotNil(t, got.Exit)
 				assert.False(t, got.Exit.Known, "nobody saw its status")
 				assert.Empty(t, got.Exit.Screen, "the screen is the shell's")
-				assert.Equal(t, 1, w.news.told(NoteEnded))
-				assert.Empty(t, w.news.last(NoteEnded).Screen)
-				assert.Zero(t, w.news.told(NoteLost))
+				assert.Equal(t, 1, toldOf[news.Ended](w.news))
+				assert.Empty(t, lastOf[news.Ended](w.news).Screen)
+				assert.Zero(t, toldOf[news.Lost](w.news))
 				assert.NotContains(t, w.order.all(), "close "+h.pane.String())
 				assert.Empty(t, w.processes.signalled()[1:], "after the archive before")
 			})
@@ -341,7 +342,7 @@ func TestP2_AnArchiveOfWhatWasAdoptedEndsOnlyTheAgent(t *testing.T) {
 				_, err := w.tmux.Fake.Pane(w.ctx, h.pane)
 				assert.NoError(t, err)
 				w.pass(time.Hour)
-				assert.Equal(t, 1, w.news.told(NoteGhost), "only before it was adopted")
+				assert.Equal(t, 1, w.news.ghosts(), "only before it was adopted")
 			})
 		})
 	}

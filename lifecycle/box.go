@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
@@ -227,7 +228,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		case !w.view.Screen.Box.Whole():
 			return ErrDraftHidden
 		}
-		if err := w.clearDraft(ctx, *head); err != nil {
+		if err := w.clearDraft(ctx); err != nil {
 			return err
 		}
 		return w.typePrompt(ctx, *head)
@@ -235,11 +236,10 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 }
 
 // clearDraft tells the draft and takes it out of the box.
-func (w *work) clearDraft(ctx context.Context, p Prompt) error {
+func (w *work) clearDraft(ctx context.Context) error {
 	told := w.view.Screen.Box
-	n := Note{Kind: NoteDraftCleared, Session: w.r.Clone(), Prompt: p, Draft: told.Text}
-	if err := w.News.SessionNews(ctx, n); err != nil {
-		return fmt.Errorf("tell the draft: %w", err)
+	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
+		return err
 	}
 	w.view = w.View(ctx, *w.r)
 	if w.view.Screen.Box != told { // somebody types: that much was not told

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -39,8 +40,8 @@ func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
 				w.write(r, assistantLine)
 				w.pass(time.Hour)
 				assert.Len(t, asked, 1)
-				assert.Zero(t, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost))
-				assert.Equal(t, 1, w.news.told(NoteTransferred))
+				assert.Zero(t, w.news.seconds()+w.news.ghosts())
+				assert.Equal(t, 1, toldOf[news.Transferred](w.news))
 			})
 		})
 	}
@@ -77,7 +78,7 @@ func TestP1_WhoIsNotAskedAbout(t *testing.T) {
 				tc.spoil(w, r, h)
 				w.come = func(one Writer) bool { t.Errorf("asked about %s", one.Identity); return true }
 				require.NoError(t, w.NoticeWriters(w.ctx))
-				assert.Equal(t, 1, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost), "it is told")
+				assert.Equal(t, 1, w.news.seconds()+w.news.ghosts(), "it is told")
 			})
 		})
 	}
@@ -93,7 +94,7 @@ func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
 			require.NoError(t, w.NoticeWriters(w.ctx))
 		}
 		assert.Equal(t, 1, asked)
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 1, w.news.seconds())
 		assert.Equal(t, []process.Identity{h.id}, w.get(r.ID).Seconds)
 	})
 }
@@ -113,7 +114,7 @@ func TestP1_AClosedSessionTellsOfNobody(t *testing.T) {
 				w.run()
 				w.WakeAgent(h.id.PID)
 				w.pass(time.Hour)
-				assert.Equal(t, tc.told, w.news.told(NoteGhost))
+				assert.Equal(t, tc.told, w.news.ghosts())
 				assert.Empty(t, w.processes.signalled())
 			})
 		})
@@ -146,18 +147,18 @@ func TestP1_AnArchivedTwinOfAnOpenSessionTellsOfNobody(t *testing.T) {
 		w.edit(twin.ID, func(t *session.Record) { t.ClaudeSessionID = r.ClaudeSessionID })
 		w.write(r, assistantLine)
 		w.look()
-		assert.Zero(t, w.news.told(NoteGhost), "it is the open one's own agent")
+		assert.Zero(t, w.news.ghosts(), "it is the open one's own agent")
 		before := w.processes.scanned()
 		w.WakeAgent(r.Binding.Agent.PID)
 		w.pass(time.Second)
 		assert.Equal(t, before, w.processes.scanned())
 		w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.look()
-		assert.Zero(t, w.news.told(NoteGhost))
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Zero(t, w.news.ghosts())
+		assert.Equal(t, 1, w.news.seconds())
 		w.archive(r)
 		w.pass(time.Hour)
-		assert.Equal(t, 1, w.news.told(NoteGhost)+w.news.told(NoteSecondWriter), "it is known who has written it meanwhile")
+		assert.Equal(t, 1, w.news.ghosts()+w.news.seconds(), "it is known who has written it meanwhile")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -356,8 +357,8 @@ func TestP7_AQuestionBeforeTheStartIsAnswered(t *testing.T) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
 		r, a := w.starting()
 		w.pass(time.Minute)
-		require.Equal(t, 1, w.news.told(NoteDialog))
-		d := w.news.last(NoteDialog).Dialog
+		require.Equal(t, 1, toldOf[news.Dialog](w.news))
+		d := lastOf[news.Dialog](w.news).Dialog
 		require.NotNil(t, d)
 		require.Equal(t, m.options, d.Options)
 		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
@@ -367,7 +368,7 @@ func TestP7_AQuestionBeforeTheStartIsAnswered(t *testing.T) {
 		w.report(r)
 		w.pass(time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+		assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -23,7 +24,7 @@ func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State)
 		assert.Equal(t, 7, got.Exit.Status)
-		assert.Equal(t, 1, w.news.told(NoteEnded))
+		assert.Equal(t, 1, toldOf[news.Ended](w.news))
 		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 
 		require.NoError(t, w.Conclude(w.ctx, r.ID))
@@ -37,7 +38,7 @@ func TestP8_AnEndWhoseStatusNobodySawIsALoss(t *testing.T) {
 		r := w.crashed()
 		require.NoError(t, w.Conclude(w.ctx, r.ID))
 		assert.Equal(t, session.Lost, w.get(r.ID).State)
-		assert.Equal(t, 1, w.news.told(NoteLost))
+		assert.Equal(t, 1, toldOf[news.Lost](w.news))
 	})
 }
 
@@ -64,7 +65,7 @@ func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
 				before := w.get(r.ID)
 				require.ErrorIs(t, w.Conclude(w.ctx, r.ID), ErrChanged)
 				assert.Equal(t, before, w.get(r.ID))
-				assert.Zero(t, w.news.told(NoteEnded)+w.news.told(NoteLost))
+				assert.Zero(t, toldOf[news.Ended](w.news)+toldOf[news.Lost](w.news))
 			})
 		})
 	}
@@ -118,7 +119,7 @@ func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)
 				assert.False(t, w.processes.alive(a.id))
-				assert.Equal(t, 1, w.news.told(NoteStopped))
+				assert.Equal(t, 1, toldOf[Receipt](w.news))
 			})
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -49,7 +50,7 @@ const (
 // when to look again at the latest; 0 means that only news wakes the session.
 type Decision struct {
 	Act   Act
-	Why   NoteKind
+	Why   news.Wait
 	Again time.Duration
 }
 
@@ -180,13 +181,13 @@ func decideDialog(r session.Record, v View, head *Prompt) Decision {
 	case !held && opened(v, head):
 		return Decision{Act: ActProven, Again: soon}
 	case v.Relayed && held:
-		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow}
+		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow}
 	case v.Relayed:
 		return Decision{Again: slow}
 	case wait > 0:
 		return Decision{Again: wait}
 	case held:
-		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
+		return Decision{Act: ActDialog, Why: news.HeldDialog, Again: slow}
 	}
 	if head.entered() && v.Now.Sub(head.Mark.At) < ProofWait {
 		return Decision{Act: ActDialog, Again: EnterRetry} // its proof may still come
@@ -220,13 +221,13 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	case p.Mark.Retreat && v.boxFree():
 		return Decision{Act: ActClear}
 	case p.Mark.Retreat && v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow}
+		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow}
 	case p.Mark.Retreat && age < ProofWait:
 		return Decision{Again: 5 * soon}
 	case p.Mark.Retreat && v.Phase() == PhaseWorking:
-		return Decision{Act: ActHold, Why: NoteQueued, Again: slow}
+		return Decision{Act: ActHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
-		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
+		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: slow}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return Decision{Act: ActProven}
 	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
@@ -281,7 +282,7 @@ func decideTyped(v View, p *Prompt, c Clues) Decision {
 	case c.Unheard && waited < markFor:
 		return Decision{Again: 2 * soon}
 	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: holdPace} // what waits behind it is told
+		return Decision{Act: ActHold, Why: news.HeldDialog, Again: holdPace} // what waits behind it is told
 	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
 		return Decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
@@ -319,31 +320,31 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < QueueNotice:
 		return Decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
-		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
+		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront(r, v):
 		return Decision{Act: ActType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow} // the work goes on when a person has answered
+		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow} // the work goes on when a person has answered
 	case v.Behind && waited >= QueueNotice: // whatever it says of itself: it may be stopped in a turn
-		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
+		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < QueueNotice:
 		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking && v.Present:
-		return Decision{Act: ActHold, Why: NoteQueued} // presence tells the end of the turn
+		return Decision{Act: ActHold, Why: news.Queued} // presence tells the end of the turn
 	case v.Phase() == PhaseWorking:
-		return Decision{Act: ActHold, Why: NoteQueued, Again: holdPace}
+		return Decision{Act: ActHold, Why: news.Queued, Again: holdPace}
 	case v.boxFree() && v.Screen.Box.Bash:
-		return Decision{Act: ActHold, Why: NoteHeldBash, Again: holdPace}
+		return Decision{Act: ActHold, Why: news.HeldBash, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
 		return Decision{Again: stillFor - v.Still} // the screen may still show what was entered before
 	case v.boxFree() && p.literally(v.Screen.Box): // left there by a crash; a person's would be submitted as well
 		return Decision{Act: ActClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
-		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
+		return Decision{Act: ActHold, Why: news.HeldDraft, Again: holdPace}
 	case settled < QueueNotice:
 		return Decision{Again: 2 * soon} // idle by its own word, the screen follows
 	}
-	return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
+	return Decision{Act: ActHold, Why: news.HeldUnknown, Again: holdPace}
 }
 
 // inFront says whether tmux sees the agent in front of the pane; else it would

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -83,7 +84,7 @@ func TestDecide(t *testing.T) {
 		v    View
 		head *Prompt
 		act  Act
-		why  NoteKind
+		why  news.Wait
 	}{
 		{"ready", in(starting), free(), nil, ActReady, ""},
 		{"ready again", in(restoring), free(), nil, ActReady, ""},
@@ -101,36 +102,36 @@ func TestDecide(t *testing.T) {
 		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, ActConclude, ""},
 		{"running, nothing to do", in(running), free(), nil, ActNothing, ""},
 		{"running, a dialog", in(running), free(dialogOpen), nil, ActDialog, ""},
-		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), ActDialog, NoteHeldDialog},
+		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), ActDialog, news.HeldDialog},
 		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), ActDialog, ""},
-		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), ActDialog, NoteHeldDialog},
+		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), ActDialog, news.HeldDialog},
 		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), ActConclude, ""},
 		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), ActLost, ""},
 		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, ActLost, ""},
 		{"running, process gone, pane not yet dead", in(running), free(alive(process.Gone)), heldPrompt(), ActNothing, ""},
 		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), ActNothing, ""},
 		{"held, free", in(running), free(), heldPrompt(), ActType, ""},
-		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, NoteQueued},
-		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), ActHold, NoteHeldUnknown},
-		{"held, bash mode", in(running), free(bashMode), heldPrompt(), ActHold, NoteHeldBash},
+		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, news.Queued},
+		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), ActHold, news.HeldUnknown},
+		{"held, bash mode", in(running), free(bashMode), heldPrompt(), ActHold, news.HeldBash},
 		{"held, a draft for a moment", in(running), free(draft("mine")), heldPrompt(), ActNothing, ""},
-		{"held, a draft", in(running), free(draft("mine"), rested), heldPrompt(), ActHold, NoteHeldDraft},
-		{"held, scrolled", in(running), free(scrolled), heldPrompt(), ActHold, NoteHeldUnknown},
-		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), ActHold, NoteHeldUnknown},
-		{"held, unknown screen", in(running), free(noBox), heldPrompt(), ActHold, NoteHeldUnknown},
-		{"held, no screen", in(running), free(blind), heldPrompt(), ActHold, NoteHeldUnknown},
+		{"held, a draft", in(running), free(draft("mine"), rested), heldPrompt(), ActHold, news.HeldDraft},
+		{"held, scrolled", in(running), free(scrolled), heldPrompt(), ActHold, news.HeldUnknown},
+		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), ActHold, news.HeldUnknown},
+		{"held, unknown screen", in(running), free(noBox), heldPrompt(), ActHold, news.HeldUnknown},
+		{"held, no screen", in(running), free(blind), heldPrompt(), ActHold, news.HeldUnknown},
 		{"held, no presence file", in(running), free(noPresence), heldPrompt(), ActType, ""},
-		{"held, no presence file, a draft", in(running), free(noPresence, draft("mine"), rested), heldPrompt(), ActHold, NoteHeldDraft},
-		{"held, no presence file, blind", in(running), free(noPresence, blind), heldPrompt(), ActHold, NoteHeldUnknown},
-		{"held, presence overrules the screen", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, NoteQueued},
+		{"held, no presence file, a draft", in(running), free(noPresence, draft("mine"), rested), heldPrompt(), ActHold, news.HeldDraft},
+		{"held, no presence file, blind", in(running), free(noPresence, blind), heldPrompt(), ActHold, news.HeldUnknown},
+		{"held, presence overrules the screen", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, news.Queued},
 		{"typed, a hook will tell", in(running), free(status(presence.Busy)), typing(time.Second), ActNothing, ""},
 		{"typed, no hook has told", in(running), free(), typing(stillFor), ActSettle, ""},
 		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), ActSettle, ""},
 		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), ActSettle, ""},
 		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), ActUnproven, ""},
 		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), ActClear, ""},
-		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, NoteQueued},
-		{"retreat, a subagent asks", in(running), free(draft(said), status(presence.Busy), asksBelow), typing(0, retreat), ActHold, NoteHeldDialog},
+		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, news.Queued},
+		{"retreat, a subagent asks", in(running), free(draft(said), status(presence.Busy), asksBelow), typing(0, retreat), ActHold, news.HeldDialog},
 		{"command taken", in(running), free(), typing(time.Second, command), ActProven, ""},
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), ActNothing, ""},
 		{"command, still in the box", in(running), free(draft("/compact")), typing(EnterRetry, command), ActSettle, ""},
@@ -331,7 +332,7 @@ func TestP4_APromptIsNeverForgotten(t *testing.T) {
 			return
 		}
 		d := decide(in(session.Running), v, p)
-		wakes := d.Again > 0 || slices.Contains([]Act{ActProven, ActSettle, ActUnproven, ActClear}, d.Act) || d.Act == ActHold && d.Why == NoteQueued
+		wakes := d.Again > 0 || slices.Contains([]Act{ActProven, ActSettle, ActUnproven, ActClear}, d.Act) || d.Act == ActHold && d.Why == news.Queued
 		if !wakes {
 			t.Fatalf("act %d of a %s prompt and never again: %+v", d.Act, p.State, v)
 		}

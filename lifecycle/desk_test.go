@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -43,7 +44,7 @@ func newDesk(o *order, ps *processes) *fakeDesk {
 	ps.start(server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
 	d.Fake.Launch = func(p *tmuxtest.Process) {
 		a := &agent{pane: p.Pane, status: presence.Idle}
-		a.session, _ = process.SessionArg(p.Spec.Argv)
+		a.session, _ = claudeflags.Session(p.Spec.Argv)
 		a.id = ps.startNow(p.PID, p.Spec.Argv, below(server.PID), inTerminal(p.PID, p.PID))
 		p.OnInput = a.input
 		d.mu.Lock()
@@ -79,7 +80,7 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	d.Fake.SetScreen(pane, "$ \n")
 	shell := d.processes.startNow(tty, []string{"bash"}, inTerminal(tty, tty), func(p *process.Process) { p.Foreground = pid })
 	a := &agent{pane: pane, status: presence.Idle}
-	a.session, _ = process.SessionArg(argv)
+	a.session, _ = claudeflags.Session(argv)
 	a.id = d.processes.startNow(pid, argv, below(shell.PID), inTerminal(tty, shell.PID))
 	d.Fake.RunInFront(pane, "claude", a.input)
 	d.mu.Lock()
@@ -92,7 +93,7 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	window := d.Fake.AddWindow("work", "mine")
 	a := &agent{pane: window.ID, status: presence.Idle}
-	a.session, _ = process.SessionArg(argv)
+	a.session, _ = claudeflags.Session(argv)
 	a.id = d.processes.startNow(window.PID, argv, inTerminal(window.PID, window.PID))
 	d.Fake.RunInFront(window.ID, "claude", a.input)
 	d.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -87,13 +88,13 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
 }
 
-// shownDialog is the dialog of the step's view, nil when nothing takes keys.
-func (w *work) shownDialog() *Dialog {
-	d := dialogOf(*w.r, w.view)
-	if !d.Open {
-		return nil
+// terminal is what the terminal of the step's view shows and takes.
+func (w *work) terminal(screen string) news.Terminal {
+	shown := news.Terminal{Screen: screen, Attach: w.Attach(*w.r)}
+	if d := dialogOf(*w.r, w.view); d.Open {
+		shown.Dialog = &d
 	}
-	return &d
+	return shown
 }
 
 // tellDialog tells what the terminal asks, once per dialog.
@@ -102,7 +103,11 @@ func (w *work) tellDialog(ctx context.Context) error {
 	if w.recall(w.r.ID).dialog == name {
 		return nil
 	}
-	if err := w.tell(ctx, NoteDialog, Prompt{}); err != nil {
+	screen := w.view.Screen.Text
+	if d := w.view.Screen.Dialog; d != nil {
+		screen = strings.Join(d.Lines, "\n")
+	}
+	if err := w.tell(ctx, *w.r, news.Dialog{Terminal: w.terminal(screen)}); err != nil {
 		return err
 	}
 	w.remember(w.r.ID, func(m *memory) { m.dialog = name })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/hooks"
 	"ccbot/internal/claudeui"
@@ -68,23 +69,23 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		a.set(func(a *agent) { a.status = presence.Busy })
 		w.held(r, "one", "first")
 		w.pass(QueueNotice + time.Second)
-		assert.Equal(t, 1, w.news.told(NoteQueued))
+		assert.Equal(t, 1, w.news.held(news.Queued))
 		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
 
 		w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
 		w.Wake(r.ID) // as the relay says
 		w.pass(time.Second)
-		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+		assert.Equal(t, 1, w.news.held(news.HeldDialog))
 		w.held(r, "two", "second")
 		w.held(r, "three", "third")
 		w.pass(time.Second)
-		assert.Equal(t, 3, w.news.told(NoteHeldDialog))
-		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, w.news.last(NoteHeldDialog).Now)
+		assert.Equal(t, 3, w.news.held(news.HeldDialog))
+		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
 		got := w.get(r.ID)
 		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, Noted(got))
 		assert.Equal(t, Noted(got), w.Look(w.ctx, got).Now)
 		w.pass(10 * slow)
-		assert.Equal(t, 3, w.news.told(NoteHeldDialog), "once")
+		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
 		assert.Empty(t, a.heard())
 
 		w.relays.leave()
@@ -108,11 +109,11 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 4s · attempt 3/10" })
 		w.pass(slow + time.Second)
 		assert.Equal(t, string(phase.APIError), w.get(r.ID).Phase)
-		assert.Zero(t, w.news.told(NoteRetrying), "it is over before anybody has read of it")
+		assert.Zero(t, toldOf[news.Retrying](w.news), "it is over before anybody has read of it")
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 33s · attempt 6/10" })
 		w.pass(10 * slow)
-		assert.Equal(t, 1, w.news.told(NoteRetrying))
-		assert.Equal(t, "529 Overloaded", w.news.last(NoteRetrying).Now.What)
+		assert.Equal(t, 1, toldOf[news.Retrying](w.news))
+		assert.Equal(t, "529 Overloaded", lastOf[news.Retrying](w.news).Now.What)
 		got := w.get(r.ID)
 		assert.True(t, Noted(got).Works())
 
@@ -126,7 +127,7 @@ func TestRequestsThatFailAreToldOnceInATurn(t *testing.T) {
 		}
 		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
 		w.pass(2 * slow)
-		assert.Equal(t, 2, w.news.told(NoteRetrying), "another turn")
+		assert.Equal(t, 2, toldOf[news.Retrying](w.news), "another turn")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -25,7 +26,7 @@ func (w *world) behindDraft(text string) (session.Record, *agent) {
 	a.set(func(a *agent) { a.box = text })
 	w.held(r, "k", said)
 	w.pass(stillFor + time.Second)
-	require.Equal(w.t, 1, w.news.told(NoteHeldDraft))
+	require.Equal(w.t, 1, w.news.held(news.HeldDraft))
 	require.Empty(w.t, w.tmux.Inputs(a.pane))
 	return r, a
 }
@@ -34,7 +35,7 @@ func (w *world) behindDraft(text string) (session.Record, *agent) {
 func (o *order) keys() []string {
 	return slices.DeleteFunc(o.all(), func(s string) bool {
 		word, _, _ := strings.Cut(s, " ")
-		return !slices.Contains([]string{"press", "paste", "enter"}, word) && s != "tell draft_cleared"
+		return !slices.Contains([]string{"press", "paste", "enter"}, word) && s != "tell news.DraftCleared"
 	})
 }
 
@@ -44,12 +45,11 @@ func TestP7_SendAnywayTellsTheDraftAndClearsItFirst(t *testing.T) {
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
 		assert.Equal(t, []string{said}, a.heard(), "the draft was neither sent nor merged")
-		assert.Equal(t, []string{"tell draft_cleared", "press C-u", "paste " + said, "enter"}, w.order.keys())
-		n := w.news.last(NoteDraftCleared)
+		assert.Equal(t, []string{"tell news.DraftCleared", "press C-u", "paste " + said, "enter"}, w.order.keys())
+		told, n := lastHeard[news.DraftCleared](w.news)
 		assert.Equal(t, "half a thought", n.Draft)
-		assert.Equal(t, "k", n.Prompt.Key)
-		assert.Equal(t, r.ID, n.Session.ID)
-		assert.Equal(t, 1, w.news.told(NoteDraftCleared))
+		assert.Equal(t, r.ID, told.ID)
+		assert.Equal(t, 1, toldOf[news.DraftCleared](w.news))
 	})
 }
 
@@ -61,7 +61,7 @@ func TestSendAnywayWithoutADraftJustTypes(t *testing.T) {
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
 		assert.Equal(t, []string{said}, a.heard())
-		assert.Zero(t, w.news.told(NoteDraftCleared))
+		assert.Zero(t, toldOf[news.DraftCleared](w.news))
 		assert.NotContains(t, w.order.keys(), "press C-u")
 	})
 }
@@ -113,7 +113,7 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 				tc.spoil(w, r, a)
 				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), tc.want)
 				assert.Empty(t, w.tmux.Inputs(a.pane))
-				assert.Zero(t, w.news.told(NoteDraftCleared), "told of a draft that stays")
+				assert.Zero(t, toldOf[news.DraftCleared](w.news), "told of a draft that stays")
 			})
 		})
 	}
@@ -136,7 +136,7 @@ func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
 func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
-		w.news.set(func(n *heardNews) { n.fail = func(Note) error { return errors.New("disk full") } })
+		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
 		assert.Error(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		assert.Equal(t, "half a thought", a.box)
@@ -149,8 +149,8 @@ func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
 		w.news.set(func(n *heardNews) {
-			n.fail = func(n Note) error {
-				if n.Kind == NoteDraftCleared {
+			n.fail = func(n news.News) error {
+				if _, is := n.(news.DraftCleared); is {
 					a.set(func(a *agent) { a.box += " and more" })
 				}
 				return nil

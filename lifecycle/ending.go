@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
@@ -36,7 +37,9 @@ func (w *work) conclude(ctx context.Context) error {
 	if err := w.save(); err != nil { // the button that goes on may be tapped as soon as it is told
 		return err
 	}
-	if err := w.tell(ctx, NoteEnded, by); err != nil {
+	r := w.r.Clone()
+	r.Prompts = slices.DeleteFunc(r.Prompts, func(key string) bool { return key == by.Key })
+	if err := w.tell(ctx, r, news.Ended{Screen: w.view.Screen.Text, Asked: by.Key != ""}); err != nil {
 		return err
 	}
 	w.at("end-told")
@@ -56,7 +59,7 @@ func (w *work) concludeStart(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
-	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
 		return err
 	}
 	return w.fail(ctx, "the agent ended before it was ready")
@@ -172,7 +175,7 @@ func (w *work) lost(ctx context.Context) error {
 		return err
 	}
 	w.over(w.endSeen())
-	if err := w.tell(ctx, NoteLost, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Lost{}); err != nil {
 		return err
 	}
 	return w.saveAndFollow(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -62,7 +63,7 @@ func TestP8_EventsMayComeTwice(t *testing.T) {
 			require.NoError(t, w.HookEvent(w.ctx, e))
 			assert.Equal(t, once, w.get(r.ID), "%s changed something the second time", e.Name)
 		}
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 	})
 }
 
@@ -74,7 +75,7 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 		cleared := func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "clear"
 		}
-		told := w.news.told(NoteTranscript)
+		told := toldOf[news.Transcript](w.news)
 		w.hook(r, hookwire.SessionEnd, func(e *hookwire.Event) { e.Reason = "clear" })
 		for range 2 { // also when it comes twice
 			w.hook(r, hookwire.SessionStart, cleared)
@@ -84,7 +85,7 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 		assert.Equal(t, []uuid.UUID{before.ClaudeSessionID}, got.EarlierClaudeIDs)
 		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
 			"the old one is drained first")
-		assert.Equal(t, told+1, w.news.told(NoteTranscript))
+		assert.Equal(t, told+1, toldOf[news.Transcript](w.news))
 
 		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[0].Path, Offset: 10}))
 		assert.Equal(t, int64(10), w.get(r.ID).Cursors[0].Offset)
@@ -185,8 +186,8 @@ func TestP8_AnEventThatCouldNotBeKeptIsAnError(t *testing.T) {
 		r, _ := w.started()
 		w.held(r, "k", said)
 		w.pass(time.Second)
-		w.news.fail = func(n Note) error {
-			if n.Kind == NoteDelivered {
+		w.news.fail = func(n news.News) error {
+			if _, is := n.(news.Delivered); is {
 				return errors.New("disk full")
 			}
 			return nil

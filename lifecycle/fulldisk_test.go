@@ -9,17 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 )
 
 // fill makes the disk take no prompt and no news any more, until it has room again.
 func (w *world) fill() (free func()) {
 	full := errors.New("no space left on device")
-	set := func(prompts error, news func(Note) error) {
+	set := func(prompts error, hear func(news.News) error) {
 		w.prompts.set(func(p *promptStore) { p.fail = prompts })
-		w.news.set(func(n *heardNews) { n.fail = news })
+		w.news.set(func(n *heardNews) { n.fail = hear })
 	}
-	set(full, func(Note) error { return full })
+	set(full, func(news.News) error { return full })
 	return func() { set(nil, nil) }
 }
 
@@ -68,14 +69,14 @@ func TestP4_WhatAFullDiskStopsGoesOn(t *testing.T) {
 						require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 					}
 					w.pass(10 * time.Minute)
-					assert.Equal(t, tc.asked, w.news.told(NoteUnproven))
+					assert.Equal(t, tc.asked, toldOf[news.Unproven](w.news))
 					if tc.asked == 0 {
 						assert.Equal(t, []string{said}, a.heard())
 						assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
 						return
 					}
 					assert.Empty(t, a.heard())
-					assert.True(t, w.news.last(NoteUnproven).InBox)
+					assert.True(t, lastOf[news.Unproven](w.news).InBox)
 				})
 			})
 		}
@@ -96,6 +97,6 @@ func TestP4_AProofThatTheDiskRefusesIsGivenAgain(t *testing.T) {
 		free()
 		require.NoError(t, w.HookEvent(w.ctx, e))
 		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
@@ -47,13 +48,13 @@ func TestP4_AnInterruptedPromptIsTakenBackAndAskedAbout(t *testing.T) {
 				told, err := w.Interrupt(w.ctx, r.ID)
 				require.NoError(t, err)
 				assert.True(t, told)
-				assert.Equal(t, 1, w.news.told(NoteTakenBack))
-				assert.Equal(t, "k", w.news.last(NoteTakenBack).Prompt.Key)
+				assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
+				assert.Equal(t, "k", lastOf[news.TakenBack](w.news).Prompt.Key)
 				a.set(func(a *agent) { assert.Empty(t, a.box); a.onEnter, a.folded = works, false })
 				w.held(r, "next", "another")
 				w.pass(time.Second)
 				assert.Equal(t, []string{text, "another"}, a.heard())
-				assert.Zero(t, w.news.told(NoteHeldDraft))
+				assert.Zero(t, w.news.held(news.HeldDraft))
 			})
 		})
 	}
@@ -81,7 +82,7 @@ func TestP4_WhatIsNotOwnStaysInTheBoxAfterAnInterrupt(t *testing.T) {
 				told, err := w.Interrupt(w.ctx, r.ID)
 				require.NoError(t, err)
 				assert.False(t, told)
-				assert.Zero(t, w.news.told(NoteTakenBack))
+				assert.Zero(t, toldOf[news.TakenBack](w.news))
 				a.set(func(a *agent) { assert.NotEmpty(t, a.box) })
 				assert.Zero(t, a.cleared)
 			})
@@ -101,7 +102,7 @@ func TestP4_AfterARestartAnInterruptedPromptIsTakenBack(t *testing.T) {
 		w.comeBack()
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteTakenBack))
+		assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
 		assert.Empty(t, a.heard())
 		a.set(func(a *agent) { assert.Empty(t, a.box) })
 	})
@@ -179,8 +180,8 @@ func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 		w.pass(time.Second)
 		a.set(func(a *agent) { a.running = "make" })
 		w.news.set(func(n *heardNews) {
-			n.fail = func(n Note) error {
-				if n.Kind == NoteDelivered {
+			n.fail = func(n news.News) error {
+				if _, is := n.(news.Delivered); is {
 					a.set(asks)
 				}
 				return nil
@@ -188,7 +189,7 @@ func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
 		})
 		require.ErrorIs(t, interrupted(w, r), ErrAsks)
 		assert.Zero(t, a.escapes)
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 	})
 }
 
@@ -379,8 +380,8 @@ func TestP4_WhatIsToBeTypedAnewAtAStopIsAskedAbout(t *testing.T) {
 
 // asked is which prompts the person was asked about at a stop.
 func asked(w *world) (keys []string) {
-	for _, n := range w.news.all() {
-		if n.Kind == NoteTakenBack {
+	for _, h := range w.news.all() {
+		if n, is := h.news.(news.TakenBack); is {
 			keys = append(keys, n.Prompt.Key)
 		}
 	}
@@ -396,8 +397,8 @@ func TestP4_AQueueThatCannotBeAskedAboutIsToldAlsoWhereNothingRuns(t *testing.T)
 		w.pass(time.Second)
 		full := errors.New("no space left on device")
 		w.news.set(func(n *heardNews) {
-			n.fail = func(n Note) error {
-				if n.Kind == NoteTakenBack {
+			n.fail = func(n news.News) error {
+				if _, is := n.(news.TakenBack); is {
 					return full
 				}
 				return nil
@@ -419,7 +420,7 @@ func TestP4_AKillAtAStopTypesNothing(t *testing.T) {
 		w.pass(time.Second)
 		_, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
-		all := w.order.after("tell " + string(NoteTakenBack))
+		all := w.order.after("tell news.TakenBack")
 		assert.Less(t, 0, slices.IndexFunc(all, func(s string) bool { return strings.Contains(s, "Escape") || strings.HasPrefix(s, "press") }), "%q", all)
 	})
 }
@@ -433,8 +434,8 @@ func TestP4_AStopIsMadeAlsoWhereNothingCanBeAsked(t *testing.T) {
 		w.pass(time.Second)
 		full := errors.New("no space left on device")
 		w.news.set(func(n *heardNews) {
-			n.fail = func(n Note) error {
-				if n.Kind == NoteTakenBack {
+			n.fail = func(n news.News) error {
+				if _, is := n.(news.TakenBack); is {
 					return full
 				}
 				return nil
@@ -471,7 +472,7 @@ func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
 				w.held(r, "next", "another")
 				w.pass(2 * ProofWait)
 				assert.Equal(t, tc.heard, a.heard())
-				assert.Equal(t, tc.asked, w.news.told(NoteUnproven))
+				assert.Equal(t, tc.asked, toldOf[news.Unproven](w.news))
 			})
 		})
 	}
@@ -503,8 +504,8 @@ func TestP4_AWordThatEndsTheAgentIsTheReasonOfItsEnd(t *testing.T) {
 				w.tmux.die(a, tmuxtest.Exit{})
 				w.pass(10 * time.Second)
 				asked := text != "said"
-				assert.Equal(t, asked, w.news.last(NoteEnded).Asked)
-				assert.Equal(t, asked, w.news.told(NoteUnproven) == 0)
+				assert.Equal(t, asked, lastOf[news.Ended](w.news).Asked)
+				assert.Equal(t, asked, toldOf[news.Unproven](w.news) == 0)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 )
@@ -55,4 +56,15 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 		i.Again = before.Followed && before.Well == i.Well
 	}
 	return i
+}
+
+// ContinuesAlone says whether a session may go on by itself after its interruption: the agent was
+// seen at work and not waiting for a person, it asks before it acts, and it does not end again and
+// again.
+func ContinuesAlone(r session.Record) bool {
+	i := r.Unfinished()
+	if i == nil || i.Waited || i.Unseen || i.Again || r.Progress.PermissionMode == claudeflags.ModeBypass {
+		return false
+	}
+	return r.Launch != nil && !r.Launch.Bypasses()
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -107,7 +109,7 @@ func TestContinuesAlone(t *testing.T) {
 		{"it was interrupted before", func(r *session.Record) { r.Interruption.Again = true }, false},
 		{"it does not ask", func(r *session.Record) { r.Launch.PermissionMode = "bypass" }, false},
 		{"a flag says so", func(r *session.Record) { r.Launch.Flags = []string{"--dangerously-skip-permissions"} }, false},
-		{"it was switched to that", func(r *session.Record) { r.Progress.PermissionMode = modeBypass }, false},
+		{"it was switched to that", func(r *session.Record) { r.Progress.PermissionMode = claudeflags.ModeBypass }, false},
 		{"nobody knows how it was started", func(r *session.Record) { r.Launch = nil }, false},
 	}
 	for _, tt := range tests {
@@ -133,14 +135,14 @@ func TestP8_AnInterruptedTurnIsKeptUntilAPromptFollows(t *testing.T) {
 		require.NotNil(t, over.Unfinished())
 		assert.Equal(t, "make test", over.Interruption.Step)
 		assert.False(t, over.Interruption.Unseen)
-		assert.Equal(t, over.Interruption, w.news.last(NoteEnded).Session.Interruption)
+		assert.Equal(t, over.Interruption, lastSession[news.Ended](w.news).Interruption)
 		assert.Contains(t, over.History[len(over.History)-2].Why, ", with exit status 143")
 
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
 		w.pass(time.Minute)
-		ready := w.news.last(NoteReady).Session
+		ready := lastSession[news.Ready](w.news)
 		require.NotNil(t, ready.Unfinished(), "a resume alone does not go on")
 		assert.Equal(t, over.ContinueID(), ready.ContinueID())
 		w.held(back, "k", said)

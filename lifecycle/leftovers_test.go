@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -52,7 +53,7 @@ func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
 				w.comeBack()
 				require.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.False(t, w.processes.alive(a.id))
-				assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(w.news.last(NoteStopped).Receipt.Others))
+				assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(lastOf[Receipt](w.news).Others))
 
 				w.restart() // nobody has looked for second writers since
 				w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
@@ -72,8 +73,8 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
 		w.news.set(func(n *heardNews) {
-			n.fail = func(n Note) error {
-				if n.Kind == NoteStopped {
+			n.fail = func(n news.News) error {
+				if _, is := n.(Receipt); is {
 					return errors.New("disk full")
 				}
 				return nil
@@ -332,7 +333,7 @@ func TestP3_WhatALauncherHasStartedEndsWithIt(t *testing.T) {
 		child := w.processes.startNow(777, line, below(776))
 		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
 		w.look()
-		assert.Zero(t, w.news.told(NoteSecondWriter), "it is the session's own")
+		assert.Zero(t, w.news.seconds(), "it is the session's own")
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(child))

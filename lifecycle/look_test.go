@@ -136,8 +136,8 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 		assert.True(t, done)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
-		require.Equal(t, 1, w.news.told(NoteStopped))
-		assert.Equal(t, 6*time.Hour, w.news.last(NoteStopped).Receipt.Quiet)
+		require.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Equal(t, 6*time.Hour, lastOf[Receipt](w.news).Quiet)
 	})
 }
 
@@ -208,7 +208,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 				assert.False(t, done)
 				assert.True(t, w.get(r.ID).State.Live())
 				assert.Empty(t, w.processes.signalled())
-				assert.Zero(t, w.news.told(NoteStopped))
+				assert.Zero(t, toldOf[Receipt](w.news))
 			})
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/phase"
 	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -100,53 +99,11 @@ type Prompts interface {
 // returns, so that a crash right after loses nothing; then the change itself is
 // put on disk, and a crash between the two tells it twice at most. It is called
 // on the session's worker: it must be quick and must not change that session.
+//
+// A [Receipt] is news as well: an archive is over.
 type News interface {
-	SessionNews(ctx context.Context, n Note) error
+	SessionNews(ctx context.Context, r session.Record, n news.News) error
 }
 
-// Note is one piece of news about a session.
-type Note struct {
-	Kind    NoteKind
-	Session session.Record
-	From    session.Record // of Transferred: whose conversation the session goes on with; without an ID: nobody's
-	Asked   bool           // of Transferred and Ended: a person has decided it
-	Prompt  Prompt         // of Queued, Held…, Typed, Delivered, TakenBack and Unproven; of Ended the one that asked for it
-	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
-	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
-	Attach  string         // command that shows the window at the desk
-	Receipt *Receipt       // of Stopped
-	Writers []Writer       // of SecondWriter and Ghost; none: it is not known who writes
-	Draft   string         // of DraftCleared: what a person had typed
-	Now     phase.Now      // of HeldDialog and Retrying: what the agent does
-	Dialog  *Dialog        // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
-}
-
-// NoteKind says what a Note tells; package news says what each kind means.
-type NoteKind = news.Kind
-
-// The kinds of news.
-const (
-	NoteReady        = news.Ready
-	NoteNotReporting = news.NotReporting
-	NoteDialog       = news.Dialog
-	NoteDialogGone   = news.DialogGone
-	NoteEnded        = news.Ended
-	NoteFailed       = news.Failed
-	NoteLost         = news.Lost
-	NoteStopped      = news.Stopped
-	NoteQueued       = news.Queued
-	NoteHeldDraft    = news.HeldDraft
-	NoteHeldBash     = news.HeldBash
-	NoteHeldUnknown  = news.HeldUnknown
-	NoteHeldDialog   = news.HeldDialog
-	NoteTyped        = news.Typed
-	NoteDelivered    = news.Delivered
-	NoteTakenBack    = news.TakenBack
-	NoteUnproven     = news.Unproven
-	NoteSecondWriter = news.SecondWriter
-	NoteGhost        = news.Ghost
-	NoteDraftCleared = news.DraftCleared
-	NoteTranscript   = news.Transcript
-	NoteTransferred  = news.Transferred
-	NoteRetrying     = news.Retrying
-)
+// OtherWriters is news.OtherWriters before it is shown to people.
+type OtherWriters []Writer

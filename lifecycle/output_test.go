@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 )
 
@@ -27,8 +28,8 @@ func TestP4_ACommandThatRunsLongIsProven(t *testing.T) {
 		_, err := w.prompts.Prompt("k")
 		require.ErrorIs(t, err, fs.ErrNotExist, "finished")
 		w.pass(10 * time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 		assert.Equal(t, []string{"make test"}, a.heard())
 	})
 }
@@ -47,8 +48,8 @@ func TestP4_ACommandThatRunsIsProvenAfterARestart(t *testing.T) {
 		w.comeBack()
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Minute)
-		assert.Zero(t, w.news.told(NoteUnproven))
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		assert.Equal(t, []string{"make test"}, a.heard())
 	})
 }
@@ -61,11 +62,11 @@ func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
 		})
 		w.held(r, "k", "!make test")
 		w.pass(time.Minute)
-		assert.Zero(t, w.news.told(NoteDelivered))
+		assert.Zero(t, toldOf[news.Delivered](w.news))
 		assert.Equal(t, Typing, w.prompts.state("k"), "nobody is asked while the agent works")
 		a.set(func(a *agent) { a.running, a.status = "", presence.Idle })
 		w.pass(time.Minute)
-		assert.Zero(t, w.news.told(NoteDelivered))
+		assert.Zero(t, toldOf[news.Delivered](w.news))
 		assert.Equal(t, Unproven, w.prompts.state("k"))
 	})
 }
@@ -79,7 +80,7 @@ func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
 		w.held(r, "k", "!rm -rf build")
 		w.pass(200 * time.Millisecond)
 		require.NoError(t, interrupted(w, r))
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		a.set(func(a *agent) {
 			assert.False(t, a.shell, "the box has left bash mode")
 			assert.Empty(t, a.box)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
@@ -103,7 +104,7 @@ func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
 	if !long || w.recall(w.r.ID).retrying {
 		return nil
 	}
-	if err := w.tell(ctx, NoteRetrying, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Retrying{Now: now}); err != nil {
 		return err
 	}
 	w.remember(w.r.ID, func(m *memory) { m.retrying = true })

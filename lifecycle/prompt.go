@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/internal/claudeui"
 )
@@ -50,10 +51,19 @@ type Prompt struct {
 	Class   Class
 	State   PromptState
 	Mark    *Mark
-	Since   time.Time  // when its turn came
-	Told    []NoteKind // the reasons for waiting that the person was told
+	Since   time.Time   // when its turn came
+	Told    []news.Wait // the reasons for waiting that the person was told
 
 	Repeated bool // it was pasted a second time, because the box was empty and Enter was never pressed
+}
+
+// shown is the prompt as news tell of it.
+func (p *Prompt) shown() prompts.Prompt {
+	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
+	if p.Mark != nil {
+		shown.Mark = &prompts.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
+	}
+	return shown
 }
 
 // submitted says whether the prompt is a slash command whose Enter was pressed,

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
@@ -154,7 +155,7 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", ClassBash))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
-		assert.Equal(t, []any{"!ls", ClassBash, Held, []NoteKind{NoteQueued}}, []any{p.Text, p.Class, p.State, p.Told})
+		assert.Equal(t, []any{"!ls", ClassBash, Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)

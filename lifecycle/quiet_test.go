@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -46,7 +47,7 @@ func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
 				assert.Equal(t, session.Change{At: last.At, From: session.Running, To: tc.want, Rule: "recovery." + last.Rule[len("recovery."):], Why: "both are gone"}, last)
 				assert.Equal(t, Unproven, w.prompts.state("k"), "prompts are settled as ever")
 				assert.Equal(t, []string{"k", "next"}, got.Prompts)
-				assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteFailed)+w.news.told(NoteEnded))
+				assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Failed](w.news)+toldOf[news.Ended](w.news))
 
 				w.restart()
 				assert.True(t, w.get(r.ID).Unreported)
@@ -70,7 +71,7 @@ func TestP8_ALossThatTheBotSeesIsToldAtOnce(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
 		assert.False(t, got.Unreported)
-		assert.Equal(t, 1, w.news.told(NoteLost))
+		assert.Equal(t, 1, toldOf[news.Lost](w.news))
 	})
 }
 

@@ -322,8 +322,9 @@ func (x *trial) judgeAct(id process.Identity, how process.How) {
 
 // wasTold says whether the person knows of a guest as a second writer.
 func (x *trial) wasTold(g *guest) bool {
-	return g.told || slices.ContainsFunc(x.news.all(), func(n Note) bool {
-		return slices.ContainsFunc(n.Writers, func(one Writer) bool { return one.Identity == g.id })
+	return g.told || slices.ContainsFunc(x.news.all(), func(h heard) bool {
+		all, _ := h.news.(OtherWriters)
+		return slices.ContainsFunc(all, func(one Writer) bool { return one.Identity == g.id })
 	})
 }
 

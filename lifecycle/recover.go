@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -224,7 +225,7 @@ func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
 }
 
 func (w *work) failed(ctx context.Context, why string) error {
-	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Failed{}); err != nil {
 		return err
 	}
 	return w.fail(ctx, why)

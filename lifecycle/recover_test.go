@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -40,8 +41,8 @@ func TestTheEndOfAnAgentIsNoticedAndTold(t *testing.T) {
 				assert.Equal(t, tc.crashed, got.Exit.Crashed())
 				assert.Contains(t, got.Exit.Screen, "hello")
 				assert.Nil(t, got.Binding)
-				assert.Equal(t, 1, w.news.told(NoteEnded))
-				assert.Equal(t, got.Exit, w.news.last(NoteEnded).Session.Exit)
+				assert.Equal(t, 1, toldOf[news.Ended](w.news))
+				assert.Equal(t, got.Exit, lastSession[news.Ended](w.news).Exit)
 				assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 				assert.Empty(t, w.processes.signalled())
 			})
@@ -77,7 +78,7 @@ func TestLost(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
 		assert.Nil(t, got.Binding)
-		assert.Equal(t, 1, w.news.told(NoteLost))
+		assert.Equal(t, 1, toldOf[news.Lost](w.news))
 	})
 }
 
@@ -94,7 +95,7 @@ func TestLostWithItsServer(t *testing.T) {
 		assert.Equal(t, session.ClosedTmux, got.Closed)
 		assert.True(t, got.Unreported)
 		assert.Equal(t, 1, lost)
-		assert.Zero(t, w.news.told(NoteLost), "all that were lost are told at once")
+		assert.Zero(t, toldOf[news.Lost](w.news), "all that were lost are told at once")
 	})
 }
 
@@ -108,7 +109,7 @@ func TestP6_UnknownIsNotLost(t *testing.T) {
 		w.WakeAll()
 		w.pass(time.Hour)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteEnded))
+		assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Ended](w.news))
 	})
 }
 
@@ -132,7 +133,7 @@ func TestP4_AnEndSettlesWhatWasBeingTyped(t *testing.T) {
 					return
 				}
 				assert.Equal(t, Unproven, w.prompts.state("k"))
-				assert.Equal(t, 1, w.news.told(NoteUnproven))
+				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			})
 		})
 	}
@@ -285,7 +286,7 @@ func TestMarkLostAndFail(t *testing.T) {
 		w.processes.exit(a.id.PID)
 		require.NoError(t, w.MarkLost(w.ctx, starting.ID, "recovery.mark_lost", "gone", ""))
 		assert.Equal(t, session.Failed, w.get(starting.ID).State, "what was never ready has failed")
-		assert.Zero(t, w.news.told(NoteFailed), "recovery tells of all of them at once")
+		assert.Zero(t, toldOf[news.Failed](w.news), "recovery tells of all of them at once")
 		assert.True(t, w.get(starting.ID).Unreported)
 
 		interrupted, b := w.starting()
@@ -295,12 +296,12 @@ func TestMarkLostAndFail(t *testing.T) {
 		w.edit(interrupted.ID, func(r *session.Record) { r.State = session.Running })
 		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
 		assert.Equal(t, session.Running, w.get(interrupted.ID).State)
-		assert.Zero(t, w.news.told(NoteFailed))
+		assert.Zero(t, toldOf[news.Failed](w.news))
 
 		w.edit(interrupted.ID, func(r *session.Record) { r.State, r.Binding = session.Starting, nil })
 		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
 		assert.Equal(t, session.Failed, w.get(interrupted.ID).State)
-		assert.Equal(t, 1, w.news.told(NoteFailed))
+		assert.Equal(t, 1, toldOf[news.Failed](w.news))
 	})
 }
 
@@ -310,7 +311,7 @@ func TestP8_NewsThatCannotBeKeptKeepsTheOldState(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a := w.starting()
-		w.news.fail = func(Note) error { return errors.New("disk full") }
+		w.news.fail = func(news.News) error { return errors.New("disk full") }
 		w.tmux.die(a, tmuxtest.Exit{Status: 1})
 		_, err := w.step(w.ctx, r.ID)
 		require.Error(t, err)
@@ -319,7 +320,7 @@ func TestP8_NewsThatCannotBeKeptKeepsTheOldState(t *testing.T) {
 		_, err = w.step(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.Equal(t, session.Failed, w.get(r.ID).State)
-		assert.Equal(t, 1, w.news.told(NoteFailed))
+		assert.Equal(t, 1, toldOf[news.Failed](w.news))
 	})
 }
 
@@ -337,8 +338,8 @@ func TestAnIdleSessionIsNotPolled(t *testing.T) {
 // An error of one step is tried again, slowly.
 func TestAStepThatFailsIsTriedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.news.fail = func(n Note) error {
-			if n.Kind == NoteReady {
+		w.news.fail = func(n news.News) error {
+			if _, is := n.(news.Ready); is {
 				return errors.New("disk full")
 			}
 			return nil

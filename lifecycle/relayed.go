@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -107,7 +108,7 @@ func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 		}
 		return again, nil
 	}
-	if err := w.tell(ctx, NoteDialogGone, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.DialogGone{}); err != nil {
 		return 0, err
 	}
 	w.remember(w.r.ID, func(m *memory) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -35,7 +36,7 @@ func TestDecideDialog(t *testing.T) {
 		v     View
 		head  *Prompt
 		act   Act
-		why   NoteKind
+		why   news.Wait
 		again time.Duration
 	}{
 		{"a page", running, free(dialogOpen, page, seenFor(0)), nil, ActDialog, "", slow},
@@ -45,15 +46,15 @@ func TestDecideDialog(t *testing.T) {
 		{"its hook may come, a command was taken", running, free(dialogOpen, permission, seenFor(0)), typing(time.Second, command), ActProven, "", soon},
 		{"the clock was set back", running, free(dialogOpen, permission, seenFor(-time.Hour)), nil, ActNothing, "", relayGrace},
 		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, ActDialog, "", slow},
-		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), ActDialog, NoteHeldDialog, slow},
+		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), ActDialog, news.HeldDialog, slow},
 		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, ActDialog, "", slow},
 		{"no hook reports", unreported, free(dialogOpen, permission, seenFor(0)), nil, ActDialog, "", slow},
 		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", slow},
 		{"nobody knows since when", running, free(dialogOpen, permission), nil, ActDialog, "", slow},
 		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", min(slow, backoff(time.Minute))},
 		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, ActNothing, "", slow},
-		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), ActHold, NoteHeldDialog, slow},
-		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), ActHold, NoteHeldDialog, slow},
+		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), ActHold, news.HeldDialog, slow},
+		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), ActHold, news.HeldDialog, slow},
 		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), ActProven, "", soon},
 		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), ActNothing, "", slow},
 		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, ActNothing, "", slow},
@@ -141,16 +142,16 @@ func TestARequestIsNotToldAsADialog(t *testing.T) {
 		w.Wake(r.ID)
 		w.held(r, "k", said)
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteDialog))
-		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
-		assert.Zero(t, w.news.told(NoteDialogGone))
+		assert.Zero(t, toldOf[news.Dialog](w.news))
+		assert.Equal(t, 1, w.news.held(news.HeldDialog))
+		assert.Zero(t, toldOf[news.DialogGone](w.news))
 
 		w.relays.leave() // answered, and the dialog closes in a moment; or its hook has died, and the dialog stands
 		w.Wake(r.ID)
 		w.pass(relayGrace - time.Second)
-		assert.Zero(t, w.news.told(NoteDialog))
+		assert.Zero(t, toldOf[news.Dialog](w.news))
 		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 		assert.Empty(t, a.heard())
 	})
 }
@@ -165,19 +166,19 @@ func TestARequestWhoseDialogIsGoneIsToldOnce(t *testing.T) {
 				w.relays.ask(r)
 				w.Wake(r.ID)
 				w.pass(answered)
-				assert.Zero(t, w.news.told(NoteDialogGone))
+				assert.Zero(t, toldOf[news.DialogGone](w.news))
 				a.set(func(a *agent) { a.close(); a.status, a.since = presence.Busy, time.Now() })
 				w.WakeAgent(a.id.PID)
 				w.pass(goneBy + time.Second)
-				assert.Equal(t, 1, w.news.told(NoteDialogGone))
+				assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 				w.WakeAgent(a.id.PID)
 				w.pass(time.Minute)
-				assert.Equal(t, 1, w.news.told(NoteDialogGone))
+				assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 
 				w.relays.ask(r) // the next one
 				w.WakeAgent(a.id.PID)
 				w.pass(time.Minute)
-				assert.Equal(t, 2, w.news.told(NoteDialogGone))
+				assert.Equal(t, 2, toldOf[news.DialogGone](w.news))
 			})
 		})
 	}
@@ -192,9 +193,9 @@ func TestADialogThatIsGoneSaysNothingOfANewRequest(t *testing.T) {
 		w.relays.ask(r)
 		w.Wake(r.ID)
 		w.pass(goneBy / 2)
-		assert.Zero(t, w.news.told(NoteDialogGone))
+		assert.Zero(t, toldOf[news.DialogGone](w.news))
 		w.pass(goneBy)
-		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+		assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 	})
 }
 
@@ -207,7 +208,7 @@ func TestARequestOfAnotherAgentDoesNotCount(t *testing.T) {
 		a.asks(askBash("touch x"))
 		w.Wake(r.ID)
 		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text()}) // without a time
 		v := w.View(w.ctx, r)
@@ -225,31 +226,34 @@ func TestADialogThatWasToldIsToldToBeGone(t *testing.T) {
 		name  string
 		end   func(w *world, r session.Record, a *agent)
 		gone  int
-		tells NoteKind // what is told behind it
+		tells func(*heardNews) int // counts what is told behind it
 	}{
-		{"answered at the desk", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }, 1, ""},
-		{"the agent ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, 1, NoteEnded},
-		{"another one", func(_ *world, _ session.Record, a *agent) { a.asks(askBash("make")) }, 0, NoteDialog},
-		{"its cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 2 }) }, 0, ""},
+		{"answered at the desk", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }, 1, nil},
+		{"the agent ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, 1, toldOf[news.Ended]},
+		{"another one", func(_ *world, _ session.Record, a *agent) { a.asks(askBash("make")) }, 0, toldOf[news.Dialog]},
+		{"its cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 2 }) }, 0, nil},
 		{"nobody knows", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.unreadable = presence.ErrTorn; a.menu.plain = true })
-		}, 0, ""},
+		}, 0, nil},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a, d := w.asked(askBash("touch x"))
-				require.Equal(t, 1, w.news.told(NoteDialog))
-				assert.Equal(t, d, *w.news.last(NoteDialog).Dialog)
-				before := w.news.told(tc.tells)
+				require.Equal(t, 1, toldOf[news.Dialog](w.news))
+				assert.Equal(t, d, *lastOf[news.Dialog](w.news).Dialog)
+				before := 0
+				if tc.tells != nil {
+					before = tc.tells(w.news)
+				}
 				tc.end(w, r, a)
 				for range 3 {
 					w.Wake(r.ID)
 					w.pass(time.Minute)
 				}
-				assert.Equal(t, tc.gone, w.news.told(NoteDialogGone))
-				if tc.tells != "" {
-					assert.Equal(t, before+1, w.news.told(tc.tells))
+				assert.Equal(t, tc.gone, toldOf[news.DialogGone](w.news))
+				if tc.tells != nil {
+					assert.Equal(t, before+1, tc.tells(w.news))
 				}
 			})
 		})
@@ -262,8 +266,8 @@ func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
 		r, a, _ := w.asked(askBash("touch x"))
 		full := errors.New("disk full")
 		w.news.set(func(n *heardNews) {
-			n.fail = func(note Note) error {
-				if note.Kind == NoteDialogGone {
+			n.fail = func(note news.News) error {
+				if _, is := note.(news.DialogGone); is {
 					return full
 				}
 				return nil
@@ -275,7 +279,7 @@ func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
 		assert.Equal(t, []string{said}, a.heard(), "a prompt is typed all the same")
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(10 * time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+		assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
 	})
 }
 
@@ -287,8 +291,8 @@ func TestAnAgentThatIsNotReadyShowsWhatTakesKeys(t *testing.T) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
 		r, a := w.starting()
 		w.pass(time.Minute)
-		require.Equal(t, 1, w.news.told(NoteNotReporting))
-		d := w.news.last(NoteNotReporting).Dialog
+		require.Equal(t, 1, toldOf[news.NotReporting](w.news))
+		d := lastOf[news.NotReporting](w.news).Dialog
 		require.NotNil(t, d)
 		assert.True(t, d.Open)
 		d2, err := w.Press(w.ctx, r.ID, d.Mark, "down")
@@ -309,12 +313,12 @@ func TestP4_APromptIsProvenBehindItsDialog(t *testing.T) {
 		w.held(r, "one", "run it")
 		w.Wake(r.ID)
 		w.pass(2 * time.Second)
-		require.Zero(t, w.news.told(NoteDelivered))
+		require.Zero(t, toldOf[news.Delivered](w.news))
 		w.write(r, userLine("run it"))
 		w.held(w.get(r.ID), "two", "and then")
 		w.Wake(r.ID)
 		w.pass(2 * EnterRetry)
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
-		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
+		assert.Equal(t, 1, w.news.held(news.HeldDialog))
 	})
 }

@@ -321,7 +321,7 @@ func TestAForkBeginsWithACopy(t *testing.T) {
 		c, _ := got.Cursor()
 		assert.Equal(t, transcript.Cursor{Path: w.transcript(r.ClaudeSessionID), Offset: 17}, c, "what the copy begins with is history")
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteSecondWriter), "neither writes the other's conversation")
+		assert.Zero(t, w.news.seconds(), "neither writes the other's conversation")
 	})
 }
 
@@ -454,7 +454,7 @@ func TestP1_AResumeOfWhatIsBeingEndedWaitsForTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Equal(t, session.Restoring, back.Record.State)
-		assert.Equal(t, 1, w.news.told(NoteStopped))
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
 		w.pass(10 * time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.NotEqual(t, a.id, w.get(r.ID).Binding.Agent)

@@ -56,15 +56,15 @@ func TestP3_AFailedCleanupIsTriedAgainSlowly(t *testing.T) {
 			require.Equal(t, i+1, w.tries(a), "before its time")
 			w.pass(time.Minute)
 		}
-		assert.Equal(t, 1, w.news.told(NoteStopped), "the same failure is told once")
+		assert.Equal(t, 1, toldOf[Receipt](w.news), "the same failure is told once")
 
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
 		w.pass(time.Hour)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State, "as what it was asked to end")
 		assert.Nil(t, got.Cleanup)
-		assert.Equal(t, 2, w.news.told(NoteStopped), "success is told")
-		assert.Empty(t, w.news.last(NoteStopped).Receipt.Failures)
+		assert.Equal(t, 2, toldOf[Receipt](w.news), "success is told")
+		assert.Empty(t, lastOf[Receipt](w.news).Failures)
 		calls := len(w.tmux.Calls())
 		w.pass(24 * time.Hour)
 		assert.Len(t, w.tmux.Calls(), calls, "it is over")
@@ -96,20 +96,20 @@ func TestP3_WhatIsToldOfAnotherTry(t *testing.T) {
 		r, a := w.survived()
 		w.pass(2 * time.Minute)
 		require.Equal(t, 2, w.tries(a))
-		require.Equal(t, 1, w.news.told(NoteStopped))
+		require.Equal(t, 1, toldOf[Receipt](w.news))
 
 		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, "another try, asked for"))
 		assert.Equal(t, 3, w.tries(a), "a tap does not wait")
-		assert.Equal(t, 2, w.news.told(NoteStopped), "the person waits for an answer")
+		assert.Equal(t, 2, toldOf[Receipt](w.news), "the person waits for an answer")
 		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts)
 
 		w.pass(10 * time.Minute)
-		require.Equal(t, 2, w.news.told(NoteStopped))
+		require.Equal(t, 2, toldOf[Receipt](w.news))
 		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
 		w.pass(time.Hour)
-		assert.Equal(t, 3, w.news.told(NoteStopped), "another reason")
+		assert.Equal(t, 3, toldOf[Receipt](w.news), "another reason")
 		w.pass(10 * time.Hour)
-		assert.Equal(t, 3, w.news.told(NoteStopped))
+		assert.Equal(t, 3, toldOf[Receipt](w.news))
 		assert.True(t, strings.Contains(w.get(r.ID).Cleanup.Reason, "/proc"), w.get(r.ID).Cleanup.Reason)
 	})
 }
@@ -126,7 +126,7 @@ func TestP3_APersonsRetryEndsIt(t *testing.T) {
 		w.pass(24 * time.Hour)
 		assert.Len(t, w.processes.signalled(), before)
 		assert.Equal(t, got, w.get(r.ID))
-		assert.Equal(t, 2, w.news.told(NoteStopped))
+		assert.Equal(t, 2, toldOf[Receipt](w.news))
 	})
 }
 
@@ -153,7 +153,7 @@ func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
 		got := w.get(r.ID)
 		require.Equal(t, session.Completed, got.State)
 		assert.Equal(t, first, got.Ended)
-		assert.Equal(t, 1, w.news.told(NoteGhost))
+		assert.Equal(t, 1, w.news.ghosts())
 
 		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
 		_, err := w.restoreIt(r.ID)

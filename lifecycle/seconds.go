@@ -172,17 +172,14 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	if len(fresh.verdicts) > 0 && w.toldElsewhere(fresh) {
 		return w.noteSeconds(fresh)
 	}
-	n := Note{Kind: NoteGhost, Session: w.r.Clone()}
+	var who OtherWriters
 	if len(fresh.verdicts) > 0 { // then all who write are shown, also those who were told before
-		n.Writers = w.describe(ctx, strangers(*w.r, found))
-	}
-	if w.r.State.Live() {
-		n.Kind = NoteSecondWriter
+		who = w.describe(ctx, strangers(*w.r, found))
 	}
 	for _, v := range fresh.verdicts {
 		w.Log.Warn("second_writer", "pid", v.Process.PID, "session_id", w.r.ID.String(), "why", v.Why)
 	}
-	if err := w.News.SessionNews(ctx, n); err != nil {
+	if err := w.tell(ctx, *w.r, who); err != nil {
 		return err
 	}
 	w.at("second-told")

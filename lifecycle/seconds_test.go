@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -36,26 +37,26 @@ func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
 			w.look()
 		}
 		w.pass(time.Hour)
-		require.Equal(t, 1, w.news.told(NoteSecondWriter))
-		n := w.news.last(NoteSecondWriter)
-		assert.Equal(t, r.ID, n.Session.ID)
-		require.Len(t, n.Writers, 1)
-		assert.Equal(t, desk.id, n.Writers[0].Identity)
-		assert.True(t, n.Writers[0].Proven && n.Writers[0].Endable() && n.Writers[0].InTmux)
-		assert.Equal(t, desk.pane, n.Writers[0].Pane.ID)
-		assert.Equal(t, "/src", n.Writers[0].Cwd)
+		require.Equal(t, 1, w.news.seconds())
+		told, n := lastHeard[OtherWriters](w.news)
+		assert.Equal(t, r.ID, told.ID)
+		require.Len(t, n, 1)
+		assert.Equal(t, desk.id, n[0].Identity)
+		assert.True(t, n[0].Proven && n[0].Endable() && n[0].InTmux)
+		assert.Equal(t, desk.pane, n[0].Pane.ID)
+		assert.Equal(t, "/src", n[0].Cwd)
 		assert.Equal(t, []process.Identity{desk.id}, w.get(r.ID).Seconds)
 
 		w.restart()
 		w.comeBack()
 		w.pass(time.Hour)
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter), "the restart has forgotten it")
+		assert.Equal(t, 1, w.news.seconds(), "the restart has forgotten it")
 		assert.Empty(t, w.processes.signalled())
 
 		another := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(2 * noticeEvery)
-		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
-		assert.Len(t, w.news.last(NoteSecondWriter).Writers, 2, "what can be done concerns all of them")
+		assert.Equal(t, 2, w.news.seconds())
+		assert.Len(t, lastOf[OtherWriters](w.news), 2, "what can be done concerns all of them")
 		assert.Equal(t, []process.Identity{desk.id, another.id}, w.get(r.ID).Seconds)
 	})
 }
@@ -71,7 +72,7 @@ func TestP1_AReusedPidIsToldAnew(t *testing.T) {
 		w.pass(time.Second)
 		again := w.processes.startNow(777, resume(r.ClaudeSessionID))
 		w.look()
-		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 2, w.news.seconds())
 		assert.Equal(t, []process.Identity{again}, w.get(r.ID).Seconds)
 	})
 }
@@ -80,13 +81,13 @@ func TestP1_AReusedPidIsToldAnew(t *testing.T) {
 func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.news.set(func(n *heardNews) { n.fail = func(Note) error { return errors.New("disk full") } })
+		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
 		w.processes.startNow(777, resume(r.ClaudeSessionID))
 		assert.Error(t, w.NoticeWriters(w.ctx))
 		assert.Empty(t, w.get(r.ID).Seconds)
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(2 * noticeEvery)
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 1, w.news.seconds())
 	})
 }
 
@@ -126,7 +127,7 @@ func TestP1_TheSessionsOwnAgentIsNeverTold(t *testing.T) {
 		w.pass(time.Hour)
 		w.archive(w.get(r.ID))
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost))
+		assert.Zero(t, w.news.seconds()+w.news.ghosts())
 		for _, point := range []string{"start-recorded", "window-made", "bound", "restore-recorded", "stop-recorded", "ended", "receipt-told"} {
 			assert.True(t, points[point], point)
 		}
@@ -152,7 +153,7 @@ func TestP1_TheChildOfALauncherIsTheSessionsOwn(t *testing.T) {
 		child := w.processes.startNow(777, append([]string{"claude"}, line[2:]...), below(a.id.PID))
 		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteSecondWriter))
+		assert.Zero(t, w.news.seconds())
 		writers, err := w.Writers(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.Empty(t, writers)
@@ -169,7 +170,7 @@ func TestP1_ANestedWriterIsTold(t *testing.T) {
 		r, a := w.started()
 		w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
 		w.look()
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 1, w.news.seconds())
 	})
 }
 
@@ -188,14 +189,14 @@ func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
 		w.comeBack()
 		w.write(r, assistantLine)
 		w.pass(time.Hour)
-		require.Equal(t, 1, w.news.told(NoteGhost))
-		n := w.news.last(NoteGhost)
-		require.Len(t, n.Writers, 1)
-		assert.Equal(t, desk.id, n.Writers[0].Identity)
-		assert.Equal(t, Second, n.Writers[0].Standing)
-		assert.True(t, n.Writers[0].Adoptable())
+		require.Equal(t, 1, w.news.ghosts())
+		n := lastOf[OtherWriters](w.news)
+		require.Len(t, n, 1)
+		assert.Equal(t, desk.id, n[0].Identity)
+		assert.Equal(t, Second, n[0].Standing)
+		assert.True(t, n[0].Adoptable())
 		assert.True(t, w.processes.alive(desk.id))
-		assert.Zero(t, w.news.told(NoteSecondWriter))
+		assert.Zero(t, w.news.seconds())
 	})
 }
 
@@ -217,7 +218,7 @@ func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
 				w.pass(10 * noticeEvery)
-				require.Zero(t, w.news.told(NoteGhost), "what was said before the end is no news")
+				require.Zero(t, w.news.ghosts(), "what was said before the end is no news")
 				if tc.line == "" {
 					f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_WRONLY, 0o600)
 					require.NoError(t, err)
@@ -228,21 +229,21 @@ func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
 				}
 				w.pass(10 * noticeEvery)
 				if !tc.ghost {
-					assert.Zero(t, w.news.told(NoteGhost))
+					assert.Zero(t, w.news.ghosts())
 					return
 				}
-				require.Equal(t, 1, w.news.told(NoteGhost))
-				assert.Empty(t, w.news.last(NoteGhost).Writers)
+				require.Equal(t, 1, w.news.ghosts())
+				assert.Empty(t, lastOf[OtherWriters](w.news))
 				w.restart()
 				w.comeBack()
 				w.write(r, tc.line)
 				w.pass(time.Hour)
-				assert.Equal(t, 1, w.news.told(NoteGhost), "it was told once")
+				assert.Equal(t, 1, w.news.ghosts(), "it was told once")
 
 				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 				w.pass(2 * noticeEvery)
-				assert.Equal(t, 2, w.news.told(NoteGhost), "who it is, is news")
-				assert.Equal(t, desk.id, w.news.last(NoteGhost).Writers[0].Identity)
+				assert.Equal(t, 2, w.news.ghosts(), "who it is, is news")
+				assert.Equal(t, desk.id, lastOf[OtherWriters](w.news)[0].Identity)
 			})
 		})
 	}
@@ -256,7 +257,7 @@ func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 		w.write(r, userLine("hello"))
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.look()
-		require.Equal(t, 1, w.news.told(NoteSecondWriter))
+		require.Equal(t, 1, w.news.seconds())
 		receipt := w.archive(r)
 		assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(receipt.Others))
 		assert.True(t, w.processes.alive(desk.id), "it was told: it is not the session's own any more")
@@ -264,7 +265,7 @@ func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
 		w.pass(2 * noticeEvery)
 		w.tmux.quit(desk)
 		w.pass(2 * noticeEvery)
-		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Zero(t, w.news.ghosts())
 	})
 }
 
@@ -280,14 +281,14 @@ func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		w.write(r, assistantLine)
 		w.look()
-		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Zero(t, w.news.ghosts())
 		w.pass(3 * time.Hour)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "it lives: that is not archived")
 		w.processes.yieldsTo(left.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(left))
-		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Zero(t, w.news.ghosts())
 	})
 }
 
@@ -298,7 +299,7 @@ func TestP3_AnAgentThatSurvivesIsNoGhost(t *testing.T) {
 		w.write(r, assistantLine)
 		w.pass(3 * time.Hour)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
-		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Zero(t, w.news.ghosts())
 		assert.False(t, w.get(r.ID).Haunted)
 	})
 }
@@ -315,7 +316,7 @@ func TestP8_ASecondWriterIsToldTwiceAtMost(t *testing.T) {
 		w.restart()
 		w.comeBack()
 		w.pass(time.Hour)
-		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 2, w.news.seconds())
 	})
 }
 
@@ -325,7 +326,7 @@ func TestP1_WithoutAKnownEndGrowthSaysNothing(t *testing.T) {
 		r := w.archived()
 		w.edit(r.ID, func(r *session.Record) { r.Tail, r.Ended = 0, process.Moment{} })
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Zero(t, w.news.ghosts())
 	})
 }
 
@@ -348,8 +349,8 @@ func TestP1_APresenceFileTellsOfASecondWriter(t *testing.T) {
 			}
 		}
 		w.pass(time.Second)
-		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
-		assert.Equal(t, 1, w.news.told(NoteGhost))
+		assert.Equal(t, 1, w.news.seconds())
+		assert.Equal(t, 1, w.news.ghosts())
 	})
 }
 
@@ -415,7 +416,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 				w.processes.startNow(777, resume(r.ClaudeSessionID))
 				tc.spoil(w)
 				assert.Error(t, w.NoticeWriters(w.ctx))
-				assert.Zero(t, w.news.told(NoteSecondWriter))
+				assert.Zero(t, w.news.seconds())
 				assert.Empty(t, w.get(r.ID).Seconds)
 			})
 		})
@@ -428,7 +429,7 @@ func TestP6_WhoMayWriteIsNotTold(t *testing.T) {
 		w.processes.startNow(777, []string{"claude"})
 		w.presences.claim(presence.File{PID: 777, SessionID: r.ClaudeSessionID}) // it does not say its start
 		w.pass(time.Hour)
-		assert.Zero(t, w.news.told(NoteSecondWriter))
+		assert.Zero(t, w.news.seconds())
 		assert.Empty(t, w.get(r.ID).Seconds)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -53,7 +54,7 @@ func standingOf(r session.Record, v process.Verdict) Standing {
 
 // startedFor says whether the command line of a process names the conversation.
 func startedFor(p process.Process, claudeID uuid.UUID) bool {
-	named, ok := process.SessionArg(p.Args)
+	named, ok := claudeflags.Session(p.Args)
 	return ok && named == claudeID
 }
 

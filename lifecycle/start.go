@@ -120,8 +120,7 @@ func (w *work) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	launch := relaunch(w.r.Launch, *w.configured(), w.lastSeen(conversation),
-		circumstances{modelSet: w.Env["ANTHROPIC_MODEL"] != "", resumes: conversation[0] == "--resume"})
+	launch := relaunch(w, conversation)
 	command, err := claudePath(launch.Command)
 	if err != nil {
 		return tmux.Spec{}, err

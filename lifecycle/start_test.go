@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -37,7 +38,7 @@ func TestStart(t *testing.T) {
 		w.pass(time.Second)
 		r = w.get(r.ID)
 		assert.Equal(t, session.Running, r.State)
-		assert.Equal(t, 1, w.news.told(NoteReady))
+		assert.Equal(t, 1, toldOf[news.Ready](w.news))
 		assert.Equal(t, "claude", r.Binding.Command)
 		assert.False(t, r.ReadyAt.IsZero() || r.ReportsAt.IsZero())
 		c, ok := r.Cursor()
@@ -114,7 +115,7 @@ func TestAnAgentInAnotherDirectoryIsNeverReadyAndTold(t *testing.T) {
 		w.pass(time.Minute)
 		assert.NotEqual(t, session.Running, w.get(r.ID).State)
 		assert.Empty(t, a.heard())
-		assert.Positive(t, w.news.told(NoteFailed)+w.news.told(NoteNotReporting), "the person waits for nothing")
+		assert.Positive(t, toldOf[news.Failed](w.news)+toldOf[news.NotReporting](w.news), "the person waits for nothing")
 	})
 }
 
@@ -191,10 +192,10 @@ func TestASilentStartIsToldOnce(t *testing.T) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.hidden, a.silent = true, true }
 		r, a := w.starting()
 		w.pass(StartNotice - time.Second)
-		assert.Zero(t, w.news.told(NoteNotReporting))
+		assert.Zero(t, toldOf[news.NotReporting](w.news))
 		w.pass(10 * time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteNotReporting))
-		assert.Contains(t, w.news.last(NoteNotReporting).Screen, "something else")
+		assert.Equal(t, 1, toldOf[news.NotReporting](w.news))
+		assert.Contains(t, lastOf[news.NotReporting](w.news).Screen, "something else")
 		a.set(func(a *agent) { a.hidden, a.silent = false, false })
 		w.report(r)
 		w.pass(time.Second)
@@ -208,8 +209,8 @@ func TestADialogAtStartIsToldOnceAndNeverAnswered(t *testing.T) {
 		r, a := w.starting()
 		w.held(r, "k", "hello")
 		w.pass(10 * time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDialog))
-		assert.Contains(t, w.news.last(NoteDialog).Screen, "Do you want to proceed?")
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
+		assert.Contains(t, lastOf[news.Dialog](w.news).Screen, "Do you want to proceed?")
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		a.set(func(a *agent) { a.dialog, a.silent = false, false })
 		w.report(r)
@@ -227,7 +228,7 @@ func TestADialogThatIsNotRecognisedIsTold(t *testing.T) {
 		a.set(func(a *agent) { a.hidden, a.status = true, presence.Waiting })
 		w.Wake(r.ID)
 		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 	})
 }
 
@@ -242,7 +243,7 @@ func TestAStartThatEndsHasFailed(t *testing.T) {
 		assert.Equal(t, 3, r.Exit.Status)
 		assert.True(t, r.Exit.Known)
 		assert.Nil(t, r.Binding)
-		assert.Equal(t, 1, w.news.told(NoteFailed))
+		assert.Equal(t, 1, toldOf[news.Failed](w.news))
 		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 	})
 }

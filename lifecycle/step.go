@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/session"
 )
 
@@ -124,9 +124,9 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActReady:
 		return w.ready(ctx)
 	case ActNotReport:
-		return w.tellOnce(ctx, NoteNotReporting)
+		return w.tellSilent(ctx)
 	case ActDialog:
-		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, NoteHeldDialog, head))
+		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, news.HeldDialog, head))
 	case ActHold:
 		return w.hold(ctx, d.Why, head)
 	case ActType:
@@ -206,7 +206,7 @@ func (w *work) ready(ctx context.Context) error {
 	if err := w.r.Become(session.Running, w.Now(), ruleReady, why); err != nil {
 		return err
 	}
-	if err := w.tell(ctx, NoteReady, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Ready{}); err != nil {
 		return err
 	}
 	return w.saveAndFollow(ctx)
@@ -216,7 +216,7 @@ func (w *work) ready(ctx context.Context) error {
 // before anything is typed.
 func (w *work) wrongDir(ctx context.Context) error {
 	why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
-	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
 		return err
 	}
 	if err := w.intend(session.Archived, why, w.moment()); err != nil {
@@ -225,36 +225,21 @@ func (w *work) wrongDir(ctx context.Context) error {
 	return w.stop(ctx, &Receipt{})
 }
 
-// tell passes news on, with what the terminal shows.
-func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
-	n := Note{Kind: kind, Session: w.r.Clone(), Prompt: p, Now: doing(w.view, w.r.Progress.Failed), Attach: w.Attach(*w.r)}
-	if w.view.Captured {
-		n.Screen = w.view.Screen.Text
-	}
-	switch kind {
-	case NoteDialog, NoteNotReporting:
-		n.Dialog = w.shownDialog()
-	case NoteUnproven:
-		n.InBox = w.holds(ctx, p)
-	case NoteEnded:
-		n.Asked = p.Key != ""
-		n.Session.Prompts = slices.DeleteFunc(n.Session.Prompts, func(key string) bool { return key == p.Key })
-	}
-	if d := w.view.Screen.Dialog; d != nil && kind == NoteDialog {
-		n.Screen = strings.Join(d.Lines, "\n")
-	}
-	if err := w.News.SessionNews(ctx, n); err != nil {
-		return fmt.Errorf("tell %s of session %s: %w", kind, w.r.ID, err)
+// tell passes on what happened to a session.
+func (s *Service) tell(ctx context.Context, r session.Record, n news.News) error {
+	if err := s.News.SessionNews(ctx, r.Clone(), n); err != nil {
+		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
 	}
 	return nil
 }
 
-// tellOnce tells that the agent is silent, once per launch and run of ccbot.
-func (w *work) tellOnce(ctx context.Context, kind NoteKind) error {
+// tellSilent tells that the agent is silent, once per launch and run of ccbot.
+func (w *work) tellSilent(ctx context.Context) error {
 	if w.recall(w.r.ID).silent {
 		return nil
 	}
-	if err := w.tell(ctx, kind, Prompt{}); err != nil {
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.terminal(w.view.Screen.Text)}
+	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}
 	w.remember(w.r.ID, func(m *memory) { m.silent = true })
@@ -268,13 +253,13 @@ func (w *work) saveAndFollow(ctx context.Context) error {
 	if err := w.save(); err != nil {
 		return err
 	}
-	return w.tell(ctx, NoteTranscript, Prompt{})
+	return w.tell(ctx, *w.r, news.Transcript{})
 }
 
 // hold tells why the head prompt waits, once per prompt and reason. Behind a person's
 // answer all prompts wait, and each is told so: nothing else moves the queue. A head that
 // was entered does not wait: it may have led to the question.
-func (w *work) hold(ctx context.Context, why NoteKind, head *Prompt) error {
+func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	if head == nil {
 		return nil
 	}
@@ -282,14 +267,15 @@ func (w *work) hold(ctx context.Context, why NoteKind, head *Prompt) error {
 	if head.waits() {
 		all = append(all, *head)
 	}
-	if why == NoteHeldDialog {
+	if why == news.HeldDialog {
 		all = append(all, heldBehind(w, head.Key)...)
 	}
+	now := doing(w.view, w.r.Progress.Failed)
 	for _, p := range all {
 		if slices.Contains(p.Told, why) {
 			continue
 		}
-		if err := w.tell(ctx, why, p); err != nil {
+		if err := w.tell(ctx, *w.r, news.Held{Why: why, Prompt: p.shown(), Now: now}); err != nil {
 			return err
 		}
 		p.Told = append(slices.Clone(p.Told), why)
@@ -318,7 +304,7 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	if err := noteFollowed(w); err != nil {
 		return err
 	}
-	if err := w.tell(ctx, NoteDelivered, p); err != nil {
+	if err := w.tell(ctx, *w.r, news.Delivered{Prompt: p.shown()}); err != nil {
 		return err
 	}
 	if err := w.Prompts.FinishPrompt(p.Key); err != nil {
@@ -342,7 +328,7 @@ func noteFollowed(w *work) error {
 // ccbot from deciding; empty: no proof came.
 func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
 	w.Log.Warn("prompt_unproven", "session_id", w.r.ID.String(), "key", p.Key, "why", cmp.Or(why, doubtNone))
-	if err := w.tell(ctx, NoteUnproven, p); err != nil {
+	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.holds(ctx, p)}); err != nil {
 		return err
 	}
 	p.State = Unproven

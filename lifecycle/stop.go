@@ -246,20 +246,12 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 		return err
 	}
 	if !told {
-		if err := w.tellStopped(ctx, receipt); err != nil {
+		if err := w.tell(ctx, *w.r, *receipt); err != nil {
 			return err
 		}
 	}
 	w.at("receipt-told")
 	return w.saveAndFollow(ctx)
-}
-
-func (w *work) tellStopped(ctx context.Context, receipt *Receipt) error {
-	n := Note{Kind: NoteStopped, Session: w.r.Clone(), Receipt: receipt}
-	if err := w.News.SessionNews(ctx, n); err != nil {
-		return fmt.Errorf("tell the receipt of session %s: %w", w.r.ID, err)
-	}
-	return nil
 }
 
 // logOutcome logs what became of a process that was to end, and counts it.

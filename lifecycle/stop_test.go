@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -23,10 +24,10 @@ func (w *world) archive(r session.Record) Receipt {
 	w.t.Helper()
 	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
 	w.pass(time.Second)
-	n := w.news.last(NoteStopped)
-	require.Equal(w.t, r.ID, n.Session.ID)
-	assert.Equal(w.t, w.get(r.ID).State, n.Session.State, "what is told is what is on disk")
-	return *n.Receipt
+	told, receipt := lastHeard[Receipt](w.news)
+	require.Equal(w.t, r.ID, told.ID)
+	assert.Equal(w.t, w.get(r.ID).State, told.State, "what is told is what is on disk")
+	return receipt
 }
 
 func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
@@ -342,7 +343,7 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 		w.pass(time.Second)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
-		assert.Equal(t, 1, w.news.told(NoteStopped), "the receipt is told although nobody waits for it")
+		assert.Equal(t, 1, toldOf[Receipt](w.news), "the receipt is told although nobody waits for it")
 	})
 }
 
@@ -351,8 +352,8 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.news.fail = func(n Note) error {
-			if n.Kind == NoteStopped {
+		w.news.fail = func(n news.News) error {
+			if _, is := n.(Receipt); is {
 				return errors.New("disk full")
 			}
 			return nil
@@ -364,7 +365,7 @@ func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
 		w.news.mu.Unlock()
 		w.pass(time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Equal(t, 1, w.news.told(NoteStopped))
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
 	})
 }
 
@@ -389,7 +390,7 @@ func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
 					return
 				}
 				assert.Equal(t, Unproven, w.prompts.state("k"))
-				assert.Equal(t, 1, w.news.told(NoteUnproven))
+				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			})
 		})
 	}

@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/news"
+	"ccbot/internal/session"
 )
 
 type launches struct{ base string }
@@ -160,44 +163,75 @@ func (p *promptStore) state(key string) PromptState {
 type heardNews struct {
 	order *order
 	mu    sync.Mutex
-	notes []Note
-	fail  func(Note) error
+	heard []heard
+	fail  func(news.News) error
 }
 
-func (n *heardNews) SessionNews(_ context.Context, note Note) error {
+// heard is one piece of news, with the session as it was told.
+type heard struct {
+	session session.Record
+	news    news.News
+}
+
+func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.News) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.fail != nil {
-		if err := n.fail(note); err != nil {
+		if err := n.fail(told); err != nil {
 			return err
 		}
 	}
-	n.notes = append(n.notes, note)
-	n.order.add("tell %s", note.Kind)
+	n.heard = append(n.heard, heard{r, told})
+	n.order.add("tell %T", told)
 	return nil
 }
 
-// told counts the notes of one kind.
-func (n *heardNews) told(kind NoteKind) (count int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, note := range n.notes {
-		if note.Kind == kind {
+// count counts what was told.
+func (n *heardNews) count(is func(h heard) bool) (count int) {
+	for _, h := range n.all() {
+		if is(h) {
 			count++
 		}
 	}
 	return count
 }
 
-func (n *heardNews) last(kind NoteKind) (last Note) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, note := range n.notes {
-		if note.Kind == kind {
-			last = note
+// held counts how often prompts were said to wait for a reason.
+func (n *heardNews) held(why news.Wait) int {
+	return n.count(func(h heard) bool { told, is := h.news.(news.Held); return is && told.Why == why })
+}
+
+// seconds and ghosts count the news of other writers: of sessions that run, and of those that are over.
+func (n *heardNews) seconds() int {
+	return n.count(func(h heard) bool { _, is := h.news.(OtherWriters); return is && h.session.State.Live() })
+}
+
+func (n *heardNews) ghosts() int {
+	return n.count(func(h heard) bool { _, is := h.news.(OtherWriters); return is && !h.session.State.Live() })
+}
+
+// toldOf counts the news of one type.
+func toldOf[N news.News](n *heardNews) int {
+	return n.count(func(h heard) bool { _, is := h.news.(N); return is })
+}
+
+func lastHeard[N news.News](n *heardNews) (r session.Record, last N) {
+	for _, h := range n.all() {
+		if told, is := h.news.(N); is {
+			r, last = h.session, told
 		}
 	}
+	return r, last
+}
+
+func lastOf[N news.News](n *heardNews) N {
+	_, last := lastHeard[N](n)
 	return last
+}
+
+func lastSession[N news.News](n *heardNews) session.Record {
+	r, _ := lastHeard[N](n)
+	return r
 }
 
 func (n *heardNews) set(change func(n *heardNews)) {
@@ -206,8 +240,8 @@ func (n *heardNews) set(change func(n *heardNews)) {
 	change(n)
 }
 
-func (n *heardNews) all() []Note {
+func (n *heardNews) all() []heard {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.Clone(n.notes)
+	return slices.Clone(n.heard)
 }

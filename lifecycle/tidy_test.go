@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -198,21 +199,21 @@ func TestP3_WhatASilentRetryEndsIsTold(t *testing.T) {
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 2)
 		w.pass(90 * time.Second)
-		require.Equal(t, 1, w.news.told(NoteStopped))
+		require.Equal(t, 1, toldOf[Receipt](w.news))
 		w.edit(r.ID, func(r *session.Record) { // two more tools of an earlier try
 			gone := process.Identity{PID: 776, Start: 1, Boot: boot}
 			r.Below = append(r.Below, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
 		})
 		w.pass(5 * time.Minute)
-		require.Equal(t, 2, w.news.told(NoteStopped), "the failures are the same")
-		others := w.news.last(NoteStopped).Receipt.Others
+		require.Equal(t, 2, toldOf[Receipt](w.news), "the failures are the same")
+		others := lastOf[Receipt](w.news).Others
 		assert.True(t, others[len(others)-1].Ended)
 		w.pass(5 * time.Hour)
-		require.Equal(t, 2, w.news.told(NoteStopped))
+		require.Equal(t, 2, toldOf[Receipt](w.news))
 
 		w.processes.yieldsTo(left.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
-		assert.Equal(t, 3, w.news.told(NoteStopped), "the first failure is the same")
+		assert.Equal(t, 3, toldOf[Receipt](w.news), "the first failure is the same")
 	})
 }
 
@@ -227,7 +228,7 @@ func TestP3_OtherWordsAreNoNews(t *testing.T) {
 		fail("read after 13 ms: no")
 		w.pass(2 * time.Minute)
 		require.Equal(t, 2, w.get(r.ID).Cleanup.Attempts)
-		assert.Equal(t, 1, w.news.told(NoteStopped))
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
 	})
 }
 
@@ -262,7 +263,7 @@ func TestDecideTidy(t *testing.T) {
 	running := func(r *session.Record) { r.State = session.Running }
 	told := func() *Prompt {
 		p := heldPrompt()
-		p.Told = []NoteKind{NoteHeldDraft}
+		p.Told = []news.Wait{news.HeldDraft}
 		return p
 	}
 	tests := []struct {

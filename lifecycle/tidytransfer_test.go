@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -56,7 +57,7 @@ func TestP8_ACrashInATransferLosesAndDoublesNothing(t *testing.T) {
 					assert.Equal(t, []string{"k1", "k2"}, to.Prompts)
 					assert.Equal(t, to.ID, w.prompts.owner("k1"))
 					assert.Equal(t, to.ID, w.prompts.owner("k2"))
-					assert.Equal(t, 1, w.news.told(NoteTransferred))
+					assert.Equal(t, 1, toldOf[news.Transferred](w.news))
 
 					before := w.Store.List()
 					require.NoError(t, w.TidyTransfer(w.ctx, to.ID))
@@ -65,8 +66,8 @@ func TestP8_ACrashInATransferLosesAndDoublesNothing(t *testing.T) {
 					w.comeBack()
 					w.pass(time.Minute)
 					assert.Equal(t, []string{"text of k1", "text of k2"}, h.heard())
-					assert.Equal(t, 1, w.news.told(NoteTransferred))
-					assert.Zero(t, w.news.told(NoteGhost)+w.news.told(NoteSecondWriter)+w.news.told(NoteLost))
+					assert.Equal(t, 1, toldOf[news.Transferred](w.news))
+					assert.Zero(t, w.news.ghosts()+w.news.seconds()+toldOf[news.Lost](w.news))
 				})
 			})
 		}
@@ -114,8 +115,8 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 		{"the prompts cannot be moved", func(w *world, err error) { w.prompts.set(func(p *promptStore) { p.stuck = err }) }},
 		{"it cannot be told", func(w *world, err error) {
 			w.news.set(func(n *heardNews) {
-				n.fail = func(n Note) error {
-					if n.Kind == NoteTransferred {
+				n.fail = func(n news.News) error {
+					if _, is := n.(news.Transferred); is {
 						return err
 					}
 					return nil
@@ -139,7 +140,7 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 				from := w.get(r.ID)
 				assert.True(t, from.TransferDone())
 				assert.Equal(t, got.ID, w.prompts.owner("k"))
-				assert.Equal(t, 1, w.news.told(NoteTransferred))
+				assert.Equal(t, 1, toldOf[news.Transferred](w.news))
 			})
 		})
 	}
@@ -159,7 +160,7 @@ func TestP4_AHalfTransferIsFinishedBeforeAnythingElse(t *testing.T) {
 		w.pass(3 * time.Minute)
 		assert.Empty(t, h.heard())
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteUnproven)+w.news.told(NoteTransferred))
+		assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Unproven](w.news)+toldOf[news.Transferred](w.news))
 
 		w.prompts.set(func(p *promptStore) { p.stuck = nil })
 		w.pass(10 * time.Minute)
@@ -167,8 +168,8 @@ func TestP4_AHalfTransferIsFinishedBeforeAnythingElse(t *testing.T) {
 		assert.True(t, from.TransferDone())
 		assert.Equal(t, []string{"text of k1", "text of k2"}, h.heard())
 		assert.Equal(t, to.ID, w.get(to.ID).ID)
-		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteUnproven))
-		assert.Equal(t, 1, w.news.told(NoteTransferred))
+		assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Unproven](w.news))
+		assert.Equal(t, 1, toldOf[news.Transferred](w.news))
 	})
 }
 
@@ -194,7 +195,7 @@ func TestP4_AStepThatWaitedBehindAHalfTransferDoesNothing(t *testing.T) {
 		wg.Wait()
 		require.Error(t, failed)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		assert.Zero(t, w.news.told(NoteLost))
+		assert.Zero(t, toldOf[news.Lost](w.news))
 	})
 }
 
@@ -240,7 +241,7 @@ func TestP8_ARingOfTransfersClosesNothing(t *testing.T) {
 				assert.False(t, half)
 				assert.Empty(t, w.get(r.ID).Closed)
 			}
-			assert.Zero(t, w.news.told(NoteTransferred))
+			assert.Zero(t, toldOf[news.Transferred](w.news))
 		})
 	}
 }

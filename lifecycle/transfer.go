@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -43,7 +44,7 @@ func (w *work) create(ctx context.Context, t *session.Record, asked bool) (sessi
 			return r, err
 		}
 	}
-	return r, w.tellFollow(ctx, r)
+	return r, w.tell(ctx, r, news.Transcript{})
 }
 
 // holdSteps keeps a session from being stepped until it is called back.
@@ -89,15 +90,14 @@ func (w *work) handOver(ctx context.Context, to session.Record, asked bool) erro
 	if err := w.closeMoved(ctx, to); err != nil {
 		return err
 	}
-	n := Note{Kind: NoteTransferred, Session: to.Clone(), From: w.r.Clone(), Asked: asked, Attach: w.Attach(to)}
-	if err := w.News.SessionNews(ctx, n); err != nil {
-		return fmt.Errorf("tell %s of session %s: %w", n.Kind, to.ID, err)
+	if err := w.tell(ctx, to, news.Transferred{From: w.r.ID, Asked: asked}); err != nil {
+		return err
 	}
 	if err := w.save(); err != nil {
 		return err
 	}
 	w.at("source-closed")
-	return w.tellFollow(ctx, w.r.Clone())
+	return w.tell(ctx, *w.r, news.Transcript{})
 }
 
 // take puts prompts at the end of another session's queue that are not in it: they
@@ -143,15 +143,6 @@ func madeBy(r session.Record) (session.Rule, string) {
 		}
 	}
 	return ruleAdopt, "its record says so"
-}
-
-// tellFollow says that the transcript of a session is to be looked at again.
-func (s *Service) tellFollow(ctx context.Context, r session.Record) error {
-	n := Note{Kind: NoteTranscript, Session: r, Attach: s.Attach(r)}
-	if err := s.News.SessionNews(ctx, n); err != nil {
-		return fmt.Errorf("tell %s of session %s: %w", n.Kind, r.ID, err)
-	}
-	return nil
 }
 
 // successor finds the session that goes on with another one's conversation, or

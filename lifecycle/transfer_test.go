@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -112,13 +113,11 @@ func TestP1_ATransferIsOneNewRecordWithWhatTheOldOneHad(t *testing.T) {
 		last := old.History[len(old.History)-1]
 		assert.Equal(t, session.Rule("resume.test"), last.Rule)
 		assert.Equal(t, "session "+got.ID.String()+" goes on with its conversation: it came back", last.Why)
-		n := w.news.last(NoteTransferred)
-		assert.Equal(t, got.ID, n.Session.ID)
-		assert.Equal(t, session.ClosedTransferred, n.From.Closed)
-		assert.False(t, n.Asked)
-		assert.NotEmpty(t, n.Attach)
-		assert.Equal(t, 1, w.news.told(NoteTransferred))
-		assert.Zero(t, w.news.told(NoteLost))
+		told, n := lastHeard[news.Transferred](w.news)
+		assert.Equal(t, got.ID, told.ID)
+		assert.Equal(t, news.Transferred{From: old.ID}, n)
+		assert.Equal(t, 1, toldOf[news.Transferred](w.news))
+		assert.Zero(t, toldOf[news.Lost](w.news))
 	})
 }
 
@@ -161,7 +160,7 @@ func TestP4_WhatWasBeingTypedIsSettledBeforeATransfer(t *testing.T) {
 					return
 				}
 				assert.Equal(t, Unproven, w.prompts.state("k"))
-				assert.Equal(t, 1, w.news.told(NoteUnproven))
+				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 				assert.Equal(t, got.ID, w.prompts.owner("k"))
 			})
 		})
@@ -236,7 +235,7 @@ func TestP1_WhoCanBeTransferred(t *testing.T) {
 					if asked && tc.asked || !asked && tc.alone {
 						require.NoError(t, err)
 						assert.Equal(t, r.ID, got.TookOver)
-						assert.Equal(t, asked, w.news.last(NoteTransferred).Asked)
+						assert.Equal(t, asked, lastOf[news.Transferred](w.news).Asked)
 						return
 					}
 					var wrong *StateError
@@ -308,7 +307,7 @@ func TestP1_WhatDoesNotMoveUnasked(t *testing.T) {
 					require.ErrorAs(t, err, tc.want)
 				}
 				assert.Equal(t, before, w.Store.List(), "nothing has changed, and nobody counts as told")
-				assert.Zero(t, w.news.told(NoteTransferred))
+				assert.Zero(t, toldOf[news.Transferred](w.news))
 			})
 		})
 	}
@@ -336,7 +335,7 @@ func TestP1_OfManyTransfersAtOnceOneWins(t *testing.T) {
 		for _, id := range ids {
 			assert.Equal(t, ids[0], id)
 		}
-		assert.Equal(t, 1, w.news.told(NoteTransferred))
+		assert.Equal(t, 1, toldOf[news.Transferred](w.news))
 		again, err := w.transfer(w.get(ids[0]), h.id)
 		require.NoError(t, err, "it is that session's agent already")
 		assert.Equal(t, ids[0], again.ID)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -19,14 +20,14 @@ func TestP4_TheEnterIsToldEachTime(t *testing.T) {
 		a.set(func(a *agent) { a.slow = true })
 		w.held(r, "k", said)
 		w.pass(time.Second)
-		assert.Zero(t, w.news.told(NoteTyped), "it may be in the box, and no Enter was pressed")
+		assert.Zero(t, toldOf[news.Typed](w.news), "it may be in the box, and no Enter was pressed")
 		a.set(func(a *agent) { a.slow, a.deaf = false, true })
 		w.pass(time.Second)
-		assert.Equal(t, 1, w.news.told(NoteTyped))
-		assert.Equal(t, "k", w.news.last(NoteTyped).Prompt.Key)
+		assert.Equal(t, 1, toldOf[news.Typed](w.news))
+		assert.Equal(t, "k", lastOf[news.Typed](w.news).Prompt.Key)
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(10 * time.Second)
-		assert.Equal(t, 2, w.news.told(NoteTyped))
+		assert.Equal(t, 2, toldOf[news.Typed](w.news))
 		assert.Equal(t, []string{said}, a.heard())
 	})
 }
@@ -37,9 +38,9 @@ func TestP4_AnEnterThatTheGuardRefusesIsNotTold(t *testing.T) {
 		w.tmux.Fail("Enter", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
 		w.held(r, "k", said)
 		w.pass(20 * time.Millisecond)
-		assert.Zero(t, w.news.told(NoteTyped))
+		assert.Zero(t, toldOf[news.Typed](w.news))
 		w.pass(10 * time.Second)
-		assert.Equal(t, 1, w.news.told(NoteTyped))
+		assert.Equal(t, 1, toldOf[news.Typed](w.news))
 		assert.Equal(t, []string{said}, a.heard())
 	})
 }
@@ -58,7 +59,7 @@ func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
 				w.held(r, "next", "another")
 				w.pass(time.Minute)
 				assert.Equal(t, []string{said, "another"}, a.heard())
-				assert.Zero(t, w.news.told(NoteUnproven))
+				assert.Zero(t, toldOf[news.Unproven](w.news))
 			})
 		})
 	}
@@ -94,7 +95,7 @@ func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Minute)
 		assert.Equal(t, Unproven, w.prompts.state("k"))
-		assert.False(t, w.news.last(NoteUnproven).InBox)
+		assert.False(t, lastOf[news.Unproven](w.news).InBox)
 		assert.Empty(t, a.heard())
 	})
 }
@@ -120,11 +121,11 @@ func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 				w.pass(10 * time.Second)
 				require.Equal(t, Unproven, w.prompts.state("k"))
-				assert.True(t, w.news.last(NoteUnproven).InBox)
+				assert.True(t, lastOf[news.Unproven](w.news).InBox)
 				w.held(r, "next", "another")
 				w.pass(time.Minute)
 				assert.Empty(t, a.heard())
-				assert.Equal(t, 1, w.news.told(NoteHeldDraft), "it holds up the next one")
+				assert.Equal(t, 1, w.news.held(news.HeldDraft), "it holds up the next one")
 				require.NoError(t, decide(w, r))
 				w.pass(5 * time.Minute)
 				want := map[string][]string{"send again": {said, "another"}, "drop": {"another"}}[name]
@@ -156,7 +157,7 @@ func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
 				}
 				w.held(r, "k", text)
 				w.pass(time.Minute)
-				assert.Equal(t, tc.drafts, w.news.told(NoteHeldDraft))
+				assert.Equal(t, tc.drafts, w.news.held(news.HeldDraft))
 				assert.Len(t, a.heard(), 1-tc.drafts)
 				assert.Equal(t, tc.drafts == 0, a.cleared > 0)
 			})
@@ -180,7 +181,7 @@ func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
 		require.Equal(t, Unproven, w.prompts.state("k"))
 		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
 		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.told(NoteHeldDraft))
+		assert.Equal(t, 1, w.news.held(news.HeldDraft))
 		require.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrDraftHidden)
 		assert.Zero(t, a.cleared)
 		a.set(func(a *agent) { a.box, a.folded = "", false })
@@ -200,7 +201,7 @@ func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		assert.Equal(t, 1, w.news.told(NoteTakenBack), "the person decides")
+		assert.Equal(t, 1, toldOf[news.TakenBack](w.news), "the person decides")
 		assert.Empty(t, w.get(r.ID).Prompts)
 		a.set(func(a *agent) { assert.Empty(t, a.box) })
 	})
@@ -217,14 +218,14 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 		for range 100 {
 			w.pass(100 * time.Millisecond)
 			_, _ = w.step(w.ctx, r.ID)
-			if entered := w.news.told(NoteTyped); entered > 0 {
+			if entered := toldOf[news.Typed](w.news); entered > 0 {
 				for range 3 {
 					_, _ = w.step(w.ctx, r.ID)
 				}
-				assert.Equal(t, entered, w.news.told(NoteTyped))
+				assert.Equal(t, entered, toldOf[news.Typed](w.news))
 			}
 		}
-		assert.Positive(t, w.news.told(NoteTyped))
+		assert.Positive(t, toldOf[news.Typed](w.news))
 	})
 }
 

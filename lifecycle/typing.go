@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
@@ -76,7 +77,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	}
 	p.State, p.Mark = Held, nil
 	w.again = holdPace
-	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, NoteHeldUnknown, &p))
+	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, news.HeldUnknown, &p))
 }
 
 // seePaste waits until the pasted text shows in the box of the still idle
@@ -128,7 +129,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	}
 	w.at("entered")
 	w.remember(w.r.ID, func(m *memory) { m.still = still{} }) // what the Enter does is not drawn yet
-	return w.tell(ctx, NoteTyped, p)
+	return w.tell(ctx, *w.r, news.Typed{Prompt: p.shown()})
 }
 
 // clearOwnText takes back a paste that a dialog overtook: the box is emptied of
@@ -202,7 +203,7 @@ const clearWait = time.Second / 2
 // takeBack takes a prompt that was not carried out out of the box, where whatever comes next would
 // wait behind it. The person is asked first: a text that is nowhere any more is told.
 func (w *work) takeBack(ctx context.Context, p Prompt) error {
-	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
 	}
 	w.remember(w.r.ID, func(m *memory) { m.last = Prompt{} })
@@ -215,7 +216,7 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 
 // askAbout has the person asked about a prompt that is not typed after a stop, and takes it out of the queue.
 func askAbout(ctx context.Context, w *work, p Prompt) error {
-	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
 	}
 	if err := w.dequeue(p.Key); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
@@ -33,10 +34,10 @@ func TestP4_APromptIsTypedOnceAndFinishedByProof(t *testing.T) {
 		w.hook(r, hookwire.UserPromptSubmit, prompted("\n<pasted_content>\n"+said+"\n</pasted_content>"))
 		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
 		assert.Empty(t, w.get(r.ID).Prompts)
-		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		w.pass(time.Hour)
 		assert.Equal(t, []string{said}, a.heard())
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
 
@@ -49,8 +50,8 @@ func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered", "tell typed",
-			"tell delivered", "finish k", "at prompt-finished"}, w.order.after("save k typing"))
+		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered", "tell news.Typed",
+			"tell news.Delivered", "finish k", "at prompt-finished"}, w.order.after("save k typing"))
 		marks := w.prompts.saved
 		require.Len(t, marks, 2)
 		assert.Equal(t, 0, marks[0].Mark.Enters)
@@ -91,7 +92,7 @@ func TestPromptsAreTypedInOrderOneAtATime(t *testing.T) {
 			a.set(func(a *agent) { a.status = presence.Idle })
 			w.WakeAgent(a.id.PID)
 		}
-		assert.Equal(t, 2, w.news.told(NoteQueued), "what waited long was told so")
+		assert.Equal(t, 2, w.news.held(news.Queued), "what waited long was told so")
 	})
 }
 
@@ -102,7 +103,7 @@ func TestASlashCommandIsProvenByTheEmptyBox(t *testing.T) {
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"/status"}, a.heard())
 		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
 
@@ -117,7 +118,7 @@ func TestP4_BashModeIsProvenByTheTranscript(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"ls -l"}, a.heard())
 		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
 
@@ -132,7 +133,7 @@ func TestP4_TheTranscriptIsAskedBeforeThePerson(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(time.Minute)
 		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
 
@@ -144,7 +145,7 @@ func TestP4_WithoutProofThePersonDecides(t *testing.T) {
 		w.pass(time.Hour)
 		assert.Equal(t, Unproven, w.prompts.state("k"))
 		assert.Equal(t, []string{said, "another"}, a.heard(), "each is typed once, the second does not wait for the person")
-		assert.Equal(t, 2, w.news.told(NoteUnproven), "and each is told once")
+		assert.Equal(t, 2, toldOf[news.Unproven](w.news), "and each is told once")
 	})
 }
 
@@ -232,11 +233,11 @@ func TestP4_APasteOfUnknownOutcomeIsRepeatedOnceAtMost(t *testing.T) {
 			assert.Len(t, pastes, 2)
 			if fails == 1 {
 				assert.Equal(t, []string{said}, a.heard())
-				assert.Zero(t, w.news.told(NoteUnproven))
+				assert.Zero(t, toldOf[news.Unproven](w.news))
 				return
 			}
 			assert.Equal(t, Unproven, w.prompts.state("k"))
-			assert.Equal(t, 1, w.news.told(NoteUnproven))
+			assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			assert.Empty(t, a.heard())
 		})
 	}
@@ -266,7 +267,7 @@ func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
 		assert.True(t, p.Mark.Retreat)
-		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 
 		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
 		w.WakeAgent(a.id.PID)
@@ -308,7 +309,7 @@ func TestP4_AnotherTurnWhileAPasteIsTakenBackAsksNothing(t *testing.T) {
 			w.pass(10 * time.Second)
 		}
 		assert.Equal(t, []string{said}, a.heard())
-		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
 
@@ -352,8 +353,8 @@ func TestEveryPromptBehindADialogIsToldWhateverTheFirstOneWaitsFor(t *testing.T)
 				w.pass(10 * time.Second)
 				require.Equal(t, Typing, w.prompts.state("k"))
 				var told []string
-				for _, n := range w.news.all() {
-					if n.Kind == NoteHeldDialog {
+				for _, h := range w.news.all() {
+					if n, is := h.news.(news.Held); is && n.Why == news.HeldDialog {
 						told = append(told, n.Prompt.Key)
 					}
 				}
@@ -370,8 +371,8 @@ func TestP7_NothingIsTypedIntoADialog(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(10 * time.Minute)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
-		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
-		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, 1, w.news.held(news.HeldDialog))
+		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 		assert.Equal(t, Held, w.prompts.state("k"))
 	})
 }
@@ -383,7 +384,7 @@ func TestP7_NothingIsTypedBehindADraft(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(10 * time.Minute)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
-		assert.Equal(t, 1, w.news.told(NoteHeldDraft))
+		assert.Equal(t, 1, w.news.held(news.HeldDraft))
 		a.set(func(a *agent) { a.box = "" })
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{said}, a.heard())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -73,7 +74,7 @@ func (t testimony) mentioned() (ids []uuid.UUID) {
 		add(claim.SessionID)
 	}
 	for _, p := range t.table.Processes {
-		if id, ok := process.SessionArg(p.Args); ok {
+		if id, ok := claudeflags.Session(p.Args); ok {
 			add(id)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -171,7 +172,7 @@ func TestP1_AnOrphanWindowBecomesASession(t *testing.T) {
 		assert.Contains(t, r.History[0].Why, "presence")
 		require.Len(t, r.Cursors, 1)
 		assert.NotZero(t, r.Cursors[0].Offset, "what was said before is history")
-		assert.Zero(t, w.news.told(NoteTransferred))
+		assert.Zero(t, toldOf[news.Transferred](w.news))
 		again, err := w.Adopt(w.ctx, q)
 		require.NoError(t, err)
 		assert.Equal(t, r.ID, again.ID)

@@ -126,7 +126,7 @@ func TestP2_EndWritersEndsWhoThePersonSaw(t *testing.T) {
 func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
-		require.Equal(t, 1, w.news.told(NoteGhost))
+		require.Equal(t, 1, w.news.ghosts())
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
@@ -136,10 +136,10 @@ func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
 		assert.False(t, w.processes.alive(h.id))
 		assert.True(t, w.processes.alive(h.shell))
 		w.pass(time.Hour)
-		assert.Equal(t, 1, w.news.told(NoteGhost))
+		assert.Equal(t, 1, w.news.ghosts())
 		w.write(r, userLine("by a ghost"))
 		w.pass(time.Hour)
-		assert.Equal(t, 2, w.news.told(NoteGhost), "what comes after is news again")
+		assert.Equal(t, 2, w.news.ghosts(), "what comes after is news again")
 		_, err = w.restoreIt(r.ID)
 		assert.NoError(t, err)
 	})

@@ -13,7 +13,6 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -65,7 +64,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	target, ok := m.boundTo(arrival{agent: agent})
 	require.True(t, ok)
 	assert.Equal(t, moved.ID, target.TookOver)
-	assert.NotContains(t, m.told, lifecycle.NoteLost, "the report tells")
+	assert.NotContains(t, m.told, "news.Lost", "the report tells")
 	assert.Len(t, m.lines("Dropping stale window_state"), 2)
 
 	before, calls := m.onDisk(), m.changes()

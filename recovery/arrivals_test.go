@@ -300,7 +300,7 @@ func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
 	assert.Equal(t, session.Archived, m.get(archived.ID).State)
 	ghosts := 0
 	for _, kind := range m.told {
-		if kind == lifecycle.NoteGhost {
+		if kind == "lifecycle.OtherWriters" {
 			ghosts++
 		}
 	}

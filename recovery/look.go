@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -76,7 +77,7 @@ func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
 			continue
 		}
 		if p, err := v.Processes.Inspect(pane.PID); err == nil {
-			named, ok := process.SessionArg(p.Args)
+			named, ok := claudeflags.Session(p.Args)
 			holds[pane.ID] = ok && named == claude
 		}
 	}

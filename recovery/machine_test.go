@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -43,7 +45,7 @@ type machine struct {
 
 	log     *safeBuffer
 	mu      sync.Mutex
-	told    []lifecycle.NoteKind
+	told    []string // the types of the news
 	points  []string // failpoints that were passed
 	backups int
 }
@@ -87,10 +89,10 @@ func (m *machine) backUp(context.Context) (string, error) {
 	return "2026-03-04T12-00-00.000Z", nil
 }
 
-func (m *machine) SessionNews(_ context.Context, n lifecycle.Note) error {
+func (m *machine) SessionNews(_ context.Context, _ session.Record, n news.News) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = append(m.told, n.Kind)
+	m.told = append(m.told, fmt.Sprintf("%T", n))
 	return nil
 }
 

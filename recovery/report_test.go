@@ -13,7 +13,6 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -79,5 +78,5 @@ func TestNoticesAreLogged(t *testing.T) {
 	pending := m.lines("cleanup_pending")
 	require.Len(t, pending, 1)
 	assert.Equal(t, "process 7 survived; tried again after 2026-03-04T13:00:00Z", pending[0]["why"])
-	assert.NotContains(t, m.told, lifecycle.NoteStopped)
+	assert.NotContains(t, m.told, "lifecycle.Receipt")
 }

@@ -12,7 +12,6 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -25,11 +24,11 @@ func TestP8_WhatEndedByItselfIsOverWithoutTheBot(t *testing.T) {
 		state session.State
 		end   func(m *machine, r session.Record)
 		want  session.State
-		told  lifecycle.NoteKind
+		told  string
 	}{
-		{"its pane is dead", session.Running, paneDead, session.Completed, lifecycle.NoteEnded},
-		{"before it was ready", session.Starting, paneDead, session.Failed, lifecycle.NoteFailed},
-		{"in a person's shell", session.Running, backInTheShell, session.Completed, lifecycle.NoteEnded},
+		{"its pane is dead", session.Running, paneDead, session.Completed, "news.Ended"},
+		{"before it was ready", session.Starting, paneDead, session.Failed, "news.Failed"},
+		{"in a person's shell", session.Running, backInTheShell, session.Completed, "news.Ended"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -278,7 +277,7 @@ func TestAMoveIsToldOnce(t *testing.T) {
 	lost := m.lost(time.Hour)
 	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
 	m.hear(sessionStart(m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID))
-	assert.Contains(t, m.told, lifecycle.NoteTransferred)
+	assert.Contains(t, m.told, "news.Transferred")
 }
 
 // The stages and the kinds of actions say where the time went.

@@ -154,9 +154,10 @@ func (a *Answers) unparked(int64) {
 // Feature is what the roof knows of Answers.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: "answers",
-		News: map[news.Kind]func(context.Context, news.Note) error{
-			news.Transcript: func(_ context.Context, n news.Note) error { a.Follow(n.Session); return nil },
-		},
+		News: []chat.Teller{chat.Tells(func(_ context.Context, s views.Session, _ news.Transcript) error {
+			a.Follow(s)
+			return nil
+		})},
 		Heard:    a.beginTurn,
 		Run:      a.Run,
 		Unparked: a.unparked,

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -119,16 +120,23 @@ func (a *Answers) InFull(r views.Session) bool {
 
 // beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
 // the prompt. The answer can be there before the proof that the agent has the prompt.
-func (a *Answers) beginTurn(_ context.Context, n news.Note) error {
-	turn, ok := a.Chat.Book.TurnOf(n.Session.Conversation, n.Session.ID)
-	if !ok || turn.Prompt != n.Prompt.Key || n.Kind != news.Typed && n.Kind != news.Delivered {
+func (a *Answers) beginTurn(_ context.Context, s views.Session, n news.News) error {
+	p := prompts.Prompt{}
+	switch n := n.(type) {
+	case news.Typed:
+		p = n.Prompt
+	case news.Delivered:
+		p = n.Prompt
+	}
+	turn, ok := a.Chat.Book.TurnOf(s.Conversation, s.ID)
+	if !ok || p.Key == "" || turn.Prompt != p.Key {
 		return nil
 	}
 	turn.Prompt, turn.Since = "", a.Chat.Now()
-	if n.Prompt.Mark != nil {
-		turn.Since = n.Prompt.Mark.At
+	if p.Mark != nil {
+		turn.Since = p.Mark.At
 	}
-	a.setTurn(n.Session.Conversation, turn)
+	a.setTurn(s.Conversation, turn)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
@@ -250,14 +251,14 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 }
 
 // heard ends what waits for an answer of a session that is over.
-func (a *Requests) heard(ctx context.Context, n news.Note) error {
-	switch n.Kind {
+func (a *Requests) heard(ctx context.Context, s views.Session, n news.News) error {
+	switch n := n.(type) {
 	case news.DialogGone:
-		return a.dialogGone(ctx, n.Session.ID)
+		return a.dialogGone(ctx, s.ID)
 	case news.Ended, news.Lost, news.Stopped, news.Failed:
-		a.Look(n.Session.ID, true)
+		a.Look(s.ID, true)
 	case news.Transferred:
-		a.Look(n.From.ID, true)
+		a.Look(n.From, true)
 	}
 	return nil
 }

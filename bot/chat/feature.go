@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,12 +24,10 @@ type Feature struct {
 	// Late says what became of a card to a person who tapped an older look of it, by the kind of
 	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
-	// News tells what happened to a session: each kind has one feature that tells it. What it tells
-	// is on disk when it returns.
-	News map[news.Kind]func(ctx context.Context, n news.Note) error
+	News []Teller
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
-	Heard func(ctx context.Context, n news.Note) error
+	Heard func(ctx context.Context, s views.Session, n news.News) error
 	// Text is asked whether a text of a person is meant for the feature: the first feature that takes
 	// the text has it. One that does not may note in the message what the next one has to know.
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
@@ -41,6 +40,24 @@ type Feature struct {
 	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	Shown   func(r views.Session) // in another conversation than before
 	Moved   func(ctx context.Context, where Where) error
+}
+
+// Teller tells one type of news, which no other feature tells.
+type Teller struct {
+	Of   reflect.Type
+	Tell func(ctx context.Context, s views.Session, n news.News) error
+}
+
+// Tells is the Teller of one type of news. What tell tells is on disk when it returns.
+func Tells[N news.News](tell func(ctx context.Context, s views.Session, n N) error) Teller {
+	return Teller{reflect.TypeFor[N](), func(ctx context.Context, s views.Session, n news.News) error {
+		return tell(ctx, s, n.(N))
+	}}
+}
+
+// Hears is the Teller of one type of news for a function that tells several.
+func Hears[N news.News](hear func(ctx context.Context, s views.Session, n news.News) error) Teller {
+	return Teller{reflect.TypeFor[N](), hear}
 }
 
 // Where gives what a place has become, and whether that is another place.

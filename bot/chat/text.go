@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"ccbot/bot/card"
-	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -167,16 +167,16 @@ func (p Phrases) Short(dir string) string {
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, n news.Note, head string, foot render.Text,
+func (c *Chat) PostScreen(ctx context.Context, s views.Session, head, shown string, foot render.Text,
 	links [][]card.Option) error {
-	screen := Screen(n.Screen)
+	screen := Screen(shown)
 	if screen.Blank() {
 		screen = render.Text{}
-	} else if n.Session.Exit != nil { // the agent is over
+	} else if s.Exit != nil { // the agent is over
 		head += "\n" + c.Words.Say(i18n.LastScreen)
 	}
 	text := Lines(render.Plain(head), screen, foot)
-	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, links)
+	return c.For(s.ID).Post(ctx, s.Conversation, text, links)
 }
 
 // Screen is the end of a terminal's screen as a phone shows it, in monospace.

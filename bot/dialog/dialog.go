@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -36,25 +37,28 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{kind: d.cards.OnTap(d.tap)},
-		News: map[news.Kind]func(context.Context, news.Note) error{
-			// What an agent asks that is not ready may be nothing that is recognised.
-			news.Dialog: d.open, news.NotReporting: d.open, news.DialogGone: d.hear},
+		News:  []chat.Teller{chat.Tells(d.opened), chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,
 	}
 }
 
+func (d *dialogs) opened(ctx context.Context, r views.Session, n news.Dialog) error {
+	return d.open(ctx, r, d.chat.Words.Say(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
+}
+
+// notReporting shows what an agent that is not ready asks: it may be nothing that is recognised.
+func (d *dialogs) notReporting(ctx context.Context, r views.Session, n news.NotReporting) error {
+	args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
+	return d.open(ctx, r, d.chat.Words.Say(i18n.ClaudeNotReady, args), n.Terminal)
+}
+
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
 // message of its own. Where nothing takes keys only the screen is told.
-func (d *dialogs) open(ctx context.Context, n news.Note) error {
-	r, word := n.Session, i18n.DialogOpen
-	if n.Kind == news.NotReporting {
-		word = i18n.ClaudeNotReady
-	}
-	head := d.chat.Words.Say(word, i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())})
+func (d *dialogs) open(ctx context.Context, r views.Session, head string, n news.Terminal) error {
 	if n.Dialog == nil {
 		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		return d.chat.PostScreen(ctx, n, head, chat.Marked(foot, n.Attach), nil)
+		return d.chat.PostScreen(ctx, r, head, n.Screen, chat.Marked(foot, n.Attach), nil)
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	d.mu.Lock()
@@ -69,12 +73,12 @@ func (d *dialogs) open(ctx context.Context, n news.Note) error {
 }
 
 // hear closes a dialog that is gone, and that of a session that is ready or over.
-func (d *dialogs) hear(ctx context.Context, n news.Note) error {
-	switch n.Kind {
+func (d *dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
+	switch n := n.(type) {
 	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
-		return d.close(ctx, n.Session.ID)
+		return d.close(ctx, r.ID)
 	case news.Transferred:
-		return d.close(ctx, n.From.ID)
+		return d.close(ctx, n.From)
 	}
 	return nil
 }

@@ -77,18 +77,8 @@ func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
-		News: map[news.Kind]func(context.Context, news.Note) error{
-			news.Typed:        p.tell,
-			news.Delivered:    p.tell,
-			news.Queued:       p.tell,
-			news.HeldUnknown:  p.tell,
-			news.HeldBash:     p.tell,
-			news.HeldDialog:   p.tell,
-			news.HeldDraft:    p.tell,
-			news.Unproven:     p.tell,
-			news.TakenBack:    p.tellStopped,
-			news.DraftCleared: p.tellDraft,
-		},
+		News: []chat.Teller{about(p, p.tellHeld), about(p, p.tellUnproven), marks[news.Typed](p, chat.ReactionTyped),
+			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), chat.Tells(p.tellDraft)},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},

@@ -29,8 +29,7 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 // tellReady says that a session takes prompts, and what in its project may keep permission requests
 // from the chat. Where a message says that the session begins, that one is edited, unless people have
 // something to tap.
-func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
-	r := n.Session
+func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
 	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
 	if now, _, err := s.chat.Book.CurrentSession(r.Conversation); err == nil && now.Live && now.ID != r.ID {
 		text = s.chat.Words.Say(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
@@ -53,26 +52,28 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 }
 
 // tellRetrying says that an agent gets nowhere at present, and until when.
-func (s *Sessions) tellRetrying(ctx context.Context, n news.Note) error {
-	text := s.chat.Words.Say(i18n.RequestFails, i18n.Args{"Name": n.Session.Name, "Reason": chat.FailureText(n.Now.What),
+func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Retrying) error {
+	text := s.chat.Words.Say(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
 		"Time": s.chat.Moment(n.Now.Until)})
-	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), nil)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, render.Plain(text), nil)
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen.
-func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
-	r, waiting := n.Session, ""
+func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
+	screen, waiting := "", ""
 	word, args := exitOf(r)
-	switch {
-	case n.Asked:
-		word, n.Screen = i18n.EndedAsked, ""
-	case n.Kind == news.Failed:
-		word = i18n.FailedScreen
-	case n.Kind == news.Lost:
-		word, n.Screen = i18n.Lost, ""
-	case word == i18n.Ended:
-		n.Screen = ""
+	switch n := told.(type) {
+	case news.Lost:
+		word = i18n.Lost
+	case news.Failed:
+		word, screen = i18n.FailedScreen, n.Screen
+	case news.Ended:
+		if n.Asked {
+			word = i18n.EndedAsked
+		} else if word != i18n.Ended {
+			screen = n.Screen
+		}
 	}
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
@@ -83,7 +84,7 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	}
 	links := s.chat.EndedLink(r.ID)
 	links[0] = append(links[0], s.chat.ContinueLink(r)...)
-	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), foot, links)
+	return s.chat.PostScreen(ctx, r, s.chat.Words.Say(word, args), screen, foot, links)
 }
 
 // exitOf says how an agent ended by itself.
@@ -102,21 +103,21 @@ func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
 }
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
-func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
-	r, links := n.Session, s.chat.ResumeLink(n.Session)
+func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt news.Stopped) error {
+	links := s.chat.ResumeLink(r)
 	switch {
-	case r.Resumable && n.Receipt.Quiet == 0:
+	case r.Resumable && receipt.Quiet == 0:
 		links = s.chat.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 	case r.Resumable:
 		links = s.chat.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	text := render.Plain(receiptText(s.chat.Phrases, r, *n.Receipt))
+	text := render.Plain(receiptText(s.chat.Phrases, r, receipt))
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)
 }
 
 // receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
 // for each process.
-func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
+func receiptText(p chat.Phrases, r views.Session, receipt news.Stopped) string {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
@@ -142,7 +143,7 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why
 // names it.
-func isOrdinary(r news.Receipt) bool {
+func isOrdinary(r news.Stopped) bool {
 	if len(r.Endings) != 1 || r.Stays {
 		return false
 	}

@@ -99,11 +99,8 @@ func (s *Sessions) Feature() chat.Feature {
 			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
-			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
-			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
-			news.Retrying: s.tellRetrying,
-		},
+		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
+			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)

@@ -92,8 +92,9 @@ func (o *Outputs) Feature() chat.Feature {
 
 // heard follows a command that the agent has. Earlier ones of the session are over: a command is
 // typed when the agent is idle.
-func (o *Outputs) heard(ctx context.Context, n news.Note) error {
-	if n.Kind != news.Delivered || n.Prompt.Class != prompts.Bash {
+func (o *Outputs) heard(ctx context.Context, s views.Session, told news.News) error {
+	n, ok := told.(news.Delivered)
+	if !ok || n.Prompt.Class != prompts.Bash {
 		return nil
 	}
 	e, err := o.prompts.Load(n.Prompt.Key)
@@ -101,8 +102,8 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 		return nil // the receipt tells of it, and the output comes as an answer
 	}
 	c := output{Key: n.Prompt.Key,
-		Payload: command{Session: n.Session.ID, Text: n.Prompt.Text},
-		Look: card.Look{To: e.Conversation, Session: n.Session.ID, ReplyTo: e.MessageID, Silent: true,
+		Payload: command{Session: s.ID, Text: n.Prompt.Text},
+		Look: card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID, Silent: true,
 			Rank: outbox.Card}}
 	typed := o.chat.Now()
 	if m := n.Prompt.Mark; m != nil {
@@ -113,7 +114,7 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	if _, shown := o.cards.Get(c.Key); shown || o.isLiveLocked(c) { // news may come twice
 		return nil
 	}
-	o.stopLocked(ctx, n.Session.ID, typed)
+	o.stopLocked(ctx, s.ID, typed)
 	o.addLocked(c)
 	return nil
 }

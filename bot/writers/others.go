@@ -50,24 +50,20 @@ func (o *Others) Feature() chat.Feature {
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
-		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
-			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
-			news.Transferred: o.tellTransferred},
+		News: []chat.Teller{chat.Tells(o.tellWriters), chat.Tells(o.tellTransferred)},
 	}
 }
 
 // tellWriters tells that somebody else writes the conversation of a session.
-func (o *Others) tellWriters(ctx context.Context, n news.Note) error {
-	if len(n.Writers) == 0 {
-		text := o.words.Say(i18n.GhostUnseen, o.chat.StateArgs(n.Session))
-		return o.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
+func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherWriters) error {
+	if len(n) == 0 {
+		return o.chat.For(r.ID).Say(ctx, r.Conversation, o.words.Say(i18n.GhostUnseen, o.chat.StateArgs(r)))
 	}
 	k := writerAfterEnd
-	if n.Kind == news.SecondWriter {
+	if r.Live {
 		k = otherWriter
 	}
-	q := chat.Resume{Session: n.Session, To: n.Session.Conversation}
-	return o.post(ctx, conflict{k, q, n.Writers})
+	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n})
 }
 
 // Refused tells that a session is not resumed because of writers.
@@ -83,16 +79,16 @@ func (o *Others) post(ctx context.Context, c conflict) error {
 
 // tellTransferred lets a session take the place of the session whose conversation it goes on with,
 // and tells so where nobody has asked for it.
-func (o *Others) tellTransferred(ctx context.Context, n news.Note) error {
-	if n.From.ID != uuid.Nil {
-		if err := o.chat.Book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
+func (o *Others) tellTransferred(ctx context.Context, r views.Session, n news.Transferred) error {
+	if n.From != uuid.Nil {
+		if err := o.chat.Book.ReplaceCurrent(ctx, n.From, r.ID); err != nil {
 			return err
 		}
-		o.follow(n.From) // which has nothing to read any more
+		o.follow(views.Session{ID: n.From}) // which has nothing to read any more
 	}
-	o.follow(n.Session)
+	o.follow(r)
 	if n.Asked {
 		return nil
 	}
-	return o.tellAdopted(ctx, n.Session, n.Session.Conversation)
+	return o.tellAdopted(ctx, r, r.Conversation)
 }

@@ -18,12 +18,8 @@ import (
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
 	"ccbot/cmd/ccbot/exit"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/internal/claudeflags"
 )
-
-// forbiddenFlags would break the promise of one conversation per window.
-var forbiddenFlags = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "-p", "--print"}
 
 // longestShown is shorter than the secret half of any token.
 const longestShown = 20
@@ -94,11 +90,8 @@ func (c *config) checkFlags() error {
 	if err != nil {
 		return fmt.Errorf("CLAUDE_FLAGS cannot be split into words: %w", err)
 	}
-	for _, w := range words {
-		name, _, _ := strings.Cut(w, "=")
-		if slices.Contains(forbiddenFlags, name) {
-			return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
-		}
+	if name, found := claudeflags.Forbidden(words); found {
+		return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
 	}
 	c.flags = words
 	return nil
@@ -111,7 +104,7 @@ func (c *config) checkMode() error {
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
 		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
-		c.flags = append(c.flags, "--dangerously-skip-permissions")
+		c.flags = append(c.flags, claudeflags.Bypass)
 	}
 	return nil
 }
@@ -169,8 +162,8 @@ func (c *config) checkResume() error {
 	if err := oneOf("CCBOT_RESUME_ON_START", c.ResumeOnStart, report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever); err != nil {
 		return err
 	}
-	launch := session.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
-	if c.ResumeOnStart == report.ResumeContinue && lifecycle.Bypasses(launch) {
+	launch := claudeflags.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
+	if c.ResumeOnStart == report.ResumeContinue && launch.Bypasses() {
 		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
 	}
 	if _, class, ok := chatprompts.Normalise(c.ContinueText); !ok || class != chatprompts.Plain || len(c.ContinueText) > 2000 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/lifecycle"
 )
 
@@ -30,7 +31,7 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	q := lifecycle.Prompt{Key: key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
 	for _, told := range e.Told {
-		q.Told = append(q.Told, lifecycle.NoteKind(told))
+		q.Told = append(q.Told, news.Wait(told))
 	}
 	if m := e.Typing; m != nil {
 		mark := lifecycle.Mark(*m)

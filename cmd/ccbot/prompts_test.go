@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -71,7 +72,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Session: r, Text: "one", State: lifecycle.Held, Since: cameIn}, q)
-	q.State, q.Told = lifecycle.Typing, []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteQueued}
+	q.State, q.Told = lifecycle.Typing, []news.Wait{news.HeldDraft, news.Queued}
 	q.Mark = &lifecycle.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
 	again, err := p.Prompt(held.Key)

@@ -8,7 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
+
+	"ccbot/internal/claudeflags"
 )
 
 const (
@@ -21,11 +22,11 @@ var (
 	idY = uuid.MustParse(textY)
 )
 
-// commandLines are asked three ways: what SessionArg reads, whether it is an agent, and what Judge says about X.
+// commandLines are asked three ways: what claudeflags reads, whether it is an agent, and what Judge says about X.
 var commandLines = []struct {
 	name    string
 	args    []string
-	session bool // SessionArg gives X
+	session bool // claudeflags.Session gives X
 	agent   bool
 	writer  Answer
 	silent  bool // Judge has no verdict at all
@@ -177,7 +178,7 @@ func TestP2_CommandLines(t *testing.T) {
 	require.GreaterOrEqual(t, len(commandLines), 60)
 	for _, test := range commandLines {
 		t.Run(test.name, func(t *testing.T) {
-			id, ok := SessionArg(test.args)
+			id, ok := claudeflags.Session(test.args)
 			assert.Equal(t, test.session, ok && id == idX)
 			p := Process{Identity: Identity{100, 7, "boot"}, State: 'S', Args: test.args, Exe: "/usr/bin/node"}
 			assert.Equal(t, test.agent, IsAgent(p, testAgents))
@@ -226,7 +227,7 @@ func FuzzP2_SessionArg(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cmdline string) {
 		args := strings.Split(cmdline, "\x00")
-		id, ok := SessionArg(args)
+		id, ok := claudeflags.Session(args)
 		if !ok {
 			assert.Equal(t, uuid.Nil, id)
 			return
@@ -256,54 +257,4 @@ func saysSo(args []string, id uuid.UUID) bool {
 		}
 	}
 	return false
-}
-
-// What stands around the option and is not part of it changes nothing.
-func TestSessionArg_onlyTheOptionCounts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		line := rapid.SampledFrom([][]string{{"--resume", textX}, {"-r" + textX}, {"--session-id=" + textX}, {"-pr", textX}}).Draw(t, "line")
-		word := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"--resume", "--fork-session", "--", "-r", textY, "--resume=" + textY}))
-		before := []string{"claude"}
-		for range rapid.IntRange(0, 3).Draw(t, "options") {
-			option := rapid.SampledFrom([]string{"--append-system-prompt", "--name", "-n", "--settings", "--model"}).Draw(t, "option")
-			before = append(before, option, word.Draw(t, "value"))
-		}
-		args := append(append(before, line...), "--")
-		args = append(args, rapid.SliceOf(word).Draw(t, "rest")...)
-		if id, ok := SessionArg(args); !ok || id != idX {
-			t.Fatalf("%q gives %v, %v", args, id, ok)
-		}
-	})
-}
-
-func TestOption(t *testing.T) {
-	tests := []struct {
-		name   string
-		args   []string
-		option string
-		n      int
-	}{
-		{"nothing", nil, "", 1},
-		{"a text", []string{"text", "x"}, "", 1},
-		{"a dash", []string{"-", "x"}, "", 1},
-		{"a value", []string{"--effort", "high"}, "--effort", 2},
-		{"that looks like an option", []string{"--effort", "--"}, "--effort", 2},
-		{"that is missing", []string{"--effort"}, "--effort", 2},
-		{"that is joined", []string{"--effort=high", "x"}, "--effort", 1},
-		{"one of several", []string{"--add-dir", "a", "b"}, "--add-dir", 2},
-		{"one that may be left out", []string{"-r", "x"}, "--resume", 2},
-		{"and is", []string{"-r", "-d"}, "--resume", 1},
-		{"at the end", []string{"-r"}, "--resume", 1},
-		{"behind its letter", []string{"-rx", "y"}, "--resume", 1},
-		{"letters", []string{"-pc", "y"}, "-pc", 1},
-		{"letters with a value", []string{"-pn", "y"}, "--name", 2},
-		{"not known", []string{"--later", "y"}, "--later", 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if option, n := Option(tt.args); option != tt.option || n != tt.n {
-				t.Fatalf("%q gives %q, %d", tt.args, option, n)
-			}
-		})
-	}
 }

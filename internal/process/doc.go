@@ -9,7 +9,7 @@
 //   - [Table.End] is the only function of ccbot that signals a process (a command that ccbot itself runs for a moment, such
 //     as git, ends with its context). It holds the process by a pidfd from before it looks until after it is gone, so what
 //     was proven is what is signalled, and asks the guards again before each signal.
-//   - [Judge], [SessionArg], [IsAgent] and the guards are pure: the same snapshot gives the same answer.
+//   - [Judge], [IsAgent] and the guards are pure: the same snapshot gives the same answer.
 //
 // It does not read presence files or hook records (callers turn those into a [Claim]), knows nothing of windows (hanging
 // up is a function given to [Table.End]), and does not decide what should end.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/claudeflags"
 )
 
 // Source says where a claim comes from, best evidence first.
@@ -94,7 +96,7 @@ func (j *judgement) judge(p Process) []Verdict {
 
 // mentioned is a quick look at argv alone.
 func (j *judgement) mentioned(p Process) bool {
-	return slices.ContainsFunc(sessionArgs(p.Args), func(id uuid.UUID) bool {
+	return slices.ContainsFunc(claudeflags.Sessions(p.Args), func(id uuid.UUID) bool {
 		_, ok := j.wanted[id]
 		return ok
 	})
@@ -130,7 +132,7 @@ func (j *judgement) gather(p Process) evidence {
 	if IsAgent(p, j.agents) {
 		source = SourceArgv
 	}
-	for _, id := range sessionArgs(p.Args) {
+	for _, id := range claudeflags.Sessions(p.Args) {
 		e.add(source, id)
 	}
 	return e

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
+
+	"ccbot/internal/claudeflags"
 )
 
 func identity(pid int) Identity { return Identity{PID: pid, Start: uint64(1000 + pid), Boot: "boot"} }
@@ -175,7 +177,7 @@ func (w world) proven(p Process, id uuid.UUID) bool {
 	case len(bound) > 0:
 		return only(bound)
 	default:
-		named, ok := SessionArg(p.Args)
+		named, ok := claudeflags.Session(p.Args)
 		return ok && named == id && IsAgent(p, AgentNames{})
 	}
 }

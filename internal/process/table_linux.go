@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/claudeflags"
 )
 
 // procfs reads /proc without a library in between: a table of 2,000 processes costs a few system calls each.
@@ -139,7 +141,7 @@ func (k procfs) listed(pid int, buf []byte) (Process, error) {
 	}
 	// The executable tells an agent of another name (IsAgent) where argv is the evidence. For all it would be an eighth of
 	// the scan.
-	if len(sessionArgs(p.Args)) > 0 {
+	if len(claudeflags.Sessions(p.Args)) > 0 {
 		p.Exe = d.link("exe")
 	}
 	return p, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/address"
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/clip"
 	"ccbot/internal/git"
 	"ccbot/internal/keepjson"
@@ -82,11 +83,7 @@ type Change struct {
 }
 
 // Launch is how an agent was started; a restore gives it the same flags.
-type Launch struct {
-	Command        string   `json:"command"` // as configured: a name on PATH or a path
-	Flags          []string `json:"flags,omitempty"`
-	PermissionMode string   `json:"permission_mode"` // ccbot's: ask or bypass
-}
+type Launch = claudeflags.Launch
 
 // Why a record is closed for good, or how it was lost, where its state does not say it.
 const (

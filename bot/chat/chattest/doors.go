@@ -139,7 +139,7 @@ func (w *World) DialogFiles(t *testing.T) []string {
 func (w *World) Dialog(t *testing.T, r session.Record, d lifecycle.Dialog) outbox.Message {
 	t.Helper()
 	before := w.Telegram.LastID()
-	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, d)))
+	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(d)))
 	w.Work(t)
 	if w.Telegram.LastID() > before {
 		return w.LastSent(t)

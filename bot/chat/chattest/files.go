@@ -24,11 +24,11 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/host/received"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // Part is one message of an album.
@@ -294,14 +294,7 @@ func (d *FileWorld) SlyNews(t *testing.T, r, old session.Record) {
 	e := w.Prompt(t, r, "hello", inbox.Unproven)
 	writer := InWindow(t, 4123)
 	writer.Cwd, writer.Pane.WindowName, writer.Args, writer.Session = r.Dir, Sly, []string{Sly}, Sly
-	for _, kind := range NoteKinds(t) {
-		n := w.News(t, kind)
-		n.Session, n.Prompt, n.Writers = r, lifecycle.Prompt{Key: e.Key, Text: "hello"}, []lifecycle.Writer{writer}
-		if kind == lifecycle.NoteGhost || kind == lifecycle.NoteStopped {
-			n.Session = old
-		}
-		require.NoError(t, w.SessionNews(t.Context(), n))
-	}
+	w.TellsAll(t, r, old, Sample{Prompt: prompts.Prompt{Key: e.Key, Text: "hello"}, Screen: "the screen", Draft: "a draft", Writer: writer})
 }
 
 // SlyFiles sends files with that name out and in.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/news"
 	"ccbot/bot/report"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -45,9 +45,9 @@ func (w *World) sayInterruptions(t *testing.T) {
 			require.NoError(t, w.TapShown(t, Alice, shown, i18n.ButtonContinue))
 		}
 		r.Exit = &session.Exit{Known: true, Status: 3}
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Ended{}))
 		r.State = session.Restoring
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
 		again := w.CutShort(t, "again", "")
 		w.MustHear(t, "/why "+again.ID.String())
 		shown = w.Telegram.Last(t)

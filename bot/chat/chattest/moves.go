@@ -35,7 +35,7 @@ func (w *World) SettledIn(t *testing.T, to session.Conversation) (r session.Reco
 	require.NoError(t, err)
 	q = w.AsksFor(t, r, "Bash", Bash)
 	w.Lifecycle.OnDialog = Trust
-	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, Trust)))
+	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(Trust)))
 	w.Work(t)
 	require.Len(t, w.Telegram.Sent, 2)
 	return r, held, q

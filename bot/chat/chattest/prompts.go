@@ -17,6 +17,8 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -76,7 +78,7 @@ func (w *World) ReceiptText(t *testing.T, r session.Record, receipt lifecycle.Re
 	for _, f := range receipt.Failures {
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
 	}
-	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}).Text.Text
+	return w.Shown(t, r, receipt).Text.Text
 }
 
 // Consts reads the values of a package's constants whose name begins with prefix, so that a new one
@@ -113,8 +115,7 @@ func Consts(t *testing.T, dir, prefix string) []string {
 func (w *World) NotCleanShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.CleanupFailed
-	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r,
-		Receipt: &lifecycle.Receipt{}})
+	return w.Shown(t, r, lifecycle.Receipt{})
 }
 
 var ErrDisk = errors.New("no space left on device")
@@ -176,19 +177,15 @@ func (w *World) AnswerOurs(t *testing.T, message int, username, text string) str
 // Typed tells that a prompt was typed for a session then.
 func (w *World) Typed(t *testing.T, r session.Record, key string, at time.Time) {
 	t.Helper()
-	w.ofPrompt(t, lifecycle.NoteTyped, r, key, at)
+	n := news.Typed{Prompt: prompts.Prompt{Key: key, Mark: &prompts.Mark{At: at}}}
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 }
 
 // Delivered tells that the agent of a session has a prompt, which was typed then.
 func (w *World) Delivered(t *testing.T, r session.Record, key string, typed time.Time) {
 	t.Helper()
-	w.ofPrompt(t, lifecycle.NoteDelivered, r, key, typed)
-}
-
-func (w *World) ofPrompt(t *testing.T, kind lifecycle.NoteKind, r session.Record, key string, typed time.Time) {
-	t.Helper()
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r,
-		Prompt: lifecycle.Prompt{Key: key, Mark: &lifecycle.Mark{At: typed}}}))
+	n := news.Delivered{Prompt: prompts.Prompt{Key: key, Mark: &prompts.Mark{At: typed}}}
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 }
 
 // TurnEnds reads a transcript in which a turn of a session ended then.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,54 +16,93 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
-// NoteKinds are the kinds of news there are, read from their source: a new one must be told
-// too.
-func NoteKinds(t *testing.T) []lifecycle.NoteKind {
+// SecondWriter is the news of other writers where the session runs.
+const SecondWriter = "OtherWriters of a running session"
+
+// NewsNames are all news there are, read from their source: a new type must be told too. The news why
+// a prompt waits have a name for each reason.
+func NewsNames(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("port/news/*.go")
-	require.NoError(t, err)
-	var kinds []lifecycle.NoteKind
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
+	names := []string{SecondWriter}
+	for _, name := range []string{"port/news/news.go", "port/news/parts.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 {
-				return true
-			}
-			kind, ok := spec.Type.(*ast.Ident)
-			lit, isText := spec.Values[0].(*ast.BasicLit)
-			if ok && isText && kind.Name == "Kind" {
-				text, err := strconv.Unquote(lit.Value)
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				if kind := n.Name.Name; strings.HasSuffix(name, "news.go") && kind != "News" && kind != "Held" {
+					names = append(names, kind)
+				}
+			case *ast.ValueSpec:
+				text, err := strconv.Unquote(n.Values[0].(*ast.BasicLit).Value)
 				require.NoError(t, err)
-				kinds = append(kinds, lifecycle.NoteKind(text))
+				names = append(names, text)
 			}
 			return true
 		})
 	}
-	require.Greater(t, len(kinds), 10)
-	return kinds
+	require.Greater(t, len(names), 20)
+	return names
 }
 
-// News is a note with everything that some kind needs. The session is shown in the group, the
-// prompt came from Alice's chat.
-func (w *World) News(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
+// Sample is what the news of a test are about.
+type Sample struct {
+	Prompt        prompts.Prompt
+	Screen, Draft string
+	Writer        lifecycle.Writer
+}
+
+// News are the news of a name. Those of a running session come with no running one.
+func (s Sample) News(t *testing.T, name string) news.News {
+	t.Helper()
+	now := phase.Now{Phase: phase.APIError, What: "529 Overloaded.", Until: Started}
+	at := news.Terminal{Screen: s.Screen, Attach: "tmux attach"}
+	all := map[string]news.News{"Ready": news.Ready{}, "NotReporting": news.NotReporting{Waited: lifecycle.StartNotice, Terminal: at},
+		"Dialog": news.Dialog{Terminal: at}, "DialogGone": news.DialogGone{}, "Ended": news.Ended{Screen: s.Screen},
+		"Failed": news.Failed{Screen: s.Screen}, "Lost": news.Lost{}, "Stopped": lifecycle.Receipt{}, "Typed": news.Typed{Prompt: s.Prompt},
+		"Delivered": news.Delivered{Prompt: s.Prompt}, "TakenBack": news.TakenBack{Prompt: s.Prompt}, "Unproven": news.Unproven{Prompt: s.Prompt},
+		"DraftCleared": news.DraftCleared{Draft: s.Draft}, "OtherWriters": lifecycle.OtherWriters{s.Writer},
+		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{},
+		"Transferred": news.Transferred{}}
+	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldDialog} {
+		all[string(why)] = news.Held{Why: why, Prompt: s.Prompt, Now: now}
+	}
+	require.NotNil(t, all[name], "make a sample of %s", name)
+	return all[name]
+}
+
+// TellsAll tells all news of a session; those of one that is over of another.
+func (w *World) TellsAll(t *testing.T, r, old session.Record, s Sample) {
+	t.Helper()
+	for _, name := range NewsNames(t) {
+		of := r
+		if name == "OtherWriters" || name == "Stopped" {
+			of = old
+		}
+		require.NoError(t, w.SessionNews(t.Context(), of, s.News(t, name)))
+	}
+}
+
+// News are the news of a name, with the session that they are of. The session is shown in the group,
+// the prompt came from Alice's chat.
+func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 	t.Helper()
 	r := w.Session(t, "api", session.Archived)
 	r.Conversation, r.Prompts, r.Binding = InGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
+	if name == SecondWriter {
+		r.State = session.Running
+	}
 	e := w.Prompt(t, r, "the prompt", inbox.Typing)
-	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Now: phase.Now{Phase: phase.APIError, What: "529 Overloaded.", Until: Started}, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{AtDesk(4123)}}
+	return r, Sample{Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
 }
 
 // Lost is a session that a recovery has closed and that nobody was told of.

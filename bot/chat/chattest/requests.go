@@ -18,6 +18,8 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -186,8 +188,7 @@ func (w *World) HeldBehind(t *testing.T, r session.Record) (e inbox.Entry, notic
 	e = w.Prompt(t, r, "use make", inbox.Held)
 	e.Class = string(lifecycle.ClassPrompt)
 	require.NoError(t, w.Inbox.Save(e))
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
-		Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key, Text: e.Text}}))
 	w.Work(t)
 	return e, w.Telegram.LastID()
 }

@@ -14,6 +14,8 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -64,9 +66,8 @@ func (s *BashWorld) Types(command string) {
 	if info, err := os.Stat(s.R.Cursors[0].Path); err == nil {
 		size = info.Size()
 	}
-	require.NoError(s.t, s.SessionNews(s.t.Context(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: s.R,
-		Prompt: lifecycle.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
-			Mark: &lifecycle.Mark{At: Started, Path: s.R.Cursors[0].Path, Offset: size}}}))
+	require.NoError(s.t, s.SessionNews(s.t.Context(), s.R, news.Delivered{Prompt: prompts.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
+		Mark: &prompts.Mark{At: Started, Path: s.R.Cursors[0].Path, Offset: size}}}))
 }
 
 func (s *BashWorld) Shows(now lifecycle.Output) {

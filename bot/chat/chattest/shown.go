@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -123,24 +124,23 @@ func Faces(rows [][]outbox.Button) (all [][]outbox.Button) {
 
 // Shown tells news and gives the message that the chat has of it, of which the sender's log says
 // nothing.
-func (w *World) Shown(t *testing.T, n lifecycle.Note) outbox.Message {
+func (w *World) Shown(t *testing.T, r session.Record, n news.News) outbox.Message {
 	t.Helper()
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	return w.Quietly(t)
 }
 
 // LostShown is the message that a session was lost, with [Resume].
 func (w *World) LostShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
-	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteLost, Session: r})
+	return w.Shown(t, r, news.Lost{})
 }
 
 // ReceiptShown is the receipt of a session that was archived when its record says, with [Undo].
 func (w *World) ReceiptShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.Archived
-	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r,
-		Receipt: &lifecycle.Receipt{}})
+	return w.Shown(t, r, lifecycle.Receipt{})
 }
 
 // HeardShown is the message that answers a text of Alice's, of which the logs of the sender and of
@@ -188,7 +188,7 @@ func (w *World) Settled(t *testing.T) {
 // NewTranscript tells that a session has something to read.
 func (w *World) NewTranscript(t *testing.T, r session.Record) {
 	t.Helper()
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTranscript, Session: r}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
 }
 
 // ReadNow runs the bot until the reader of a session that is over has left.

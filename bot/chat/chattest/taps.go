@@ -24,6 +24,8 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
@@ -46,9 +48,9 @@ func (w *World) StartFailure(err error) chat.Failure {
 var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
 	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
 
-// DialogNote tells that a session's terminal asks something.
-func DialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
-	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Attach: "tmux attach"}
+// OpenDialog tells that a session's terminal asks something.
+func OpenDialog(d lifecycle.Dialog) news.Dialog {
+	return news.Dialog{Terminal: news.Terminal{Attach: "tmux attach", Dialog: &d}}
 }
 
 // ShowsDialog is a session whose terminal asks something, which the chat shows.
@@ -56,7 +58,7 @@ func (w *World) ShowsDialog(t *testing.T) session.Record {
 	t.Helper()
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnDialog = Trust
-	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, Trust)))
+	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(Trust)))
 	w.Work(t)
 	require.Len(t, w.Telegram.Sent, 1)
 	return r
@@ -80,8 +82,8 @@ func Choices(m outbox.Message) []string {
 func (w *World) Unproven(t *testing.T, r session.Record) (e inbox.Entry, question outbox.Message) {
 	t.Helper()
 	e = w.Prompt(t, r, "text", inbox.Unproven)
-	n := lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	n := news.Unproven{Prompt: prompts.Prompt{Key: e.Key, Text: "text"}}
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	question = w.LastSent(t)
 	w.Telegram.Forget()
 	return e, question
@@ -146,9 +148,9 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), "p-" + uuid.NewString()} {
 		_, err := w.Inbox.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: AtAlice, Text: "x"})
 		require.NoError(t, err)
-		for _, kind := range []lifecycle.NoteKind{lifecycle.NoteUnproven, lifecycle.NoteHeldDraft} {
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
-		}
+		about := prompts.Prompt{Key: key, Text: "x"}
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Unproven{Prompt: about}))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDraft, Prompt: about}))
 	}
 	for _, id := range []uuid.UUID{r.ID, old.ID} {
 		_, err := w.Inbox.Add(inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: id, Conversation: AtAlice, Text: "x"})
@@ -159,13 +161,13 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	one := InWindow(t, math.MaxInt32)
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
 	w.Refuse(one)
-	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteLost, lifecycle.NoteFailed, lifecycle.NoteEnded, lifecycle.NoteSecondWriter} {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: []lifecycle.Writer{one}}))
+	for _, n := range []news.News{news.Lost{}, news.Failed{}, news.Ended{}, lifecycle.OtherWriters{one}} {
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
 	}
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: old, Writers: []lifecycle.Writer{one}}))
+	require.NoError(t, w.SessionNews(t.Context(), old, lifecycle.OtherWriters{one}))
 	old.EndedAt = time.Unix(math.MaxInt32*2, 0)
 	for _, s := range []session.Record{old, stuck} {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
+		require.NoError(t, w.SessionNews(t.Context(), s, lifecycle.Receipt{}))
 	}
 }
 
@@ -197,11 +199,10 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 		Class: string(lifecycle.ClassPrompt)}
 	_, err := w.Inbox.Add(e)
 	require.NoError(t, err)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
-		Prompt: lifecycle.Prompt{Key: e.Key}}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}))
 	d := Trust
 	d.Options = slices.Repeat(Trust.Options, 10)
-	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, d)))
+	require.NoError(t, w.SessionNews(t.Context(), r, OpenDialog(d)))
 	w.Work(t)
 }
 

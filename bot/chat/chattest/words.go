@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -37,7 +39,7 @@ func (w *World) SayReceipts(t *testing.T) {
 			receipt.Quiet = quiet
 			r := w.Session(t, "api", state)
 			r.Cleanup, r.Prompts = left, []string{"one", "two"}
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}))
+			require.NoError(t, w.SessionNews(t.Context(), r, receipt))
 		}
 	}
 	for _, desk := range []lifecycle.Desk{lifecycle.DeskAway, lifecycle.DeskAttached, lifecycle.DeskTyping} {
@@ -52,7 +54,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	r := w.Session(t, "old", session.Archived)
 	undo := func(ago time.Duration) {
 		r.EndedAt = w.Now().Add(-ago)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.Receipt{}))
 		require.NoError(t, w.TapShown(t, Alice, w.Telegram.Last(t), i18n.ButtonUndo))
 	}
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
@@ -72,9 +74,10 @@ func (w *World) SayRefusals(t *testing.T) {
 	require.NoError(t, w.pressOn(t, Alice, 55, w.Telegram.Last(t), w.Word(i18n.ButtonRetry)))
 	w.Lifecycle.OnArchive = nil
 	e := w.Prompt(t, r, "text", inbox.Held)
-	n := lifecycle.Note{Session: r, Prompt: lifecycle.Prompt{Key: e.Key}, Draft: "draft"}
-	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared, lifecycle.NoteHeldDraft} {
-		require.NoError(t, w.SessionNews(t.Context(), n))
+	about := prompts.Prompt{Key: e.Key}
+	for _, n := range []news.News{news.Held{Why: news.HeldBash, Prompt: about}, news.DraftCleared{Draft: "draft"},
+		news.Held{Why: news.HeldDraft, Prompt: about}} {
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
 	}
 	held := w.LastSent(t)
 	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, nil} {
@@ -139,7 +142,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	}
 	w.sayInterruptions(t)
 	_, target := w.Transferred(t, "api")
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
+	require.NoError(t, w.SessionNews(t.Context(), target, news.Transferred{}))
 }
 
 // SayWindows shows windows of nobody and taps on all that they offer, and tells histories.

@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -35,7 +36,6 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
-	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
 
@@ -232,12 +232,12 @@ func (w *World) WithoutPorts(do func()) {
 	do()
 }
 
-func (w *World) SessionNews(ctx context.Context, n lifecycle.Note) error {
-	told := w.Hosted.Note(n)
-	if n.Kind == lifecycle.NoteReady {
-		told.Answerers = w.Lifecycle.Answerers
+func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) error {
+	told := w.Hosted.News(r, n)
+	if _, ok := told.(news.Ready); ok {
+		told = news.Ready{Answerers: w.Lifecycle.Answerers}
 	}
-	err := w.Bot.SessionNews(ctx, told)
+	err := w.Bot.SessionNews(ctx, host.View(r), told)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }

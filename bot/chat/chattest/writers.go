@@ -110,15 +110,14 @@ func (w *World) Told(t *testing.T, k Conflict, all ...lifecycle.Writer) (session
 		w.MustHear(t, "/resume api")
 		return r, w.Telegram.Last(t)
 	}
-	kind := map[Conflict]lifecycle.NoteKind{OtherWriter: lifecycle.NoteSecondWriter, WriterAfterEnd: lifecycle.NoteGhost}[k]
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: all}))
+	require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.OtherWriters(all)))
 	return r, w.Telegram.Last(t)
 }
 
 // GhostShown is the message that these write the conversation of a session that is over.
 func (w *World) GhostShown(t *testing.T, r session.Record, all ...lifecycle.Writer) outbox.Message {
 	t.Helper()
-	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all})
+	return w.Shown(t, r, lifecycle.OtherWriters(all))
 }
 
 var ErrTable = errors.New("the process table cannot be read")

@@ -42,6 +42,9 @@ type Prompt struct {
 	Mark  *Mark
 }
 
+// About is the prompt that a piece of news is about.
+func (p Prompt) About() Prompt { return p }
+
 // Mark says where the proof of a prompt begins that was typed.
 type Mark struct {
 	At     time.Time // proof is later

@@ -1,0 +1,44 @@
+package news
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+)
+
+// Terminal is a terminal that waits for a person.
+type Terminal struct {
+	Screen string       // plain text; of a dialog only the dialog itself
+	Attach string       // command that shows the window at the desk
+	Dialog *desk.Dialog // buttons are drawn for it; nil: nothing takes keys
+}
+
+// Wait is why a prompt waits. It stands in the prompt's entry of the inbox.
+type Wait string
+
+// The reasons for waiting.
+const (
+	Queued      Wait = "queued"       // for the agent to be idle
+	HeldDraft   Wait = "held_draft"   // behind a person's draft
+	HeldBash    Wait = "held_bash"    // the box is in bash mode
+	HeldUnknown Wait = "held_unknown" // it is not known what the agent shows
+	HeldDialog  Wait = "held_dialog"  // behind a dialog, or a subagent's request
+)
+
+// Start is what a start of the program found and did.
+type Start struct {
+	Repaired   []Repair
+	Unclear    []uuid.UUID // sessions that were left alone, because the evidence contradicts itself
+	Newer      int         // records of a newer program, which stay as they are
+	Unreadable int         // records that were set aside
+	Messages   int         // messages that were set aside, from people and to them
+	Booted     time.Time   // when the machine was started; zero: not known
+}
+
+// Repair is what was done about one session.
+type Repair struct {
+	Session uuid.UUID
+	Failed  bool
+}

@@ -1,0 +1,131 @@
+package claudeflags
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Session reads which session a command line writes: --resume X, --resume=X, -r X, -r=X, -rX (also
+// behind other letters, as in -pr X), --session-id X, --session-id=X, where X is a UUID of 36
+// characters; spaces around it are passed over, as the CLI does. Nothing after "--" counts. With
+// --fork-session the resumed id is only read from: then --session-id alone counts. Two different
+// ids contradict each other and give false.
+func Session(argv []string) (id uuid.UUID, ok bool) {
+	ids := Sessions(argv)
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id uuid.UUID) bool { return id != ids[0] }) {
+		return uuid.UUID{}, false
+	}
+	return ids[0], true
+}
+
+// Sessions are all ids that a command line writes, also where they contradict each other.
+func Sessions(argv []string) []uuid.UUID {
+	var resumed, created []uuid.UUID
+	forks := false
+	for i := 1; i < len(argv) && argv[i] != "--"; {
+		name, value, n := read(argv[i:])
+		i += n
+		id, isID := parseID(value)
+		switch {
+		case name == "--fork-session":
+			forks = true
+		case name == "--resume" && isID:
+			resumed = append(resumed, id)
+		case name == "--session-id" && isID:
+			created = append(created, id)
+		}
+	}
+	if forks {
+		return created
+	}
+	return append(resumed, created...)
+}
+
+// Forbidden is the first word that may not be configured: which conversation an agent has, and how
+// ccbot takes part in it, is ccbot's own business. Each word is read for itself: it may not even be
+// the value of another option.
+func Forbidden(words []string) (name string, found bool) {
+	for _, word := range words {
+		if name, _, _ := read([]string{word}); isOwn(name, word) {
+			name, _, _ = strings.Cut(word, "=")
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// isOwn says whether an option is ccbot's own business. Behind -p and -c more letters may stand.
+func isOwn(name, word string) bool {
+	switch name {
+	case "--resume", "--continue", "--session-id", "--fork-session", "--settings", "--print":
+		return true
+	}
+	return name != "" && (strings.HasPrefix(word, "-p") || strings.HasPrefix(word, "-c"))
+}
+
+// read reads the option that words begin with: its name, the long one of -r and -n, its value, and
+// how many words it is with its value; more than there are if a value is missing. Of several values
+// it reads the first. Without a name the first word is no option.
+func read(words []string) (name, value string, n int) {
+	var joined bool
+	switch word := words[0]; {
+	case !isOption(word):
+		return "", "", 1
+	case strings.HasPrefix(word, "--"):
+		name, value, joined = strings.Cut(word, "=")
+	default:
+		name, value, joined = readLetters(word)
+	}
+	if joined || !takesValue(name) && !(name == "--resume" && len(words) > 1 && !isOption(words[1])) {
+		return name, value, 1
+	}
+	if len(words) > 1 {
+		value = words[1]
+	}
+	return name, value, 2
+}
+
+func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
+
+// readLetters reads short options, several of which may stand together: behind the flags -p and -c
+// comes at most one that takes a value, and what follows in the same word is that value.
+func readLetters(word string) (name, value string, joined bool) {
+	letters := strings.TrimLeft(word[1:], "pc")
+	switch {
+	case strings.HasPrefix(letters, "r"):
+		name = "--resume"
+	case strings.HasPrefix(letters, "n"):
+		name = "--name"
+	default:
+		return word, "", false
+	}
+	return name, strings.TrimPrefix(letters[1:], "="), len(letters) > 1
+}
+
+// takesValue knows the options that always take a value (2.1.197 and 2.1.328). The value of
+// --resume may be left out: a person picks the session then.
+func takesValue(option string) bool {
+	switch option {
+	case "--agent", "--agents", "--append-system-prompt", "--append-system-prompt-file", "--autocompact", "--betas",
+		"--debug-file", "--effort", "--environment", "--fallback-model", "--file", "--input-format", "--json-schema",
+		"--max-budget-usd", "--max-turns", "--mcp-config", optModel, "--name", "--output-format", optMode,
+		"--permission-prompt-tool", "--permission-prompts", "--plugin-dir", "--plugin-url",
+		"--remote-control-session-name-prefix", "--session-id", "--setting-sources", "--settings", "--system-prompt",
+		"--system-prompt-file", "--system-prompt-snapshot":
+		return true
+	}
+	return slices.Contains(granted, option)
+}
+
+// parseID takes the canonical form only: uuid.Parse alone would also accept braces, "urn:uuid:" and
+// 32 bare digits, which the CLI takes for a title.
+func parseID(s string) (uuid.UUID, bool) {
+	s = strings.TrimSpace(s)
+	if len(s) != 36 {
+		return uuid.UUID{}, false
+	}
+	id, err := uuid.Parse(s)
+	return id, err == nil && id != uuid.Nil
+}
