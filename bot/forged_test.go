@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // madeUp are data that no button of a message has, made from those that it has: another revision,
@@ -41,7 +42,7 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 	all := []outbox.Message{w.ReceiptShown(t, over), w.HeardShown(t, "/resume"), w.HeardShown(t, "/kill api")}
 	w.Write(chattest.InWindow(t, 1))
 	all = append(all, w.GhostShown(t, over, chattest.InWindow(t, 1)),
-		w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{chattest.InWindow(t, 1)}}))
+		w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []evidence.Writer{chattest.InWindow(t, 1)}}))
 	all = append(all, w.TakeOver(t, all[4], i18n.ButtonTakeOver))
 	all = append(all, w.Unbound(t, chattest.AgentWindow(t, "@21", 4123)))
 	require.NoError(t, w.TapShown(t, chattest.Alice, all[6], i18n.ButtonArchive))
@@ -63,7 +64,7 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 func TestAMadeUpButtonOfAWindowDoesNothing(t *testing.T) {
 	protected := chattest.AgentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor
-	for _, window := range []lifecycle.Window{chattest.ShellWindow(t, "@21"), protected} {
+	for _, window := range []evidence.Window{chattest.ShellWindow(t, "@21"), protected} {
 		w := chattest.NewWorld(t)
 		m := w.Unbound(t, window)
 		for _, option := range []string{"1", "2", "3"} {

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // AdoptRequest is a window in which a person runs Claude Code and that is to
@@ -146,13 +147,13 @@ func (w *work) adoptable(q AdoptRequest) error {
 }
 
 // chosen is the writer that is to be adopted, if it is the only one.
-func (w *work) chosen(ctx context.Context, q AdoptRequest) (Writer, error) {
-	found, err := w.writers(ctx, q.Claude)
+func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
+	found, err := w.Evidence.Settled(ctx, q.Claude)
 	if err != nil {
-		return Writer{}, err
+		return evidence.Writer{}, err
 	}
-	var chosen, others []Writer
-	for _, one := range w.beside(ctx, found) {
+	var chosen, others []evidence.Writer
+	for _, one := range found.Writers(ctx, *w.r) {
 		if one.Identity == q.Agent {
 			chosen = append(chosen, one)
 		} else {
@@ -161,25 +162,25 @@ func (w *work) chosen(ctx context.Context, q AdoptRequest) (Writer, error) {
 	}
 	switch {
 	case len(chosen) == 0 || !chosen[0].Endable():
-		return Writer{}, ErrChanged
+		return evidence.Writer{}, ErrChanged
 	case len(others) > 0 && q.Asked:
-		return Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
+		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
 	case len(others) > 0:
-		return Writer{}, &WriterError{Writers: others}
+		return evidence.Writer{}, &WriterError{Writers: others}
 	case !chosen[0].InTmux:
-		return Writer{}, ErrNoTerminal
+		return evidence.Writer{}, ErrNoTerminal
 	case q.Asked:
 		return chosen[0], nil
 	case slices.Contains(w.r.Seconds, q.Agent):
-		return Writer{}, &WriterError{Writers: chosen}
+		return evidence.Writer{}, &WriterError{Writers: chosen}
 	case chosen[0].Source == process.SourceArgv: // it may be stale
-		return Writer{}, ErrChanged
+		return evidence.Writer{}, ErrChanged
 	}
 	return chosen[0], nil
 }
 
 // target is the record of the session that an agent becomes.
-func (w *work) target(ctx context.Context, q AdoptRequest, agent Writer) (*session.Record, error) {
+func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer) (*session.Record, error) {
 	server, err := w.Tmux.Server(ctx)
 	if err != nil {
 		return nil, err
@@ -219,7 +220,7 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 	if w.r.State.Live() {
 		tail = math.MaxInt64
 	}
-	path, err := transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cursors, nil
 	}
@@ -267,7 +268,7 @@ func (w *work) keepUp(ctx context.Context) error {
 	}
 	last, followed := w.r.Cursor()
 	w.changeID(id)
-	path, err := transcript.Find(w.ProjectsDir, id)
+	path, err := transcript.Find(w.Observer.ProjectsDir, id)
 	switch {
 	case err == nil: // an earlier conversation: what was said there is history
 		end, err := transcript.End(path)
@@ -281,11 +282,4 @@ func (w *work) keepUp(ctx context.Context) error {
 		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
 	}
 	return w.saveAndFollow(ctx)
-}
-
-// front says whether the agent of an adopted pane is in the foreground of its
-// terminal; else keys would reach the shell or what runs in it.
-func (s *Service) front(b session.Binding) bool {
-	p, err := s.Processes.Inspect(b.Agent.PID)
-	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }

@@ -58,7 +58,7 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 	if p, ok := table.Find(id.PID); !ok || p.Identity != id {
 		return nil
 	}
-	apart := w.apart()
+	apart, all := w.apart(), w.Evidence.Of(table)
 	seen := map[int]bool{id.PID: true} // a table read while pids are reused could show a ring
 	for queue := []int{id.PID}; len(queue) > 0; queue = queue[1:] {
 		for _, child := range table.Children(queue[0]) {
@@ -67,7 +67,7 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 			}
 			seen[child.PID] = true
 			found = append(found, child.Identity)
-			if w.sparedBy(table, child, process.GuardNoAgent) == nil {
+			if all.SparedBy(w.r.ID, child, process.GuardNoAgent) == nil {
 				queue = append(queue, child.PID)
 			}
 		}
@@ -157,7 +157,7 @@ func (w *work) withBelow(table process.Snapshot, who []process.Identity) []proce
 // them, also not the end of the session.
 func (w *work) livingTools() (living []session.Tool) {
 	for _, t := range w.r.Below {
-		if len(w.living([]process.Identity{t.Process})) > 0 {
+		if len(w.Evidence.Living([]process.Identity{t.Process})) > 0 {
 			living = append(living, t)
 		}
 	}

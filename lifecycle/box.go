@@ -35,7 +35,7 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
 		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall(id).escAt) >= escPause })
-		w.view = s.View(ctx, *w.r)
+		w.view = s.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	path, end := w.transcriptPath(*w.r), w.transcriptSize()
+	path, end := w.Observer.transcriptPath(*w.r), w.transcriptSize()
 	if err := pressEsc(ctx, w, p); err != nil {
 		return false, err
 	}
@@ -118,7 +118,7 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 			return err
 		}
 	}
-	w.view = w.View(ctx, *w.r) // disk and news took their time
+	w.view = w.Observer.View(ctx, *w.r) // disk and news took their time
 	err, pressed := refusesEsc(w.view), false
 	switch {
 	case err != nil:
@@ -175,7 +175,7 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 	var since time.Time
 	await(ctx, lookPace, backWithin, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case !w.view.boxFree(), w.view.Screen.Continues: // the end of what runs, or of what was to follow, is not drawn yet
 			since = time.Time{}
@@ -216,7 +216,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
 		}
-		w.view = s.View(ctx, *w.r)
+		w.view = s.Observer.View(ctx, *w.r)
 		switch {
 		case w.r.State != session.Running || !inFront(*w.r, w.view):
 			return ErrBoxBusy
@@ -241,7 +241,7 @@ func (w *work) clearDraft(ctx context.Context, p Prompt) error {
 	if err := w.News.SessionNews(ctx, n); err != nil {
 		return fmt.Errorf("tell the draft: %w", err)
 	}
-	w.view = w.View(ctx, *w.r)
+	w.view = w.Observer.View(ctx, *w.r)
 	if w.view.Screen.Box != told { // somebody types: that much was not told
 		return ErrBoxBusy
 	}

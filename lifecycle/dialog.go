@@ -37,7 +37,7 @@ func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
 	default:
 		return Dialog{}, ErrNoAgent
 	}
-	w.view = w.View(ctx, *w.r)
+	w.view = w.Observer.View(ctx, *w.r)
 	v := w.view
 	switch {
 	case v.Agent == process.Gone, v.Fate == PaneDead, v.Fate == PaneGone, v.Fate == PaneForeign, v.Behind:

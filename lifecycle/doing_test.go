@@ -82,7 +82,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, w.news.last(NoteHeldDialog).Now)
 		got := w.get(r.ID)
 		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, Noted(got))
-		assert.Equal(t, Noted(got), w.Look(w.ctx, got).Now)
+		assert.Equal(t, Noted(got), w.Observer.Look(w.ctx, got).Now)
 		w.pass(10 * slow)
 		assert.Equal(t, 3, w.news.told(NoteHeldDialog), "once")
 		assert.Empty(t, a.heard())
@@ -170,7 +170,7 @@ func TestAFailureEndsWithItsLaunch(t *testing.T) {
 		w.report(back)
 		w.pass(time.Minute)
 		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)))
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Look(w.ctx, w.get(r.ID)).Now)
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Observer.Look(w.ctx, w.get(r.ID)).Now)
 	})
 }
 

@@ -85,7 +85,7 @@ func (w *work) settle(ctx context.Context) {
 		return
 	}
 	await(ctx, lookPace, settleWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		return known()
 	})
 }
@@ -133,7 +133,7 @@ func noteInterruption(ctx context.Context, w *work) {
 		return
 	}
 	w.keepProgress()
-	last, err := w.Presences.Read(ctx, b.Agent.PID)
+	last, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
 	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
 		last = presence.File{} // of nobody, or of another process
 	}
@@ -208,12 +208,12 @@ func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 
 // capture reads the pane's screen into the view; without it the view is blind,
 // and nothing is typed.
-func (v *View) capture(ctx context.Context, t Tmux) {
+func (v *View) capture(ctx context.Context, screens Screens) {
 	history := 0
 	if v.Fate == PaneDead {
 		history = screenLines // tmux scrolls a dead pane to say that it is dead
 	}
-	text, err := t.Capture(ctx, v.Pane.ID, history)
+	text, err := screens.Capture(ctx, v.Pane.ID, history)
 	if err != nil {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // haunt has a session archived, of which something was still left when ccbot died.
@@ -141,7 +142,7 @@ func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
 		r, left := w.haunt()
 		w.presences.fail(errors.New("permission denied"))
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
-		require.ErrorIs(t, err, ErrEvidence)
+		require.ErrorIs(t, err, evidence.ErrUnreadable)
 		assert.True(t, w.processes.alive(left))
 		assert.Equal(t, r.History, w.get(r.ID).History)
 		assert.Equal(t, r.UpdatedAt, w.get(r.ID).UpdatedAt)

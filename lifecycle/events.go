@@ -81,7 +81,7 @@ func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 // says whether that is new. Events of a spool come late, and may come twice.
 func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
 	b := w.r.Binding
-	if fate, p := w.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
+	if fate, p := w.Observer.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
 		b.Window, renewed = p.Window.String(), true // a person has moved its pane
 	}
 	if at.After(b.BoundAt) {
@@ -117,7 +117,7 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
 		return c
 	}
-	path, err := transcript.Find(w.ProjectsDir, id)
+	path, err := transcript.Find(w.Observer.ProjectsDir, id)
 	if err != nil {
 		return c
 	}

@@ -6,13 +6,14 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // end is the moment since which the session counts as over, once nothing of it
 // lives: it must be the one that told leftovers from second writers, or whoever
 // was spared by it would be a leftover from then on.
 func (w *work) end() process.Moment {
-	if end, over := endOf(*w.r); over {
+	if end, over := evidence.EndOf(*w.r); over {
 		return end
 	}
 	return w.moment()
@@ -49,8 +50,8 @@ func (w *work) over(since process.Moment) {
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
 		w.Wake(w.r.ID) // they are ended in any state
 	}
-	w.r.Bound = w.living(w.r.Bound)
-	w.r.Seconds = w.living(w.r.Seconds)
+	w.r.Bound = w.Evidence.Living(w.r.Bound)
+	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	w.r.Tail, w.r.Known, w.r.Haunted = w.transcriptSize(), 0, false
 }
 

@@ -147,7 +147,7 @@ func (w *work) seePhase(p Phase) (seen sighting) {
 // keepProgress reads on in the transcript and says whether that tells anything
 // new; saving is the caller's.
 func (w *work) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.transcriptPath(*w.r))
+	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
 	if err != nil {
 		w.Log.Debug("transcript_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 		return false

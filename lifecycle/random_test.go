@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -323,7 +324,7 @@ func (x *trial) judgeAct(id process.Identity, how process.How) {
 // wasTold says whether the person knows of a guest as a second writer.
 func (x *trial) wasTold(g *guest) bool {
 	return g.told || slices.ContainsFunc(x.news.all(), func(n Note) bool {
-		return slices.ContainsFunc(n.Writers, func(one Writer) bool { return one.Identity == g.id })
+		return slices.ContainsFunc(n.Writers, func(one evidence.Writer) bool { return one.Identity == g.id })
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -29,11 +30,11 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 // that the record describes.
 func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
 	return s.do(ctx, id, func(w *work) error {
-		if pane.Tag != w.Tag(id) || w.r.Binding != nil {
+		if pane.Tag != w.Evidence.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
 		// The tag is the window's: a pane that a person split off has it too.
-		if p, err := w.Processes.Inspect(pane.PID); err == nil && !startedFor(p, w.r.ClaudeSessionID) {
+		if p, err := w.Processes.Inspect(pane.PID); err == nil && !evidence.StartedFor(p, w.r.ClaudeSessionID) {
 			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
 		}
 		return w.takeUp(ctx, pane)
@@ -74,7 +75,7 @@ func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
 		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
 	}
 	for _, p := range panes {
-		if p.Tag == w.Tag(w.r.ID) && w.isLaunch(p.PID) {
+		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
 			return true, w.takeUp(ctx, p)
 		}
 	}
@@ -102,7 +103,7 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 		if !w.r.State.Live() || w.r.State == session.Stopping {
 			return nil
 		}
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		d, over := decideEnd(*w.r, w.view)
 		if !over {
 			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
@@ -139,7 +140,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		switch {
 		case !w.r.State.CanBecome(session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
-		case w.r.State == session.Running && s.agentsAlive([]session.Record{*w.r})[id] == process.Alive:
+		case w.r.State == session.Running && w.r.Binding != nil && w.Evidence.AgentAlive(*w.r.Binding) == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
 		case w.r.State == session.Running:
 			return w.giveUp(ctx, session.Abandoned, rule, why, closed)

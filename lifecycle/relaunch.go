@@ -21,7 +21,7 @@ func (w *work) lastSeen(conversation []string) transcript.Progress {
 	if w.r.ForkOf == uuid.Nil || w.r.Progress.Path != "" || !slices.Contains(conversation, w.r.ForkOf.String()) {
 		return w.r.Progress
 	}
-	path, err := transcript.Find(w.ProjectsDir, w.r.ForkOf)
+	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ForkOf)
 	if err != nil {
 		return transcript.Progress{}
 	}

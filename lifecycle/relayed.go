@@ -29,11 +29,11 @@ func relayWait(r session.Record, v View) time.Duration {
 // lookAtRequests notes which permission requests of the session's agent wait for
 // the chat. A subagent's stands apart: its dialog is not drawn before its hook has
 // ended, so it says nothing of the terminal.
-func (s *Service) lookAtRequests(r session.Record, v *View) {
-	if s.Relays == nil {
+func (o *Observer) lookAtRequests(r session.Record, v *View) {
+	if o.Relays == nil {
 		return
 	}
-	for _, q := range s.Relays.Waiting(r.ID) {
+	for _, q := range o.Relays.Waiting(r.ID) {
 		switch {
 		case q.Agent != r.Binding.Agent.Text(): // of an earlier launch, whose hook outlived it
 		case q.SubagentID != "":

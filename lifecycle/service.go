@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,17 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/git"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
 // Config is what a launch looks like and how patient an archive is.
 type Config struct {
-	Instance string   // random id of this ccbot, part of every window's tag
 	Host     string   // name of this machine
 	StateDir string   // $CCBOT_DIR
 	Command  string   // Claude Code: a name on PATH or a path
@@ -31,7 +28,6 @@ type Config struct {
 	PermissionMode string
 	Env            map[string]string // variables a launch gets
 	Unset          []string          // variables a launch must not inherit
-	ProjectsDir    string            // Claude Code's projects folder
 
 	KillGrace time.Duration
 	// OrphanGrace protects what was started a moment ago: for so long the window of
@@ -46,19 +42,20 @@ type Deps struct {
 	Store     *session.Store
 	Tmux      Tmux
 	Processes Processes
-	Presences Presences
+	Evidence  *evidence.Sources
+	Observer  *Observer
 	Launches  Launches
-	Relays    Relays // nil: none
 	Prompts   Prompts
 	News      News
-	Hooks     Hooks
+	// Unheard says whether an event of a launch lies on disk that was not heard yet. It may be nil.
+	Unheard func(recordID uuid.UUID) (bool, error)
 	// Git tells the state of the repository that a directory is in; nil: it is in
 	// none. It may be nil, and it may take its time.
 	Git func(ctx context.Context, dir string) (*git.State, error)
 	// Came is asked before a writer is told that has come to the conversation of a
 	// session whose own agent is gone, in a window of its own: handled says that the
 	// session has moved there, and nothing is told. It may be nil.
-	Came  func(ctx context.Context, w Writer) (handled bool)
+	Came  func(ctx context.Context, w evidence.Writer) (handled bool)
 	Hears Hears
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -76,15 +73,6 @@ type Hears struct {
 	// Outcome hears of each process that was to end what became of it: hup, term, kill,
 	// failed or spared. It may be nil.
 	Outcome func(what string)
-}
-
-// Hooks is what hooks have left on disk. Status and Unheard may be nil.
-type Hooks struct {
-	Bindings func() ([]hookwire.Binding, []error) // of who runs where
-	// Status is what the last status line of a launch told, fs.ErrNotExist where there was none.
-	Status func(recordID uuid.UUID) (hookwire.Status, error)
-	// Unheard says whether an event of a launch lies there that was not heard yet.
-	Unheard func(recordID uuid.UUID) (bool, error)
 }
 
 // Service runs the lives of all sessions.
@@ -296,9 +284,6 @@ func (s *Service) at(point string) {
 	}
 }
 
-// Tag is the mark that a window of the session carries.
-func (s *Service) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
-
 // Attach is the command that shows the session's window at the desk.
 func (s *Service) Attach(r session.Record) string {
 	var window tmux.WindowID
@@ -306,61 +291,4 @@ func (s *Service) Attach(r session.Record) string {
 		window, _ = tmux.ParseWindowID(r.Binding.Window) // a bad one attaches to the session as a whole
 	}
 	return s.Tmux.AttachCommand(window, r.Name)
-}
-
-// View looks at a session's world.
-func (s *Service) View(ctx context.Context, r session.Record) View {
-	v := View{Now: s.Now()}
-	if r.Binding == nil {
-		return v
-	}
-	v.Agent, v.Adopted = s.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
-	v.Fate, v.Pane = s.pane(ctx, *r.Binding)
-	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
-		v.Agent = process.Gone // it had ended before it could be identified
-	}
-	if v.Agent == process.Alive {
-		f, err := s.Presences.Read(ctx, r.Binding.Agent.PID)
-		v.Presence = f
-		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			v.Present, v.Presence = true, presence.File{} // it may say idle or waiting: nobody knows, so nothing is typed
-		}
-	}
-	v.Behind = v.Adopted && !s.front(*r.Binding)
-	s.lookAtRequests(r, &v)
-	if v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind { // else the screen is a shell's, or whose it may be
-		v.capture(ctx, s.Tmux)
-	}
-	return v
-}
-
-// pane says what became of the bound pane. An id counts only together with the
-// server's life and the pane's process.
-func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
-	server, err := s.Tmux.Server(ctx)
-	switch {
-	case errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
-	case err != nil:
-		return PaneUnknown, tmux.Pane{}
-	case !onServer(server, b):
-		return PaneGone, tmux.Pane{}
-	}
-	id, err := tmux.ParsePaneID(b.Pane)
-	if err != nil {
-		return PaneUnknown, tmux.Pane{}
-	}
-	p, err := s.Tmux.Pane(ctx, id)
-	switch {
-	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
-	case err != nil:
-		return PaneUnknown, tmux.Pane{}
-	case p.PID != b.PanePID():
-		return PaneForeign, tmux.Pane{} // whoever respawned it owns it: nothing of it is looked at or closed
-	case p.Dead:
-		return PaneDead, p
-	}
-	return PaneOurs, p
 }

@@ -136,7 +136,7 @@ func (w *work) spec() (tmux.Spec, error) {
 	for k, v := range w.Env {
 		env[k] = v
 	}
-	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Tag(w.r.ID), Dir: w.r.Dir,
+	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
 
@@ -162,7 +162,7 @@ func (w *work) conversation() ([]string, error) {
 }
 
 func (s *Service) hasTranscript(claudeID uuid.UUID) (bool, error) {
-	_, err := transcript.Find(s.ProjectsDir, claudeID)
+	_, err := transcript.Find(s.Observer.ProjectsDir, claudeID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -201,7 +201,7 @@ func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 	w.r.Binding = &session.Binding{
 		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
 		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
-	w.r.Bound = w.living(append(w.r.Bound, agent))
+	w.r.Bound = w.Evidence.Living(append(w.r.Bound, agent))
 	w.bindProgram()
 }
 

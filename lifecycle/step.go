@@ -70,7 +70,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			again = w.again
 			return err
 		}
-		w.view = s.View(ctx, *w.r)
+		w.view = s.Observer.View(ctx, *w.r)
 		s.Watch(*w.r)
 		if err := w.keepUp(ctx); err != nil {
 			return err

@@ -23,7 +23,7 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 	t.EarlierClaudeIDs, t.ForkOf = from.EarlierClaudeIDs, from.ForkOf
 	t.Prompts = from.Prompts
 	t.Launch, t.Progress, t.Usage, t.GitStart, t.GitNow = from.Launch, from.Progress, from.Usage, from.GitStart, from.GitNow
-	t.Seconds = slices.DeleteFunc(w.living(from.Seconds), func(id process.Identity) bool { return id == agent })
+	t.Seconds = slices.DeleteFunc(w.Evidence.Living(from.Seconds), func(id process.Identity) bool { return id == agent })
 }
 
 // create puts a session for an adopted agent on disk and hands over to it. From
@@ -124,7 +124,7 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	rule, why := madeBy(to)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
 	if w.r.State == session.Running {
-		if w.view = w.View(ctx, *w.r); w.view.Fate == PaneDead {
+		if w.view = w.Observer.View(ctx, *w.r); w.view.Fate == PaneDead {
 			if err := w.closeOwn(ctx); err != nil {
 				w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
 			}

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // crashed has a running session whose agent and window have gone while ccbot was
@@ -293,7 +294,7 @@ func TestP1_WhatDoesNotMoveUnasked(t *testing.T) {
 		{"while the evidence cannot be read", func(w *world, r session.Record, h hand) AdoptRequest {
 			w.presences.fail(errors.New("permission denied"))
 			return transferOf(r, h.id)
-		}, ErrEvidence},
+		}, evidence.ErrUnreadable},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (w *work) mark() *Mark {
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has told it; without an offset all that was ever said would be proof
-		m.Path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+		m.Path, _ = transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
 		m.Offset = info.Size()
@@ -62,7 +62,7 @@ func (w *work) mark() *Mark {
 // whether the agent is the one that would get them.
 func (w *work) press(keys func(tmux.Guard) error) error {
 	b := w.r.Binding
-	if b.Adopted && !w.front(*b) {
+	if b.Adopted && !w.Observer.front(*b) {
 		return fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
 	}
 	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
@@ -85,7 +85,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	fate := pasteUnseen
 	await(ctx, lookPace, pasteWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case w.view.boxFree() && p.shows(w.view.Screen.Box):
 			fate = pasteSeen
@@ -116,7 +116,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.view = w.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
+	if w.view = w.Observer.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
 		return nil // the disk took its time, and something came in between
 	}
 	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
@@ -164,7 +164,7 @@ func (w *work) emptyBox(ctx context.Context) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if !w.view.boxFree() || w.view.Screen.Box.Empty {
 			break
 		}
@@ -191,7 +191,7 @@ const maxPresses = 500
 // did.
 func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
 	return await(ctx, lookPace, clearWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		return w.view.Screen.Box != before
 	})
 }
@@ -257,8 +257,8 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall(w.r.ID).pasted == p.Key}
 	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
-	if w.Hooks.Unheard != nil {
-		c.Unheard, errEvents = w.Hooks.Unheard(w.r.ID)
+	if w.Unheard != nil {
+		c.Unheard, errEvents = w.Unheard(w.r.ID)
 	}
 	switch m := p.Mark; {
 	case m.Esc:
@@ -302,7 +302,7 @@ func markedPath(w *work, m Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
-	path, _ := transcript.Find(w.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	path, _ := transcript.Find(w.Observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
 	return path
 }
 

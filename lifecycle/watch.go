@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // Watch makes the end of the session's bound agent wake the session. Watching
@@ -107,7 +108,7 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 		s.noticeOnce(ctx)
 	}
 	if news() { // presence file and hook contradict each other for a moment
-		_ = pause.For(ctx, contradiction)
+		_ = pause.For(ctx, evidence.Contradiction)
 		s.noticeOnce(ctx)
 	}
 	s.mu.Lock()
@@ -117,7 +118,7 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 }
 
 func (s *Service) isNews(ctx context.Context, pid int) bool {
-	f, err := s.Presences.Read(ctx, pid)
+	f, err := s.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
 		return false // gone, or torn: the next look at all of them finds it
 	}

@@ -9,7 +9,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -23,7 +23,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 	w.Since, w.Signs = v.Since, signs(w.Records)
 	w.Holds = v.holds(w)
 	var err error
-	if w.Survey, err = v.Lifecycle.Survey(ctx, w.Records); err != nil {
+	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
 		v.Log.Warn("writers_unclear", "error", err.Error())
 	}
 	w.Below = v.below(ctx, w.Survey)
@@ -102,7 +102,7 @@ func signs(records []session.Record) map[uuid.UUID]Sign {
 
 // below finds out which of the writers that could be taken over run below
 // another agent. Where nobody knows they count as such: they stay where they are.
-func (v *Recovery) below(ctx context.Context, s lifecycle.Survey) map[process.Identity]bool {
+func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
 	found := make(map[process.Identity]bool)
 	for _, writers := range s.Writers {
 		for _, w := range writers {
@@ -118,7 +118,7 @@ func (v *Recovery) below(ctx context.Context, s lifecycle.Survey) map[process.Id
 // isBelow says whether a process runs below an agent, as a nested one does that
 // a tool call has started.
 func (v *Recovery) isBelow(ctx context.Context, id process.Identity) (bool, error) {
-	above, err := v.Lifecycle.AgentAbove(ctx, v.ancestors(id.PID))
+	above, err := v.Evidence.AgentAbove(ctx, v.ancestors(id.PID))
 	return above.Found, err
 }
 

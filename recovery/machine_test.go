@@ -22,6 +22,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -65,14 +66,17 @@ func (m *machine) restart() {
 	var err error
 	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log)
 	require.NoError(m.t, err)
+	seen := &evidence.Sources{Instance: instance, Command: filepath.Join(m.base, "claude"), Records: m.store, Processes: m.processes,
+		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
-		lifecycle.Config{Instance: instance, StateDir: m.base, Command: filepath.Join(m.base, "claude"), ProjectsDir: m.base,
-			OrphanGrace: limits.OrphanGrace},
-		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.processes, Presences: m.presences, Launches: launches{m.base},
-			Prompts: prompts{}, News: m, Hooks: lifecycle.Hooks{Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }},
-			Came: func(ctx context.Context, w lifecycle.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
+		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
+		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.processes, Evidence: seen, Launches: launches{m.base},
+			Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.processes, Presences: m.presences,
+				ProjectsDir: m.base, Now: now, Log: log},
+			Prompts: prompts{}, News: m,
+			Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
-		Processes: m.processes, Lifecycle: m.service, Events: func(context.Context) error { return nil },
+		Processes: m.processes, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"ccbot/internal/control"
 	"ccbot/internal/process"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -71,7 +71,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		if err := refuseAgents(ctx, s.lifecycle, s.table); err != nil {
+		if err := refuseAgents(ctx, s.evidence, s.table); err != nil {
 			return err
 		}
 		s.claude.Version(ctx) // nobody waits here but whoever asked for it
@@ -113,7 +113,7 @@ const maxAncestry = 64
 
 // agents knows which programs are agents.
 type agents interface {
-	AgentAbove(ctx context.Context, chain []process.Process) (lifecycle.Above, error)
+	AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
 }
 
 // quietLog is for a verb that says itself what it did: the log is for what failed.

@@ -29,6 +29,7 @@ import (
 	"ccbot/host/received"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // Part is one message of an album.
@@ -296,7 +297,7 @@ func (d *FileWorld) SlyNews(t *testing.T, r, old session.Record) {
 	writer.Cwd, writer.Pane.WindowName, writer.Args, writer.Session = r.Dir, Sly, []string{Sly}, Sly
 	for _, kind := range NoteKinds(t) {
 		n := w.News(t, kind)
-		n.Session, n.Prompt, n.Writers = r, lifecycle.Prompt{Key: e.Key, Text: "hello"}, []lifecycle.Writer{writer}
+		n.Session, n.Prompt, n.Writers = r, lifecycle.Prompt{Key: e.Key, Text: "hello"}, []evidence.Writer{writer}
 		if kind == lifecycle.NoteGhost || kind == lifecycle.NoteStopped {
 			n.Session = old
 		}

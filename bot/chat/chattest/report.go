@@ -21,6 +21,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -64,7 +65,7 @@ func (w *World) News(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts, r.Binding = InGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
 	e := w.Prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Now: phase.Now{Phase: phase.APIError, What: "529 Overloaded.", Until: Started}, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{AtDesk(4123)}}
+		Attach: "tmux attach", Now: phase.Now{Phase: phase.APIError, What: "529 Overloaded.", Until: Started}, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []evidence.Writer{AtDesk(4123)}}
 }
 
 // Lost is a session that a recovery has closed and that nobody was told of.

@@ -30,6 +30,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -160,9 +161,9 @@ func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
 	w.Refuse(one)
 	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteLost, lifecycle.NoteFailed, lifecycle.NoteEnded, lifecycle.NoteSecondWriter} {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: []lifecycle.Writer{one}}))
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: []evidence.Writer{one}}))
 	}
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: old, Writers: []lifecycle.Writer{one}}))
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: old, Writers: []evidence.Writer{one}}))
 	old.EndedAt = time.Unix(math.MaxInt32*2, 0)
 	for _, s := range []session.Record{old, stuck} {
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
@@ -176,7 +177,7 @@ func (w *World) recovery64(t *testing.T) {
 		r := w.Lost(t, name, session.ClosedReboot)
 		w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = time.Unix(math.MaxInt32*2, 0) })
 	}
-	w.Windows.All = []lifecycle.Window{AgentWindow(t, "@2147483646", math.MaxInt32)}
+	w.Windows.All = []evidence.Window{AgentWindow(t, "@2147483646", math.MaxInt32)}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonArchive))
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package evidence
 
 import (
 	"context"
@@ -19,14 +19,14 @@ type Above struct {
 	Found   bool      // false: there is no agent
 }
 
-// AgentAbove tells below which agent a process runs. chain is the process, its
+// AgentAbove says below which agent a process runs. chain is the process, its
 // parent and so on, each proven from the kernel. The nearest agent counts: one
 // that is bound to a record of ours that is live or not cleaned up, or that has a presence file in
 // our Claude Code's folder. Another claude, such as a developer's own elsewhere,
-// is none. An error says that nobody knows.
-func (s *Service) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
+// is none. With an error it is unknown.
+func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]uuid.UUID)
-	for _, r := range s.Store.Shared() {
+	for _, r := range s.Records.Shared() {
 		mayLive := r.State.Live() || r.State == session.CleanupFailed
 		if mayLive && r.Binding != nil && r.Binding.Agent.Valid() {
 			bound[r.Binding.Agent] = r.ID
@@ -48,7 +48,7 @@ func (s *Service) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 }
 
 // present says whether exactly this process has a presence file.
-func (s *Service) present(ctx context.Context, id process.Identity) (bool, error) {
+func (s *Sources) present(ctx context.Context, id process.Identity) (bool, error) {
 	f, err := s.Presences.Read(ctx, id.PID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
