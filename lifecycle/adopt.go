@@ -49,7 +49,7 @@ func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Re
 	defer done()
 	if q.From == uuid.Nil {
 		none := &session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude}
-		w := &work{Service: s, r: none, save: func() error { return nil }}
+		w := &work{kit: s.kit, r: none, save: func() error { return nil }}
 		return w.adopt(ctx, wait, q)
 	}
 	begun := false
@@ -81,7 +81,7 @@ func outOfPatience(ctx, wait context.Context, err error) error {
 
 // adopt runs on the worker of the session that had the conversation, or for none.
 func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
-	release, err := w.holdConversation(wait, q.Claude)
+	release, err := w.agenda.holdConversation(wait, q.Claude)
 	if err != nil {
 		return session.Record{}, outOfPatience(ctx, wait, err)
 	}
@@ -107,8 +107,8 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 }
 
 // boundTo finds the open session of a conversation whose agent a process is.
-func (s *Service) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
-	for _, r := range s.Store.Shared() {
+func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
+	for _, r := range k.Store.Shared() {
 		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Binding != nil && r.Binding.Agent == agent && agent.Valid() {
 			return r, true
 		}
@@ -202,7 +202,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 	if t.Cursors, err = w.cursorsFromHere(); err != nil {
 		return nil, err
 	}
-	(&work{Service: w.Service, r: t}).bindTo(server, agent.Pane, agent.Identity)
+	(&work{kit: w.kit, r: t}).bindTo(server, agent.Pane, agent.Identity)
 	t.Binding.Adopted, t.Binding.Command = true, agent.Pane.Command
 	if agent.Pane.PID != agent.PID {
 		t.Binding.Shell = agent.Pane.PID

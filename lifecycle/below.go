@@ -34,7 +34,7 @@ func (w *work) noteBelow(of process.Identity, below []process.Identity) error {
 	err := w.save()
 	w.at("below-recorded")
 	if len(w.r.Below) > 0 {
-		w.Wake(w.r.ID) // whatever becomes of this end, a step looks after them
+		w.agenda.wake(w.r.ID) // whatever becomes of this end, a step looks after them
 	}
 	return err
 }

@@ -34,8 +34,8 @@ const (
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
-		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall(id).escAt) >= escPause })
-		w.view = s.Observer.View(ctx, *w.r)
+		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.memories.recall(id).box.escAt) >= escPause })
+		w.view = w.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	case rests(w.view) && p.State != Typing:
 		err = ErrIdle
 	default:
-		w.remember(w.r.ID, func(m *memory) { m.escAt = w.Now() })
+		w.remember(func(m *memory) { m.box.escAt = w.Now() })
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		gone := errors.Is(err, tmux.ErrNoPane)
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) // else nobody knows
@@ -180,7 +180,7 @@ func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 		case !w.view.boxFree(), w.view.Screen.Continues: // the end of what runs, or of what was to follow, is not drawn yet
 			since = time.Time{}
 		case p.Key != "" && w.holds(ctx, p):
-			back = w.view.Now.Sub(w.recall(w.r.ID).escAt) >= escDrawn
+			back = w.view.Now.Sub(w.recall().box.escAt) >= escDrawn
 		case since.IsZero():
 			since = w.view.Now
 		}
@@ -216,7 +216,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
 		}
-		w.view = s.Observer.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case w.r.State != session.Running || !inFront(*w.r, w.view):
 			return ErrBoxBusy

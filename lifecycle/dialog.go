@@ -22,11 +22,11 @@ type Dialog = desk.Dialog
 // Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
 // there, or behind its shell; ErrUnseen: nobody knows.
 func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
-	r, ok := s.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return Dialog{}, session.ErrNotFound
 	}
-	w := &work{Service: s, r: &r}
+	w := &work{kit: s.kit, r: &r}
 	return w.lookAtDialog(ctx)
 }
 
@@ -102,13 +102,13 @@ func (w *work) shownDialog() *Dialog {
 // tellDialog tells what the terminal asks, once per dialog.
 func (w *work) tellDialog(ctx context.Context) error {
 	name := dialogName(w.view.Screen.Dialog)
-	if w.recall(w.r.ID).dialog == name {
+	if w.recall().dialog.told == name {
 		return nil
 	}
 	if err := w.tell(ctx, NoteDialog, Prompt{}); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.dialog = name })
+	w.remember(func(m *memory) { m.dialog.told = name })
 	return nil
 }
 

@@ -138,7 +138,7 @@ func noteInterruption(ctx context.Context, w *work) {
 		last = presence.File{} // of nobody, or of another process
 	}
 	seen := w.LastThere
-	if w.recall(w.r.ID).seen == b.Agent {
+	if w.recall().agent == b.Agent {
 		seen = w.Now()
 	}
 	w.r.Interruption = interruption(*w.r, last, seen, w.Now())

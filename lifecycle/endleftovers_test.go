@@ -39,7 +39,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 }
 
 func (w *world) tailOf(r session.Record) int64 {
-	return (&work{Service: w.Service, r: &r}).transcriptSize()
+	return (&work{kit: w.kit, r: &r}).transcriptSize()
 }
 
 const testRule session.Rule = "recovery.end_leftovers"

@@ -32,7 +32,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
-		s.lookAt(e.ClaudePID) // it may have come to another session's conversation
+		s.kit.agenda.lookAt(e.ClaudePID) // it may have come to another session's conversation
 	}
 	err = s.do(ctx, id, func(w *work) error {
 		if !w.ofBoundAgent(e) {

@@ -120,10 +120,10 @@ func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
 		assert.Zero(t, a.escapes)
 		require.NoError(t, interrupted(w, r))
 		a.set(works)
-		first := w.recall(r.ID).escAt
+		first := w.memories.recall(r.ID).box.escAt
 		require.NoError(t, interrupted(w, r))
 		assert.Equal(t, 2, a.escapes)
-		assert.GreaterOrEqual(t, w.recall(r.ID).escAt.Sub(first), escPause)
+		assert.GreaterOrEqual(t, w.memories.recall(r.ID).box.escAt.Sub(first), escPause)
 		a.set(func(a *agent) { works(a); a.deaf = true })
 		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
 	})

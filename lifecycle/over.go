@@ -24,7 +24,7 @@ func (w *work) end() process.Moment {
 // the desk before ccbot came back: zero, which makes nobody a leftover but what
 // the record bound. The same holds for a launch that never had an agent.
 func (w *work) endSeen() process.Moment {
-	if w.r.Binding == nil || w.recall(w.r.ID).seen != w.r.Binding.Agent {
+	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
 		return process.Moment{}
 	}
 	return w.moment()
@@ -32,10 +32,10 @@ func (w *work) endSeen() process.Moment {
 
 // moment is now on the kernel's clock. Where it cannot be read it is zero, which
 // makes nobody a leftover.
-func (s *Service) moment() process.Moment {
-	now, err := s.Processes.Moment()
+func (k *kit) moment() process.Moment {
+	now, err := k.Processes.Moment()
 	if err != nil {
-		s.Log.Warn("clock_unreadable", "error", err.Error())
+		k.Log.Warn("clock_unreadable", "error", err.Error())
 		return process.Moment{}
 	}
 	return now
@@ -48,7 +48,7 @@ func (w *work) over(since process.Moment) {
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
-		w.Wake(w.r.ID) // they are ended in any state
+		w.agenda.wake(w.r.ID) // they are ended in any state
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)

@@ -18,22 +18,22 @@ import (
 // nothing, so that whoever has the prompt may queue it again, also for another session.
 // Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return enqueue(ctx, s, id, key, session.State.Live)
+	return enqueue(ctx, s.kit, id, key, session.State.Live)
 }
 
 // Keep is Queue also for a session that is over: the prompt waits until the session is back.
 func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return enqueue(ctx, s, id, key, func(session.State) bool { return true })
+	return enqueue(ctx, s.kit, id, key, func(session.State) bool { return true })
 }
 
-func enqueue(ctx context.Context, s *Service, id uuid.UUID, key string, in func(session.State) bool) error {
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
+func enqueue(ctx context.Context, k *kit, id uuid.UUID, key string, in func(session.State) bool) error {
+	defer k.agenda.wake(id)
+	return k.do(ctx, id, func(w *work) error {
 		switch to, err := w.passOn(key); {
 		case err != nil:
 			return err
 		case to != uuid.Nil:
-			return enqueue(ctx, s, to, key, in)
+			return enqueue(ctx, k, to, key, in)
 		}
 		if !in(w.r.State) {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
@@ -60,7 +60,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		w.view = s.Observer.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if w.view.boxFree() && !w.holds(ctx, p) { // nothing of it is to be taken back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
@@ -82,7 +82,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 // stands in the box, it is taken out there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
-		w.view = s.Observer.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if w.holds(ctx, p) {
 			w.emptyBox(ctx)
 		}

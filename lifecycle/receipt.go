@@ -154,7 +154,7 @@ func (r *Receipt) reasons() []string {
 }
 
 // aged adds the process's age to its outcome.
-func (s *Service) aged(out process.Outcome, now process.Moment) Ending {
+func (k *kit) aged(out process.Outcome, now process.Moment) Ending {
 	age, _ := out.Process.Age(now)
 	return Ending{Outcome: out, Age: age}
 }

@@ -16,11 +16,11 @@ import (
 
 // Reattach watches a session's agent again after a restart and takes a step.
 func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
-	r, ok := s.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return fmt.Errorf("reattach session %s: no such record", id)
 	}
-	s.Watch(r)
+	s.kit.watchAgent(r)
 	s.Wake(id)
 	return nil
 }
@@ -46,8 +46,8 @@ func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
 	if err := w.bind(ctx, pane); err != nil {
 		return err
 	}
-	w.Watch(w.r.Clone())
-	w.Wake(w.r.ID)
+	w.watchAgent(w.r.Clone())
+	w.agenda.wake(w.r.ID)
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 		if !w.r.State.CanBecome(next) {
 			return &StateError{State: w.r.State, Want: string(next)}
 		}
-		if s.ownAgent(*w.r) != process.Gone {
+		if s.kit.ownAgent(*w.r) != process.Gone {
 			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
 		}
 		return w.giveUp(ctx, next, rule, why, closed)
@@ -155,11 +155,11 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 
 // ownAgent is what is known of a session's agent. One that ended before it
 // could be identified, or that never was, is gone.
-func (s *Service) ownAgent(r session.Record) process.Liveness {
+func (k *kit) ownAgent(r session.Record) process.Liveness {
 	if r.Binding == nil || !r.Binding.Agent.Valid() {
 		return process.Gone
 	}
-	return s.Processes.Liveness(r.Binding.Agent)
+	return k.Processes.Liveness(r.Binding.Agent)
 }
 
 // giveUp ends the life of a session of which nothing is left, as far as anybody

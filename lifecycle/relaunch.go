@@ -11,8 +11,8 @@ import (
 )
 
 // configured is how a new session is started.
-func (s *Service) configured() *session.Launch {
-	return &session.Launch{Command: s.Command, Flags: slices.Clone(s.Flags), PermissionMode: s.PermissionMode}
+func (k *kit) configured() *session.Launch {
+	return &session.Launch{Command: k.Command, Flags: slices.Clone(k.Flags), PermissionMode: k.PermissionMode}
 }
 
 // lastSeen is what is known of the conversation that a launch goes on with: its

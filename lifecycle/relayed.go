@@ -81,13 +81,13 @@ func (w *work) noteOpen() {
 	if w.view.DialogOpen() {
 		name = dialogName(w.view.Screen.Dialog)
 	}
-	w.remember(w.r.ID, func(m *memory) {
-		if m.open != name || m.asked && !w.view.Relayed {
-			m.open, m.openAt = name, w.view.Now
+	w.remember(func(m *memory) {
+		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
+			m.dialog.open, m.dialog.openAt = name, w.view.Now
 		}
-		m.asked = w.view.Relayed
+		m.dialog.asked = w.view.Relayed
 		if name != "" {
-			w.view.Since = m.openAt
+			w.view.Since = m.dialog.openAt
 		}
 	})
 }
@@ -96,11 +96,11 @@ func (w *work) noteOpen() {
 // was told, or what a request waits for. again is when that may be known, 0 when
 // nothing is awaited.
 func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
-	m := w.recall(w.r.ID)
+	m := w.recall()
 	proven := dialogGone(w.view)
-	gone := proven && !m.gone.Equal(w.view.Asked)
+	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
 	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven // the news would be taken to be of the request too
-	closed := m.dialog != "" && dialogClosed(w.view) && !waits
+	closed := m.dialog.told != "" && dialogClosed(w.view) && !waits
 	if !closed && !gone {
 		if mayBeGone(w.view) && !proven {
 			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
@@ -110,12 +110,12 @@ func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 	if err := w.tell(ctx, NoteDialogGone, Prompt{}); err != nil {
 		return 0, err
 	}
-	w.remember(w.r.ID, func(m *memory) {
+	w.remember(func(m *memory) {
 		if closed {
-			m.dialog = ""
+			m.dialog.told = ""
 		}
 		if gone {
-			m.gone = w.view.Asked
+			m.dialog.gone = w.view.Asked
 		}
 	})
 	return 0, nil

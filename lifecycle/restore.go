@@ -58,7 +58,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		if err := CheckDir(dir); err != nil {
 			return err
 		}
-		release, err := s.holdConversation(ctx, w.r.ClaudeSessionID)
+		release, err := s.kit.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		w.r.Dir = dir
 		return w.restore(ctx)
 	})
-	back.Record, _ = s.Store.Get(q.Session)
+	back.Record, _ = s.kit.Store.Get(q.Session)
 	return back, err
 }
 

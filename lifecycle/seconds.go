@@ -29,7 +29,7 @@ const noticeEvery = time.Minute
 // first. Nobody is told twice of the same process, and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
-	all := s.Store.Shared()
+	all := s.kit.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
 	var records []session.Record
@@ -42,7 +42,7 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	if len(records) == 0 {
 		return tidied
 	}
-	found, err := s.Evidence.Read(ctx, conversations...)
+	found, err := s.kit.Evidence.Read(ctx, conversations...)
 	if err != nil {
 		return errors.Join(tidied, err)
 	}
@@ -50,7 +50,7 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
 	failed := []error{tidied}
 	for _, r := range records {
-		if len(found.Untold(r)) == 0 && !s.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
+		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
 			continue
 		}
 		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
@@ -65,11 +65,11 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 // conversation. It runs on no worker: a session that moves needs its own.
 func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if s.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
+	if s.kit.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
-		if one.Adoptable() && s.Came(ctx, one) {
+		if one.Adoptable() && s.kit.Came(ctx, one) {
 			return true
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Service) mayMove(r session.Record) bool {
 	case session.Lost, session.Failed, session.Abandoned:
 		return true
 	case session.Running:
-		return s.ownAgent(r) == process.Gone
+		return s.kit.ownAgent(r) == process.Gone
 	}
 	return false
 }
@@ -127,19 +127,19 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 // haunted says whether the conversation of a session that is over has gone on,
 // and that was not told yet. Of a session that is not proven to be over its own
 // agent may write.
-func (s *Service) haunted(r session.Record, known int64) bool {
+func (k *kit) haunted(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
 	if r.State.Live() || r.State == session.CleanupFailed || r.Haunted || unknown {
 		return false
 	}
-	path := s.Observer.transcriptPath(r)
+	path := k.Observer.transcriptPath(r)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= known {
 		return false
 	}
 	grew, err := transcript.Grew(path, known)
 	if err != nil {
-		s.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
+		k.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
 	}
 	return grew
 }

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 // process.
 type terminal struct {
 	*Service
+	*kit   // of the Service
 	t      *testing.T
 	news   *heardNews
 	tmux   *tmux.Client
@@ -73,6 +74,7 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 			Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
 				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log},
 			Launches: launches{base}, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news, Now: time.Now, Log: log})
+	w.kit = w.Service.kit
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { _ = client.Run(ctx); done <- struct{}{} }()

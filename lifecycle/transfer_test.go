@@ -381,7 +381,7 @@ func TestP8_AWorkerThatIsBusyIsNotWaitedForLonger(t *testing.T) {
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.NotErrorIs(t, err, ErrBusy, "it is the caller who ended the wait")
 		})
-		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
+		release, err := w.agenda.holdConversation(w.ctx, r.ClaudeSessionID)
 		require.NoError(t, err)
 		_, err = w.Adopt(w.ctx, q)
 		require.ErrorIs(t, err, ErrBusy)

@@ -22,12 +22,12 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.pasted = "" })
+	w.remember(func(m *memory) { m.prompt.pasted = "" })
 	w.at("typing-marked")
 	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
 		return w.notPasted(ctx, p, err)
 	}
-	w.remember(w.r.ID, func(m *memory) { m.pasted = p.Key })
+	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")
 	switch w.seePaste(ctx, p) {
 	case pasteSeen:
@@ -127,7 +127,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.at("entered")
-	w.remember(w.r.ID, func(m *memory) { m.still = still{} }) // what the Enter does is not drawn yet
+	w.remember(func(m *memory) { m.box.still = still{} }) // what the Enter does is not drawn yet
 	return w.tell(ctx, NoteTyped, p)
 }
 
@@ -153,7 +153,7 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 		return askAbout(ctx, w, p)
 	}
 	p.State, p.Mark = Held, nil
-	w.Wake(w.r.ID)
+	w.agenda.wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }
 
@@ -205,7 +205,7 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.last = Prompt{} })
+	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
 	w.clearBox(ctx)
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
@@ -238,7 +238,7 @@ func (w *work) clearBox(ctx context.Context) {
 
 // lastTaken is the prompt that the present agent has taken last; without a key it is not known.
 func lastTaken(w *work) Prompt {
-	p := w.recall(w.r.ID).last
+	p := w.recall().prompt.last
 	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
 		return Prompt{}
 	}
@@ -254,7 +254,7 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if trace.Arrived {
 		return Clues{Arrived: true} // which decides, whatever else there is
 	}
-	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall(w.r.ID).pasted == p.Key}
+	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
 	if w.Unheard != nil {
@@ -375,11 +375,11 @@ type still struct {
 // noteStill dates the idle screen from when this process first saw it as it is.
 func noteStill(w *work) {
 	v := &w.view
-	w.remember(w.r.ID, func(m *memory) {
+	w.remember(func(m *memory) {
 		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
-		if m.still != now || m.stillAt.After(v.Now) {
-			m.still, m.stillAt = now, v.Now
+		if m.box.still != now || m.box.stillAt.After(v.Now) {
+			m.box.still, m.box.stillAt = now, v.Now
 		}
-		v.Still = v.Now.Sub(m.stillAt)
+		v.Still = v.Now.Sub(m.box.stillAt)
 	})
 }

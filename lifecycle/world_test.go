@@ -30,6 +30,7 @@ import (
 type world struct {
 	log logBuffer
 	*Service
+	*kit      // of the Service
 	t         *testing.T
 	ctx       context.Context
 	base      string
@@ -156,6 +157,7 @@ func (w *world) restart() {
 				Status: w.status.read, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log},
 			Prompts: w.prompts, News: w.news, Came: w.came,
 			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
+	w.kit = w.Service.kit
 }
 
 // logBuffer is a log that tests read.

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -71,23 +70,4 @@ func (w *work) noteShown(all *evidence.Evidence) error {
 		return nil
 	}
 	return w.noteSeconds(untold)
-}
-
-// holdConversation keeps a conversation to one turn at a time, from the look at
-// who writes it until a new agent of it is bound: two records may have the same
-// one.
-func (s *Service) holdConversation(ctx context.Context, claudeID uuid.UUID) (release func(), err error) {
-	s.mu.Lock()
-	slot, ok := s.held[claudeID]
-	if !ok {
-		slot = make(chan struct{}, 1)
-		s.held[claudeID] = slot
-	}
-	s.mu.Unlock()
-	select {
-	case slot <- struct{}{}:
-		return func() { <-slot }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for conversation %s: %w", claudeID, ctx.Err())
-	}
 }

@@ -11,12 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/archive"
-	"ccbot/hooks"
-	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 	"ccbot/tmux"
@@ -77,20 +73,6 @@ func (c config) look(ctx context.Context, environ []string, store *session.Store
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
 		Env: serverEnv(environ), Log: log, Start: startOf(table)})
 	return seen, c.evidence(instance, store, table, seen.Panes, log), nil
-}
-
-// evidence is what tells who writes which conversation.
-func (c config) evidence(instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
-	log *slog.Logger) *evidence.Sources {
-	return &evidence.Sources{Instance: instance, Command: expandHome(c.Claude, c.home), Records: store, Processes: table,
-		Presences: presence.Dir{Path: c.presenceDir()}, Panes: panes, Log: log,
-		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
-}
-
-// observer looks at single sessions. It sees no screen.
-func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
-	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.presenceDir()}, ProjectsDir: c.projectsDir(),
-		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
 // picture is tmux as one look has found it.

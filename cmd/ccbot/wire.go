@@ -31,6 +31,7 @@ import (
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
+	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -220,6 +221,20 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
+}
+
+// evidence is what tells who writes which conversation.
+func (c config) evidence(instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
+	log *slog.Logger) *evidence.Sources {
+	return &evidence.Sources{Instance: instance, Command: expandHome(c.Claude, c.home), Records: store, Processes: table,
+		Presences: presence.Dir{Path: c.presenceDir()}, Panes: panes, Log: log,
+		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
+}
+
+// observer looks at single sessions. It sees no screen.
+func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
+	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.presenceDir()}, ProjectsDir: c.projectsDir(),
+		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
 // gitWith asks git without secrets: what agents may not have, a program of the repository may not either.
