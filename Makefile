@@ -5,6 +5,7 @@
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
+SKIP    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
@@ -18,7 +19,7 @@ try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
-	@$(GOTEST) -timeout 15m $(PKG)
+	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
@@ -29,7 +30,7 @@ chaos: ## let all go wrong at random while people write, see that nothing is los
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
 	@e2e/install.sh
-	@CCBOT_REQUIRE=all $(GOTEST) -timeout 15m -run '^TestReal' ./e2e/...
+	@CCBOT_REQUIRE=all $(GOTEST) -timeout 40m -run '^TestReal' ./e2e/...
 
 lint: ## golangci-lint, and vet for macOS and for the crash tests' build
 	$(TOOL) golangci-lint run ./...
@@ -46,8 +47,9 @@ figures: ## what a start takes, and what records and sessions cost in memory, as
 	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
 # The hook runs at every prompt: static and small, so that it starts at once anywhere.
-build: ## bin/ccbot and bin/ccbot-hook
+build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
 	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
+	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
 
 clean: ## remove bin/

@@ -22,7 +22,7 @@ import (
 // of a folder stand on its floor unless they have one of their own here.
 var floors = [][]string{
 	{"e2e"}, // tests of the whole
-	{"cmd/ccbot", "cmd/ccbot-hook"},
+	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"bot"},
 	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/writers"}, // features
@@ -36,6 +36,7 @@ var floors = [][]string{
 	{"lifecycle/evidence"},
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
+	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"i18n", "internal"},
 	{"internal/address", "internal/pause"},
 }
@@ -63,13 +64,19 @@ var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
 	"internal/hookwire": nil,
+	"try/botapi":        nil, // a stand-in that shares code with what it tests proves nothing
+	"try/demoagent":     nil,
 }
 
 // users are the only packages that may import one: the chat knows its machine by
-// ports.
+// ports, and no stand-in is a part of ccbot.
 var users = map[string][]string{
 	"host":          {"cmd/ccbot"},
 	"host/received": {"cmd/ccbot", "host"},
+
+	"try/botapi":      {"cmd/ccbot-try"},
+	"try/demoagent":   {"cmd/ccbot-try", "e2e/messagesapi"},
+	"try/privatetmux": {"cmd/ccbot-try"},
 }
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
@@ -403,6 +410,9 @@ func TestArchitectureObjects(t *testing.T) {
 		{"a test up", "hooks", "bot", true, "points up"},
 		{"what a port stands for", "bot", "host", false, "is not for it"},
 		{"a port", "bot", "bot/port/places", false, ""},
+		{"a stand-in in ccbot", "cmd/ccbot", "try/demoagent", false, "is not for it"},
+		{"a stand-in in a test", "lifecycle", "try/demoagent", true, ""},
+		{"a stand-in and what it stands for", "try/demoagent", "internal/transcript", false, "is not in its short list"},
 		{"unknown", "bot", "helpers", false, "has no floor in this file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -469,7 +479,7 @@ func TestP2_OnePlaceClosesPanes(t *testing.T) {
 	}
 	assert.Equal(t, map[string][]string{
 		"kill-pane":   {"tmux/guard.go ClosePane"},
-		"kill-server": {"cmd/ccbot/try.go clean"},
+		"kill-server": {"try/privatetmux/privatetmux.go End"},
 	}, found)
 }
 

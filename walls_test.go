@@ -119,10 +119,9 @@ func checkedHouse(t *testing.T) house {
 	return h
 }
 
-// isStandIn reports whether a package is a program that plays a part of the world in tests.
+// isStandIn reports whether a package plays a part of the world in tests and trials.
 func isStandIn(pkg string) bool {
-	return pkg == "e2e" || strings.HasPrefix(pkg, "e2e/") || strings.Contains(pkg, "demoagent") || strings.Contains(pkg, "sandbox") ||
-		strings.Contains(pkg, "messagesapi") || strings.Contains(pkg, "standin")
+	return pkg == "e2e" || strings.HasPrefix(pkg, "e2e/") || strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try"
 }
 
 // Import gives a package of the tree with its types, and an empty one for any other.

@@ -25,22 +25,22 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/try/botapi"
 )
 
-// strictAPI is the sandbox with the limits of Telegram, reached without a network, so that the clock
+// strictAPI is the stand-in of the Bot API with the limits of Telegram, reached without a network, so that the clock
 // may be that of a bubble. It keeps what the chat was shown.
 type strictAPI struct {
 	*tgbot.Bot
-	person *sandbox.Person
+	person *botapi.Person
 
 	mu       sync.Mutex
 	before   func(how string, n int) error // fails a call that the chat does not take
 	after    func(how string) error        // spoils the answer of one that it took
 	calls    int
-	refused  int // by the sandbox
+	refused  int // by the stand-in
 	shown    []shownMessage
 	captions []string // of files
 	last     int      // id of the last message
@@ -55,7 +55,7 @@ type shownMessage struct {
 
 func newStrictAPI(t *testing.T) *strictAPI {
 	t.Helper()
-	srv := sandbox.New(sandbox.Options{RealLimits: true})
+	srv := botapi.New(botapi.Options{RealLimits: true})
 	api := &strictAPI{person: srv.Person(chattest.Alice, "Alice")}
 	api.person.Start()
 	srv.Group(chattest.Ours, "group", true)
@@ -154,7 +154,7 @@ func (s *strictAPI) afterwards(t *testing.T, from time.Time, text string) time.D
 	return all[i].at.Sub(from).Round(10 * time.Millisecond)
 }
 
-// flooded is a world whose bot speaks to the strict sandbox, and has been quiet for a minute.
+// flooded is a world whose bot speaks to the strict stand-in, and has been quiet for a minute.
 func flooded(t *testing.T) (*chattest.World, *strictAPI, *outbox.Outbox) {
 	t.Helper()
 	w := chattest.NewWorld(t)
@@ -230,7 +230,7 @@ func (s *strictAPI) said(from time.Time) (all []string) {
 
 // TestP5_AFloodIsJoined: what waits is joined, over the ends of turns too, and what is more than three
 // full messages is a file. Nothing is lost, twice or out of order, and the answer to the next prompt is
-// a message of its own that comes soon. The sandbox never has to refuse anything.
+// a message of its own that comes soon. The stand-in never has to refuse anything.
 func TestP5_AFloodIsJoined(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

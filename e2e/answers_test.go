@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/demoagent"
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
+	"ccbot/try/demoagent"
 )
 
 // said are the bot's messages after message id, in order; of a file its name.
@@ -125,7 +125,7 @@ func TestP5_ARefusedPartDamsNothing(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.drained()
-	bad := sandbox.Fault{Method: "sendMessage", Kind: sandbox.FaultStatus, Status: 400, Description: "Bad Request: not today", Times: 2}
+	bad := botapi.Fault{Method: "sendMessage", Kind: botapi.FaultStatus, Status: 400, Description: "Bad Request: not today", Times: 2}
 	w.api.Fault(bad)
 	id := w.say("say as a **file**")
 	w.until("it is a file", func() bool { return len(w.said(id)) == 1 })
@@ -134,7 +134,7 @@ func TestP5_ARefusedPartDamsNothing(t *testing.T) {
 	w.drained()
 
 	w.api.Fault(bad)
-	w.api.Fault(sandbox.Fault{Method: "sendDocument", Kind: sandbox.FaultStatus, Status: 400, Description: "Bad Request: not today"})
+	w.api.Fault(botapi.Fault{Method: "sendDocument", Kind: botapi.FaultStatus, Status: 400, Description: "Bad Request: not today"})
 	id = w.say("say in **no** form")
 	missing := w.hear(id, "⚠ Telegram refused a part")
 	assert.Contains(t, missing.Text, "tmux -L "+w.socket+" attach")
@@ -185,11 +185,11 @@ func TestP5_RichAnswersWhereTheServerHasThem(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorldAt(t, sandbox.Options{Rich: tt.has}, tt.env...)
+			w := newWorldAt(t, botapi.Options{Rich: tt.has}, tt.env...)
 			w.start()
 			w.open("work", w.dir)
 			id := w.say("code")
-			m := w.find("the tour is there", func(m sandbox.Message) bool {
+			m := w.find("the tour is there", func(m botapi.Message) bool {
 				return m.ID > id && strings.Contains(m.Body(), "A tour of Markdown")
 			})
 			if tt.want {
@@ -199,7 +199,7 @@ func TestP5_RichAnswersWhereTheServerHasThem(t *testing.T) {
 				assert.NotEmpty(t, m.Entities)
 			}
 			id = w.say("say **the** end")
-			w.find("the end is there", func(m sandbox.Message) bool { return m.ID > id && strings.Contains(m.Body(), "end") })
+			w.find("the end is there", func(m botapi.Message) bool { return m.ID > id && strings.Contains(m.Body(), "end") })
 			w.stop()
 		})
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // stubborn makes agents that ignore HUP and TERM, so that only KILL ends them.
@@ -173,7 +173,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	w.hear(w.say("say hello"), "hello")
 	receipt := w.end("work")
 	var buttons []tapped
-	press := func(m sandbox.Message, label string) {
+	press := func(m botapi.Message, label string) {
 		for range 5 {
 			buttons = append(buttons, tapped{m, label})
 		}
@@ -205,7 +205,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 }
 
 type tapped struct {
-	sandbox.Message
+	botapi.Message
 	label string
 }
 
@@ -271,7 +271,7 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 func (w *world) use(name string) {
 	w.t.Helper()
 	asked := w.say("/list")
-	list := w.find("a list with "+name, func(m sandbox.Message) bool {
+	list := w.find("a list with "+name, func(m botapi.Message) bool {
 		_, offered := m.Find(name)
 		return m.FromBot && m.ID > asked && offered
 	})
@@ -373,7 +373,7 @@ func TestP7_ADraftAtTheDeskIsShownBeforeItGoes(t *testing.T) {
 	assert.Empty(t, w.received())
 	w.tap(held, "Send anyway")
 	w.hear(id, "half a thought")
-	w.find("the answer comes", func(m sandbox.Message) bool { return m.ID > id && m.Text == "the message" })
+	w.find("the answer comes", func(m botapi.Message) bool { return m.ID > id && m.Text == "the message" })
 	assert.Equal(t, []string{"say the message"}, w.received())
 	w.stop()
 }

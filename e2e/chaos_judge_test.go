@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // figures are what came of it. Lists hold first words, or what else names a
@@ -34,7 +34,7 @@ type figures struct {
 	}
 	calls struct {
 		all, spoiled, applied int
-		kinds                 map[sandbox.FaultKind]int
+		kinds                 map[botapi.FaultKind]int
 	}
 	pace struct {
 		limited           int      // answers 429
@@ -182,7 +182,7 @@ func backwards(ids []string, at map[string]int) (wrong []string) {
 	return wrong
 }
 
-func (f *figures) judgeAnswers(answered []heardLine, calls []sandbox.Call) {
+func (f *figures) judgeAnswers(answered []heardLine, calls []botapi.Call) {
 	f.answers.causes = make(map[string][]string)
 	at, words := make(map[string]int), make(map[string]bool)
 	for _, l := range answered {
@@ -224,19 +224,19 @@ func (f *figures) judgeAnswers(answered []heardLine, calls []sandbox.Call) {
 // explainRepeats finds what made the bot send a text more than once: calls that
 // Telegram had applied when their answers were spoiled, and kills between two of
 // the calls.
-func (f *figures) explainRepeats(s *chaosChat, body string, extra int, calls []sandbox.Call) {
-	var sends []sandbox.Call
+func (f *figures) explainRepeats(s *chaosChat, body string, extra int, calls []botapi.Call) {
+	var sends []botapi.Call
 	for _, call := range calls {
 		text := cmp.Or(call.Params["text"], richSource(call))
 		if call.Applied && strings.HasPrefix(call.Method, "send") && text == body {
 			sends = append(sends, call)
 		}
 	}
-	slices.SortFunc(sends, func(a, b sandbox.Call) int { return a.At.Compare(b.At) })
+	slices.SortFunc(sends, func(a, b botapi.Call) int { return a.At.Compare(b.At) })
 	for i := 1; i < len(sends); i++ {
 		before := sends[i-1]
 		switch {
-		case before.Fault == sandbox.FaultResetAfter || before.Fault == sandbox.FaultTruncated:
+		case before.Fault == botapi.FaultResetAfter || before.Fault == botapi.FaultTruncated:
 			f.answers.byCall++
 		case f.killAfter(before.At).Before(sends[i].At):
 			f.answers.byKill++
@@ -251,7 +251,7 @@ func (f *figures) explainRepeats(s *chaosChat, body string, extra int, calls []s
 	}
 }
 
-func richSource(call sandbox.Call) string {
+func richSource(call botapi.Call) string {
 	var in struct{ Markdown string }
 	_ = json.Unmarshal([]byte(call.Params["rich_message"]), &in) // none is ""
 	return in.Markdown
@@ -267,8 +267,8 @@ func (f *figures) killAfter(at time.Time) time.Time {
 	return time.Now()
 }
 
-func (f *figures) countFaults(calls []sandbox.Call) {
-	f.calls.all, f.calls.kinds = len(calls), make(map[sandbox.FaultKind]int)
+func (f *figures) countFaults(calls []botapi.Call) {
+	f.calls.all, f.calls.kinds = len(calls), make(map[botapi.FaultKind]int)
 	for _, call := range calls {
 		if call.Fault == "" {
 			continue
@@ -287,7 +287,7 @@ const onTheWay = 500 * time.Millisecond
 
 // judgePace looks for calls to a chat, or polls, before the time was over that a
 // 429 had named for it.
-func (f *figures) judgePace(calls []sandbox.Call) {
+func (f *figures) judgePace(calls []botapi.Call) {
 	for _, limit := range calls {
 		if limit.Status != 429 || limit.RetryAfter == 0 {
 			continue
@@ -313,12 +313,12 @@ func (f *figures) judgePace(calls []sandbox.Call) {
 
 // mayForget says whether a fresh start cannot know of a wait: it was told to a
 // poll, or so short before the kill that it was not on disk.
-func (f *figures) mayForget(limit sandbox.Call, killed time.Time) bool {
+func (f *figures) mayForget(limit botapi.Call, killed time.Time) bool {
 	return limit.Params["chat_id"] == "" || killed.Before(limit.Ended.Add(onTheWay))
 }
 
 // sameQueue says whether the wait that one call was told holds for another.
-func sameQueue(limit, call sandbox.Call) bool {
+func sameQueue(limit, call botapi.Call) bool {
 	if chat := limit.Params["chat_id"]; chat != "" {
 		return call.Params["chat_id"] == chat
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 const (
@@ -41,22 +41,22 @@ func newFaults(seed uint64) *faults {
 const spoiledShare = 0.08
 
 // choose decides about one call.
-func (f *faults) choose(c sandbox.Call) sandbox.Fault {
+func (f *faults) choose(c botapi.Call) botapi.Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	kinds := []sandbox.FaultKind{sandbox.FaultTooMany, sandbox.FaultInternal, sandbox.FaultHTML502, sandbox.FaultResetBefore,
-		sandbox.FaultResetAfter, sandbox.FaultTruncated, sandbox.FaultHang}
+	kinds := []botapi.FaultKind{botapi.FaultTooMany, botapi.FaultInternal, botapi.FaultHTML502, botapi.FaultResetBefore,
+		botapi.FaultResetAfter, botapi.FaultTruncated, botapi.FaultHang}
 	message := strings.HasPrefix(c.Method, "send") && c.Method != "sendChatAction"
 	switch {
 	case f.hangs > 0 && message:
 		f.hangs--
-		return sandbox.Fault{Kind: sandbox.FaultHang}
+		return botapi.Fault{Kind: botapi.FaultHang}
 	case c.At.Before(f.outage):
 		kinds = kinds[1:4]
 	case f.rng.Float64() >= spoiledShare:
-		return sandbox.Fault{}
+		return botapi.Fault{}
 	}
-	return sandbox.Fault{Kind: kinds[f.rng.IntN(len(kinds))], RetryAfter: 1 + f.rng.IntN(3),
+	return botapi.Fault{Kind: kinds[f.rng.IntN(len(kinds))], RetryAfter: 1 + f.rng.IntN(3),
 		Hold: time.Duration(500+f.rng.IntN(2500)) * time.Millisecond}
 }
 
@@ -293,7 +293,7 @@ func (c *chaos) decide() {
 }
 
 // dataOf is the data of a message's button with a word.
-func dataOf(m sandbox.Message, word string) string {
+func dataOf(m botapi.Message, word string) string {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			if b.Text == word {
@@ -304,7 +304,7 @@ func dataOf(m sandbox.Message, word string) string {
 	return ""
 }
 
-func (c *chaos) decideOn(s *chaosChat, m sandbox.Message, again string) {
+func (c *chaos) decideOn(s *chaosChat, m botapi.Message, again string) {
 	id := firstWords.FindString(m.Body())
 	q := c.asked[id]
 	if q == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
-	"ccbot/internal/sandbox/sandboxtest"
+	"ccbot/try/botapi"
+	"ccbot/try/botapi/botapitest"
 )
 
 const (
@@ -73,7 +73,7 @@ type chaos struct {
 // chaosChat is one session with its own conversation.
 type chaosChat struct {
 	name   string
-	person *sandbox.Person
+	person *botapi.Person
 	thread int
 	sent   []chaosPrompt
 	seen   int             // newest message that was looked at
@@ -145,7 +145,7 @@ func newChaos(t *testing.T, size chaosSize, seed uint64) *chaos {
 	t.Helper()
 	c := &chaos{size: size, seed: seed, rich: seed%2 == 1, rng: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // repeatable
 		faults: newFaults(seed), asked: make(map[string]*question), upsets: make(map[string]int)}
-	api := sandboxtest.Start(t, sandbox.Options{Rich: c.rich, RealLimits: true})
+	api := botapitest.Start(t, botapi.Options{Rich: c.rich, RealLimits: true})
 	var allowed []string
 	for i := range size.sessions {
 		id := int64(2001 + min(i, 3)) // the last ones share a chat
@@ -173,14 +173,14 @@ func newChaos(t *testing.T, size chaosSize, seed uint64) *chaos {
 func (c *chaos) withoutRaceDetector() {
 	c.t.Helper()
 	dir := shortDir(c.t)
-	for _, name := range []string{"ccbot", "ccbot-hook"} {
+	for _, name := range []string{"ccbot", "ccbot-hook", "ccbot-try"} {
 		out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), "ccbot/cmd/"+name).CombinedOutput()
 		require.NoError(c.t, err, "%s", out)
 	}
 	c.program = filepath.Join(dir, "ccbot")
 	link := c.agentPath()
 	require.NoError(c.t, os.Remove(link))
-	require.NoError(c.t, os.Symlink(c.program, link))
+	require.NoError(c.t, os.Symlink(filepath.Join(dir, "ccbot-try"), link))
 }
 
 // openChat starts a session in its conversation, before the storm.
@@ -194,13 +194,13 @@ func (c *chaos) openChat(s *chaosChat) {
 	require.NoError(c.t, os.Mkdir(dir, 0o755)) //nolint:gosec // a project
 	s.person.SendIn(s.person.ID(), s.thread, "/new "+s.name+" "+dir)
 	c.until(s.name+" is ready", func() bool {
-		return slices.ContainsFunc(c.messages(s), func(m sandbox.Message) bool { return strings.Contains(m.Body(), s.name+" is ready") })
+		return slices.ContainsFunc(c.messages(s), func(m botapi.Message) bool { return strings.Contains(m.Body(), s.name+" is ready") })
 	})
 }
 
 // messages are the bot's in a conversation.
-func (c *chaos) messages(s *chaosChat) []sandbox.Message {
-	return slices.DeleteFunc(c.api.Messages(s.person.ID()), func(m sandbox.Message) bool { return !m.FromBot || m.Thread != s.thread })
+func (c *chaos) messages(s *chaosChat) []botapi.Message {
+	return slices.DeleteFunc(c.api.Messages(s.person.ID()), func(m botapi.Message) bool { return !m.FromBot || m.Thread != s.thread })
 }
 
 // begin runs the bot, and waits for nothing.

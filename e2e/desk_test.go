@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // desk is where a person works by hand: sessions on a tmux server. What runs
@@ -170,7 +170,7 @@ func (w *world) writersOf(claudeID string) []process.Identity {
 func (w *world) alive(id process.Identity) bool { return w.table.Liveness(id) == process.Alive }
 
 // end archives a session by /kill and gives the receipt.
-func (w *world) end(name string) sandbox.Message {
+func (w *world) end(name string) botapi.Message {
 	w.t.Helper()
 	asked := w.hear(w.say("/kill "+name), "End "+name)
 	w.tap(asked, "Kill")
@@ -178,18 +178,18 @@ func (w *world) end(name string) sandbox.Message {
 }
 
 // offered waits for a message of the bot after message id with that button.
-func (w *world) offered(after int, label string) sandbox.Message {
+func (w *world) offered(after int, label string) botapi.Message {
 	w.t.Helper()
-	return w.find(fmt.Sprintf("the bot offers %q", label), func(m sandbox.Message) bool {
+	return w.find(fmt.Sprintf("the bot offers %q", label), func(m botapi.Message) bool {
 		_, ok := m.Find(label)
 		return ok && m.ID > after
 	})
 }
 
 // find waits for a message of the bot.
-func (w *world) find(what string, is func(sandbox.Message) bool) sandbox.Message {
+func (w *world) find(what string, is func(botapi.Message) bool) botapi.Message {
 	w.t.Helper()
-	var found sandbox.Message
+	var found botapi.Message
 	w.until(what, func() bool {
 		for _, m := range w.api.Messages(w.chat()) {
 			if m.FromBot && is(m) {
@@ -203,16 +203,16 @@ func (w *world) find(what string, is func(sandbox.Message) bool) sandbox.Message
 }
 
 // shows waits until a message has that text, as it was sent or by an edit.
-func (w *world) shows(id int, text string) sandbox.Message {
+func (w *world) shows(id int, text string) botapi.Message {
 	w.t.Helper()
-	return w.find(fmt.Sprintf("message %d says %q", id, text), func(m sandbox.Message) bool {
+	return w.find(fmt.Sprintf("message %d says %q", id, text), func(m botapi.Message) bool {
 		return m.ID == id && strings.Contains(m.Text, text)
 	})
 }
 
 // heardAfter says whether the bot has said that after message id.
 func (w *world) heardAfter(id int, text string) bool {
-	return slices.ContainsFunc(w.api.Messages(w.chat()), func(m sandbox.Message) bool {
+	return slices.ContainsFunc(w.api.Messages(w.chat()), func(m botapi.Message) bool {
 		return m.FromBot && m.ID > id && strings.Contains(m.Text, text)
 	})
 }

@@ -23,7 +23,7 @@ import (
 // it, without the race detector, so the test has a build tag and runs alone.
 func TestFigures(t *testing.T) {
 	binaries = t.TempDir()
-	for _, name := range []string{"ccbot", "ccbot-hook"} {
+	for _, name := range []string{"ccbot", "ccbot-hook", "ccbot-try"} {
 		out, err := exec.Command("go", "build", "-o", binaries+"/"+name, "ccbot/cmd/"+name).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}

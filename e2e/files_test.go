@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/host/received"
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // picture is a PNG of one colour.
@@ -92,7 +92,7 @@ func TestP4_AnAlbumIsOnePromptAlsoAcrossACrash(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	items := []sandbox.Item{{Data: picture(t, 1), Photo: true, Caption: "say three of them"},
+	items := []botapi.Item{{Data: picture(t, 1), Photo: true, Caption: "say three of them"},
 		{Data: picture(t, 2), Photo: true}, {Data: picture(t, 3), Photo: true}}
 	want := []string{string(picture(t, 1)), string(picture(t, 2)), string(picture(t, 3))}
 	_, err := w.person.SendAlbum(w.chat(), items...)
@@ -102,7 +102,7 @@ func TestP4_AnAlbumIsOnePromptAlsoAcrossACrash(t *testing.T) {
 	assert.Equal(t, want, files)
 
 	before := w.fetches()
-	withdraw := w.api.Fault(sandbox.Fault{Method: "file", Skip: 1, Times: -1, Kind: sandbox.FaultHang})
+	withdraw := w.api.Fault(botapi.Fault{Method: "file", Skip: 1, Times: -1, Kind: botapi.FaultHang})
 	_, err = w.person.SendAlbum(w.chat(), items...)
 	require.NoError(t, err)
 	w.until("a file is on its way", func() bool {

@@ -21,15 +21,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/demoagent"
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
-	"ccbot/internal/sandbox/sandboxtest"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
+	"ccbot/try/botapi/botapitest"
+	"ccbot/try/demoagent"
 )
 
-// binaries is the folder with ccbot and ccbot-hook as built for these tests:
-// with the race detector and with failpoints.
+// binaries is the folder with ccbot, ccbot-hook and ccbot-try as built for these
+// tests: with the race detector and with failpoints.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -51,6 +51,7 @@ func buildAndRun(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	for _, args := range [][]string{
 		{"build", "-race", "-tags", "failpoints", "-o", dir + "/ccbot", "ccbot/cmd/ccbot"},
+		{"build", "-race", "-o", dir + "/ccbot-try", "ccbot/cmd/ccbot-try"},
 		{"build", "-o", dir + "/ccbot-hook", "ccbot/cmd/ccbot-hook"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
@@ -92,8 +93,8 @@ type world struct {
 	claude string     // CLAUDE_CONFIG_DIR
 	sent   string     // what the demo agent got, one JSON line each
 	socket string
-	api    *sandbox.Server
-	person *sandbox.Person
+	api    *botapi.Server
+	person *botapi.Person
 	env    []string
 	table  *process.Table
 	bot    *botProcess
@@ -129,21 +130,21 @@ func (b *lockedBuffer) String() string {
 // environment.
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
-	return newWorldAt(t, sandbox.Options{}, env...)
+	return newWorldAt(t, botapi.Options{}, env...)
 }
 
 // newWorldAt is newWorld with a Bot API server of another kind.
-func newWorldAt(t *testing.T, server sandbox.Options, env ...string) *world {
+func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 	t.Helper()
 	requireTmux(t)
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
-		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, server)}
+		socket: "ccbot-test-" + uuid.NewString()[:8], api: botapitest.Start(t, server)}
 	w.person = w.api.PagePerson()
 	require.NoError(t, os.MkdirAll(w.dir, 0o755))
 	link := filepath.Join(root, demoagent.Name)
-	require.NoError(t, os.Symlink(filepath.Join(binaries, "ccbot"), link))
+	require.NoError(t, os.Symlink(filepath.Join(binaries, "ccbot-try"), link))
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	w.table = table
@@ -320,9 +321,9 @@ func (w *world) chat() int64 { return w.person.ID() }
 func (w *world) say(text string) int { return w.person.Send(w.chat(), text) }
 
 // hear waits for a message of the bot after message id that contains text.
-func (w *world) hear(after int, text string) sandbox.Message {
+func (w *world) hear(after int, text string) botapi.Message {
 	w.t.Helper()
-	var found sandbox.Message
+	var found botapi.Message
 	w.until(fmt.Sprintf("the bot says %q", text), func() bool {
 		for _, m := range w.api.Messages(w.chat()) {
 			if m.FromBot && m.ID > after && strings.Contains(m.Text, text) {
@@ -336,7 +337,7 @@ func (w *world) hear(after int, text string) sandbox.Message {
 }
 
 // tap taps the button with that word under a message.
-func (w *world) tap(m sandbox.Message, label string) {
+func (w *world) tap(m botapi.Message, label string) {
 	w.t.Helper()
 	b, ok := m.Find(label)
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)

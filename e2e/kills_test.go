@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/pause"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/transcript"
+	"ccbot/try/botapi"
 )
 
 // roundsEnv says how often each moment comes, in place of once.
@@ -62,12 +62,12 @@ func TestP4_AKillRightAfterAnUpdateIsConfirmed(t *testing.T) {
 	w := newWorld(t)
 	var highest atomic.Int64
 	confirmed := make(chan struct{}, 1)
-	w.api.Spoil(func(c sandbox.Call) sandbox.Fault {
+	w.api.Spoil(func(c botapi.Call) botapi.Fault {
 		if n, _ := strconv.ParseInt(c.Params["offset"], 10, 64); c.Method == "getUpdates" && n > highest.Load() {
 			highest.Store(n)
 			pause.Poke(confirmed)
 		}
-		return sandbox.Fault{}
+		return botapi.Fault{}
 	})
 	rounds := rounds(t)
 	w.untilFirst()
@@ -156,10 +156,10 @@ func (w *world) killedOnce(moment, word string, o *killOutcome) {
 func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	w.t.Helper()
 	answered := func() bool {
-		return len(w.after(sent, func(m sandbox.Message) bool { return m.Text == word })) > 0
+		return len(w.after(sent, func(m botapi.Message) bool { return m.Text == word })) > 0
 	}
-	asked := func() []sandbox.Message {
-		return w.after(sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, "not certain that") })
+	asked := func() []botapi.Message {
+		return w.after(sent, func(m botapi.Message) bool { return strings.Contains(m.Text, "not certain that") })
 	}
 	w.untilFor(90*time.Second, "it is answered, or asked about", func() bool { return answered() || len(asked()) > 0 })
 	switch n := w.saidTo(word); {
@@ -200,7 +200,7 @@ func (w *world) saidTo(word string) (n int) {
 }
 
 // after are the bot's messages behind another one that are of a kind.
-func (w *world) after(id int, of func(sandbox.Message) bool) (found []sandbox.Message) {
+func (w *world) after(id int, of func(botapi.Message) bool) (found []botapi.Message) {
 	for _, m := range w.api.Messages(w.chat()) {
 		if m.ID > id && m.FromBot && of(m) {
 			found = append(found, m)

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // outputs are everything that a run has put out somewhere: where, and what.
@@ -238,7 +238,7 @@ func (o *outputs) aSession() {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, "report.txt"), []byte("all is well"), 0o600))
 	w.drained()
 	w.say("!env >all-variables; ccbot send report.txt")
-	w.find("the file is in the chat", func(m sandbox.Message) bool { return m.Document != nil && m.Document.FileName == "report.txt" })
+	w.find("the file is in the chat", func(m botapi.Message) bool { return m.Document != nil && m.Document.FileName == "report.txt" })
 	vars, err := os.ReadFile(filepath.Join(w.dir, "all-variables"))
 	require.NoError(w.t, err)
 	for _, absent := range []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "NOTIFY_SOCKET", "WATCHDOG_"} {
@@ -276,17 +276,17 @@ func (o *outputs) strangers() {
 func (o *outputs) faults() {
 	w := o.w
 	w.t.Helper()
-	says := func(method string) sandbox.Fault {
-		return sandbox.Fault{Method: method, Kind: sandbox.FaultStatus, Status: 500, Description: "no page for /bot" + w.api.Token() + "/" + method}
+	says := func(method string) botapi.Fault {
+		return botapi.Fault{Method: method, Kind: botapi.FaultStatus, Status: 500, Description: "no page for /bot" + w.api.Token() + "/" + method}
 	}
-	fails := func(method string, kind sandbox.FaultKind) sandbox.Fault {
-		return sandbox.Fault{Method: method, Kind: kind}
+	fails := func(method string, kind botapi.FaultKind) botapi.Fault {
+		return botapi.Fault{Method: method, Kind: kind}
 	}
-	for _, f := range []sandbox.Fault{
-		says("sendMessage"), fails("sendMessage", sandbox.FaultTruncated), fails("sendMessage", sandbox.FaultHTML502),
-		says("getUpdates"), fails("getUpdates", sandbox.FaultResetBefore), fails("getUpdates", sandbox.FaultHTML502),
-		{Method: "getUpdates", Kind: sandbox.FaultConflict, Description: "Conflict: " + url.QueryEscape(w.api.Token())},
-		says("setMessageReaction"), fails("editMessageText", sandbox.FaultResetAfter),
+	for _, f := range []botapi.Fault{
+		says("sendMessage"), fails("sendMessage", botapi.FaultTruncated), fails("sendMessage", botapi.FaultHTML502),
+		says("getUpdates"), fails("getUpdates", botapi.FaultResetBefore), fails("getUpdates", botapi.FaultHTML502),
+		{Method: "getUpdates", Kind: botapi.FaultConflict, Description: "Conflict: " + url.QueryEscape(w.api.Token())},
+		says("setMessageReaction"), fails("editMessageText", botapi.FaultResetAfter),
 	} {
 		w.api.Fault(f)
 	}
@@ -319,7 +319,7 @@ func (o *outputs) revoked() {
 	w := o.w
 	w.t.Helper()
 	for _, method := range []string{"getUpdates", "getMe"} {
-		withdraw := w.api.Fault(sandbox.Fault{Method: method, Kind: sandbox.FaultUnauthorized, Times: -1,
+		withdraw := w.api.Fault(botapi.Fault{Method: method, Kind: botapi.FaultUnauthorized, Times: -1,
 			Description: "Unauthorized: " + w.api.Token()})
 		said := w.bot.log
 		if method == "getUpdates" {
@@ -386,7 +386,7 @@ func TestP9_ATapOfLongAgoIsNotDone(t *testing.T) {
 	require.NoError(t, os.Chtimes(filepath.Join(w.state, "alive"), hourAgo, hourAgo))
 	button, ok := asked.Find("Kill")
 	require.True(t, ok)
-	answers := make(chan sandbox.Answer, 1)
+	answers := make(chan botapi.Answer, 1)
 	go func() {
 		a, _ := w.person.Tap(w.chat(), asked.ID, button.Data)
 		answers <- a

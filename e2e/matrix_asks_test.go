@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // asking kills the bot around a permission request: the dialog stands in the
@@ -109,7 +109,7 @@ func asking() []life {
 }
 
 // newestAsk is the newest message of the request to run a command.
-func (s *stage) newestAsk(command string) (newest sandbox.Message) {
+func (s *stage) newestAsk(command string) (newest botapi.Message) {
 	s.t.Helper()
 	s.until("the request is shown", func() bool {
 		n := 0
@@ -131,7 +131,7 @@ func (s *stage) pretended(command string) {
 }
 
 // tapAside taps a button whose handler dies, so that nobody ever answers the tap.
-func (s *stage) tapAside(m sandbox.Message, label string) {
+func (s *stage) tapAside(m botapi.Message, label string) {
 	s.t.Helper()
 	b, ok := m.Find(label)
 	require.True(s.t, ok, "message %q has no button %q", m.Text, label)

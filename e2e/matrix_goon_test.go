@@ -36,8 +36,8 @@ func goingOn() life {
 				s.t.Helper()
 				after(s)
 				s.until("it goes on", func() bool {
-					i := s.record(name).Interruption
-					return len(s.received()) == len(s.typed) && i != nil && i.Followed
+					r := s.record(name)
+					return len(s.received()) == len(s.typed) && r.Interruption != nil && r.Unfinished() == nil
 				})
 			}}
 	}

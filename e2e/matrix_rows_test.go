@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // onDisk asserts the state of a session and whether it knows its window.
@@ -253,7 +253,7 @@ func (w *world) fieldOfFiles(dir, mark string) (values []string) {
 
 // answering kills the bot while the Bot API holds an answer.
 func answering() life {
-	row := func(kind sandbox.FaultKind, when string) crash {
+	row := func(kind botapi.FaultKind, when string) crash {
 		var withdraw func()
 		calls := 0
 		said := "the answer of " + string(kind)
@@ -261,7 +261,7 @@ func answering() life {
 			also: "this answer comes twice at most",
 			do: func(s *stage) {
 				calls = len(s.api.Calls())
-				withdraw = s.api.Fault(sandbox.Fault{Method: "sendMessage", Kind: kind})
+				withdraw = s.api.Fault(botapi.Fault{Method: "sendMessage", Kind: kind})
 				s.inFlight("say " + said)
 			},
 			until: func(s *stage) bool {
@@ -270,7 +270,7 @@ func answering() life {
 						return true
 					}
 				}
-				return kind == sandbox.FaultHang && slices.Contains(s.received(), "say "+said) && s.quietAgents()
+				return kind == botapi.FaultHang && slices.Contains(s.received(), "say "+said) && s.quietAgents()
 			},
 			dead: func(s *stage) {
 				withdraw()
@@ -287,8 +287,8 @@ func answering() life {
 			}}
 	}
 	return life{name: "answer", setup: working, rows: []crash{
-		row(sandbox.FaultHang, "while the Bot API does not answer"),
-		row(sandbox.FaultResetAfter, "when the Bot API took it and the connection broke"),
+		row(botapi.FaultHang, "while the Bot API does not answer"),
+		row(botapi.FaultResetAfter, "when the Bot API took it and the connection broke"),
 	}}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // stage is the world of one life, with what must be true in it by now.
@@ -34,7 +34,7 @@ type stage struct {
 	left    map[string]recordFile       // records as the last run left them
 	aside   sync.WaitGroup              // taps that nobody answers
 	desk    *desk                       // of a person, on ccbot's tmux server
-	asked   sandbox.Message             // the request that is shown
+	asked   botapi.Message              // the request that is shown
 }
 
 func newStage(t *testing.T, l life) *stage {
@@ -114,7 +114,7 @@ func (s *stage) inFlight(text string) int {
 // answered waits for the answer to a "say …".
 func (s *stage) answered(said string) {
 	s.t.Helper()
-	s.find("the answer "+said, func(m sandbox.Message) bool { return m.Text == said })
+	s.find("the answer "+said, func(m botapi.Message) bool { return m.Text == said })
 }
 
 // crash is one row.

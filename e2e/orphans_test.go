@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // window opens a window in ccbot's tmux session, as a person does.
@@ -118,7 +118,7 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 
 // lists says whether the newest list names a window.
 func (w *world) lists(name string) bool {
-	newest := sandbox.Message{}
+	newest := botapi.Message{}
 	for _, m := range w.api.Messages(w.chat()) {
 		if m.FromBot && strings.Contains(m.Text, "session") && regexp.MustCompile(`(?m)^• @`).MatchString(m.Text) {
 			newest = m

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 func containsFold(text, part string) bool {
@@ -17,7 +17,7 @@ func containsFold(text, part string) bool {
 
 // likeButton is the data of the first button whose word contains text; "" for
 // none.
-func likeButton(m sandbox.Message, text string) string {
+func likeButton(m botapi.Message, text string) string {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			if strings.Contains(b.Text, text) {
@@ -29,7 +29,7 @@ func likeButton(m sandbox.Message, text string) string {
 }
 
 // tapLike taps the first button whose word contains text.
-func (w *world) tapLike(m sandbox.Message, text string) {
+func (w *world) tapLike(m botapi.Message, text string) {
 	w.t.Helper()
 	data := likeButton(m, text)
 	require.NotEmpty(w.t, data, "message %q has no button like %q", m.Text, text)
@@ -39,13 +39,13 @@ func (w *world) tapLike(m sandbox.Message, text string) {
 
 // shownIs waits until the bot has noted on disk that a message is in the chat: a
 // crash before that sends it once more.
-func (w *world) shownIs(m sandbox.Message) {
+func (w *world) shownIs(m botapi.Message) {
 	w.t.Helper()
 	w.until("the message is noted", func() bool { return w.noted(m) })
 }
 
 // noted says whether that is on disk.
-func (w *world) noted(m sandbox.Message) bool {
+func (w *world) noted(m botapi.Message) bool {
 	w.t.Helper()
 	cards, err := filepath.Glob(filepath.Join(w.state, "cards", "*.json"))
 	require.NoError(w.t, err)

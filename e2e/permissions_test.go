@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // becomes waits until a message of the bot says text, and has no buttons left
 // if spent.
-func (w *world) becomes(m sandbox.Message, text string, spent bool) sandbox.Message {
+func (w *world) becomes(m botapi.Message, text string, spent bool) botapi.Message {
 	w.t.Helper()
-	var now sandbox.Message
+	var now botapi.Message
 	w.until("the message becomes "+text, func() bool {
 		for _, one := range w.api.Messages(w.chat()) {
 			if one.ID == m.ID {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // hearIn waits for a message of the bot's in a chat that contains text.
-func (w *world) hearIn(chat int64, text string) (found sandbox.Message) {
+func (w *world) hearIn(chat int64, text string) (found botapi.Message) {
 	w.t.Helper()
 	w.until("the bot says "+strconv.Quote(text)+" in "+strconv.FormatInt(chat, 10), func() bool {
 		for _, m := range w.api.Messages(chat) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/demoagent"
+	"ccbot/try/demoagent"
 )
 
 // hardTexts are texts that other bots lose, change or run. want is empty where

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // TestRealBashMode runs commands in the bash mode of the real CLI. Its transcript
@@ -37,7 +37,7 @@ func TestRealBashMode(t *testing.T) {
 	id = w.say("!seq 1 20000")
 	shown := w.hear(id, "more lines")
 	assert.Contains(t, shown.Text, "19999\n20000")
-	w.find("all of it is a file", func(m sandbox.Message) bool {
+	w.find("all of it is a file", func(m botapi.Message) bool {
 		return m.ID > id && m.Document != nil && strings.HasPrefix(m.Document.FileName, "output") && m.Document.FileSize > 100_000
 	})
 	w.stop()

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // labels are the words of the buttons under a message.
-func labels(m sandbox.Message) (all []string) {
+func labels(m botapi.Message) (all []string) {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			all = append(all, b.Text)
@@ -40,7 +40,7 @@ func (w *world) endHooks() {
 }
 
 // escape taps [Esc] under a dialog until it is gone: the terminal may not take a key that comes right after it was drawn.
-func (w *world) escape(m sandbox.Message) {
+func (w *world) escape(m botapi.Message) {
 	w.t.Helper()
 	tapped := time.Time{}
 	w.until("the dialog is left", func() bool {

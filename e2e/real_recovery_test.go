@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/messagesapi"
+	"ccbot/e2e/messagesapi"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -107,10 +107,12 @@ func TestRealInterruptedTurnGoesOn(t *testing.T) {
 	w.open("waits", w.dir)
 	w.hear(w.say("bash touch never"), "wants to run a command")
 	w.open("works", w.dir)
-	w.tap(w.hear(w.say("bash tail -f /dev/null"), "wants to run a command"), "Allow")
-	w.until("the command runs", func() bool {
-		return w.record("works").Phase == "working" && w.record("waits").Phase == "waiting_permission"
+	asks := w.hear(w.say("bash tail -f /dev/null"), "wants to run a command")
+	w.until("both wait", func() bool {
+		return w.record("works").Phase == "waiting_permission" && w.record("waits").Phase == "waiting_permission"
 	})
+	w.tap(asks, "Allow")
+	w.until("the command runs", func() bool { return w.record("works").Phase == "working" })
 	w.stop()
 	w.reboot()
 
@@ -121,14 +123,15 @@ func TestRealInterruptedTurnGoesOn(t *testing.T) {
 	assert.Contains(t, told.Text, "waits: It was interrupted while waiting for you. Last step: touch never.")
 	assert.Contains(t, told.Text, "Continued automatically: works.\nTo continue, this is sent:\nsay going on")
 	w.allAreBack([]string{"waits", "works"}, told.ID)
-	w.until("the one at work goes on", func() bool { return w.record("works").Interruption.Followed })
+	w.until("the one at work goes on", func() bool { r := w.record("works"); return r.Unfinished() == nil })
 	var asked messagesapi.Request
 	w.until("the model is asked", func() (ok bool) { asked, ok = api.Asked("say going on"); return ok })
 	assert.True(t, asked.Says("tail -f /dev/null"), "the model sees what was under way")
-	assert.False(t, w.record("waits").Interruption.Followed, "nobody has decided for it")
+	waits := w.record("waits")
+	assert.NotNil(t, waits.Unfinished(), "nobody has decided for it")
 
 	w.tap(w.hear(told.ID, "waits is ready"), "Continue")
-	w.until("and so does the other", func() bool { return w.record("waits").Interruption.Followed })
+	w.until("and so does the other", func() bool { r := w.record("waits"); return r.Unfinished() == nil })
 	w.until("a turn has ended well", func() bool { r := w.record("works"); return r.Unfinished() == nil && r.Progress.Open == nil })
 	assert.NoFileExists(t, w.dir+"/never")
 	w.stop()

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/e2e/messagesapi"
 	"ccbot/e2e/realclaude"
-	"ccbot/internal/messagesapi"
 )
 
 // newRealWorld is a world whose agent is the real Claude Code CLI, with a

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/messagesapi"
+	"ccbot/e2e/messagesapi"
 )
 
 // actingForms are texts that the real CLI acts on where a person types them; docs/claude-code.md has the table. FOLDER is

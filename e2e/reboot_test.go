@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // reboot ends the tmux server with everything in it, and has the records say that
@@ -77,8 +77,8 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 	assert.Empty(t, w.windows(), "nothing comes back unasked")
 	w.tap(told, "Resume all")
 	w.allAreBack(names, told.ID)
-	w.find("the first is answered", func(m sandbox.Message) bool { return strings.HasSuffix(m.Text, "the first that waited") })
-	w.find("the second is answered", func(m sandbox.Message) bool { return strings.HasSuffix(m.Text, "the second that waited") })
+	w.find("the first is answered", func(m botapi.Message) bool { return strings.HasSuffix(m.Text, "the first that waited") })
+	w.find("the second is answered", func(m botapi.Message) bool { return strings.HasSuffix(m.Text, "the second that waited") })
 	assert.Equal(t, []string{"say the first that waited", "say the second that waited"}, w.received()[4:], "in order, once")
 	w.use("one")
 	w.hear(w.say("say it goes on"), "it goes on")
@@ -141,7 +141,7 @@ func TestP1_TwoResumesAtOnce(t *testing.T) {
 		w.tap(receipt, "Undo")
 		asked := w.say("/resume work")
 		w.hear(before, "work is ready")
-		w.find("the second /resume is answered", func(m sandbox.Message) bool {
+		w.find("the second /resume is answered", func(m botapi.Message) bool {
 			return m.ID > asked && (strings.Contains(m.Text, "work is") || strings.Contains(m.Text, "Resuming work"))
 		})
 		w.until("the command has ended", func() bool { return strings.Contains(desk.screen(shell), "\nexit ") })

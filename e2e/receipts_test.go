@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // reactionsOf are those that the bot put on a message, one after the other; "" is
@@ -47,7 +47,7 @@ func (w *world) reaction(message int, emoji string) {
 }
 
 // warned waits for the reply to a message that says that nothing comes of it.
-func (w *world) warned(message int, text string) sandbox.Message {
+func (w *world) warned(message int, text string) botapi.Message {
 	w.t.Helper()
 	m := w.hear(message, text)
 	assert.True(w.t, strings.HasPrefix(m.Text, "⚠ "), "%q begins with a warning", m.Text)
@@ -91,7 +91,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 
 // dialog leads the agent to a dialog of which no hook tells, so that prompts wait
 // behind it.
-func (w *world) dialog() sandbox.Message {
+func (w *world) dialog() botapi.Message {
 	w.t.Helper()
 	return w.hear(w.say("bash rm -rf build"), "is waiting for an answer")
 }
@@ -170,7 +170,7 @@ func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
 
 	w.escape(w.offered(0, "Esc"))
 	answer := w.hear(w.say("say fresh"), "fresh")
-	questions := make(map[int]sandbox.Message)
+	questions := make(map[int]botapi.Message)
 	for _, m := range w.api.Messages(w.chat()) {
 		if m.FromBot && strings.Contains(m.Text, isOld) {
 			require.NotNil(t, m.ReplyTo)

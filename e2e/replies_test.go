@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // reply answers a message as the person.
@@ -16,7 +16,7 @@ func (w *world) reply(to int, text string) int { return w.person.Reply(w.chat(),
 
 // twoSessions are "first", of which a message stands in the chat, and "second", the
 // current one.
-func (w *world) twoSessions() (said sandbox.Message) {
+func (w *world) twoSessions() (said botapi.Message) {
 	w.t.Helper()
 	for _, name := range []string{"first", "second"} {
 		require.NoError(w.t, os.Mkdir(filepath.Join(w.dir, name), 0o755))

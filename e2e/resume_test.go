@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // TestUndoGivesEverythingBack takes a /kill back: name, directory and place are
@@ -57,7 +57,7 @@ func TestResumeWithoutItsDirectory(t *testing.T) {
 		return w.tmux("display-message", "-p", "-t", "=ccbot:work", "#{pane_current_path}")
 	}
 	id := w.claudeID()
-	gone := func() sandbox.Message {
+	gone := func() botapi.Message {
 		w.end("work")
 		require.NoError(t, os.RemoveAll(dir))
 		return w.offered(w.say("/resume work"), "Create folder")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // Outcomes of a text that something comes upon on its way to the agent.
@@ -292,7 +292,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 func (d *typedDesk) came() int {
 	switch {
 	case d.row.seen != "":
-		return len(d.after(d.sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, d.row.seen) }))
+		return len(d.after(d.sent, func(m botapi.Message) bool { return strings.Contains(m.Text, d.row.seen) }))
 	case strings.HasPrefix(d.row.text, "/"):
 		return 1 - min(1, len(d.inboxStates()))
 	}
@@ -307,8 +307,8 @@ func (d *typedDesk) shows(text string) bool {
 }
 
 // questions are what the chat asks about the text.
-func (d *typedDesk) questions() []sandbox.Message {
-	return d.after(d.sent, func(m sandbox.Message) bool { _, ok := m.Find("Discard"); return ok })
+func (d *typedDesk) questions() []botapi.Message {
+	return d.after(d.sent, func(m botapi.Message) bool { _, ok := m.Find("Discard"); return ok })
 }
 
 // next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
@@ -325,7 +325,7 @@ func (d *typedDesk) next() {
 	id := d.say("say " + next)
 	var tapped time.Time
 	d.until("the next text is answered", func() bool {
-		for _, m := range d.after(id, func(sandbox.Message) bool { return true }) {
+		for _, m := range d.after(id, func(botapi.Message) bool { return true }) {
 			if _, ok := m.Find("Send anyway"); ok && time.Since(tapped) > 3*time.Second {
 				tapped = time.Now()
 				d.tap(m, "Send anyway")

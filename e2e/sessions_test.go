@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/sandbox"
-	"ccbot/internal/sandbox/sandboxtest"
+	"ccbot/try/botapi"
+	"ccbot/try/botapi/botapitest"
 )
 
 // TestErrorsAPersonSees asks for what cannot be. Each answer is a sentence with
@@ -152,13 +152,13 @@ func TestTwoPeople(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say for the first"), "for the first")
 	other.Send(2002, "/list")
-	list := sandboxtest.Wait(t, w.api, 2002, func(m sandbox.Message) bool { return m.FromBot && strings.Contains(m.Text, "1 session") })
+	list := botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "1 session") })
 	button, ok := list.Find("work")
 	require.True(t, ok)
 	_, err := other.Tap(2002, list.ID, button.Data)
 	require.NoError(t, err)
 	other.Send(2002, "say for the second")
-	sandboxtest.Wait(t, w.api, 2002, func(m sandbox.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the second") })
+	botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the second") })
 	assert.Zero(t, w.heard("for the second"))
 	asked := w.hear(w.say("/kill work"), "End work")
 	w.tap(asked, "Kill")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox/pagetest"
+	"ccbot/try/botapi/pagetest"
 )
 
 // TestTryInABrowser is what a new person does first: start `ccbot try`, open

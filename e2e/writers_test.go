@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/internal/sandbox"
+	"ccbot/try/botapi"
 )
 
 // TestP1_AWriterAtTheDeskBlocksAResume starts the same conversation by hand
@@ -92,7 +92,7 @@ func TestP1_TakeOverEndsTheDeskAndComesBack(t *testing.T) {
 func (w *world) takeOver(message int, label string, agent process.Identity) {
 	w.t.Helper()
 	w.tap(w.offered(message-1, label), label)
-	asked := w.find("it asks first", func(m sandbox.Message) bool {
+	asked := w.find("it asks first", func(m botapi.Message) bool {
 		_, ok := m.Find("Cancel")
 		_, more := m.Find("Show")
 		return m.ID >= message && ok && !more && says(m.Text, pid(agent))
@@ -279,7 +279,7 @@ func TestP1_AGhostIsToldOnceAndStopped(t *testing.T) {
 
 	w.takeOver(told.ID, "End it", ghost)
 	w.until("it is gone", func() bool { return w.table.Liveness(ghost) == process.Gone })
-	w.find("its end is told", func(m sandbox.Message) bool {
+	w.find("its end is told", func(m botapi.Message) bool {
 		return m.ID > told.ID && says(m.Text, pid(ghost)) && strings.Contains(m.Text, "ended on request (TERM)")
 	})
 	assert.True(t, w.alive(later))

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/demoagent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
+	"ccbot/try/demoagent"
 )
 
 // byDesk runs a tmux command as a person at the desk does.

@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/prompts"
-	"ccbot/internal/demoagent"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
+	"ccbot/try/demoagent"
 )
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,8 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	base := t.TempDir()
-	c := tmux.Config{Socket: "ccbot-test-" + uuid.NewString()[:8], Session: "ccbot", Instance: "test", Log: log,
+	own := "ccbot-test-" + uuid.NewString()[:8]
+	c := tmux.Config{Socket: own, Session: "ccbot", Instance: own, Log: log,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base, "LANG=C.UTF-8"},
 		Start: func(pid int) (uint64, error) {
 			p, err := table.Inspect(pid)

@@ -62,7 +62,7 @@ func TestReconnectsAfterTheControlClientDied(t *testing.T) {
 func TestReconnectsAfterItsSessionWasClosed(t *testing.T) {
 	r := ensured(t)
 	r.shell(t, "u-1", "sleep 1000")
-	r.tmux(t, "kill-session", "-t", "=ccbot-ctl-test")
+	r.tmux(t, "kill-session", "-t", r.control())
 	eventually(t, func() bool {
 		panes, err := r.Panes(t.Context())
 		return err == nil && len(panes) == 3
@@ -307,7 +307,6 @@ func TestStalePastesAreRemoved(t *testing.T) {
 	stale := filepath.Join(filepath.Dir(r.socket), ".ccbot-"+r.name+"-paste-1")
 	require.NoError(t, os.WriteFile(stale, nil, 0o600))
 	cfg := r.config()
-	cfg.Instance = r.name
 	client, err := tmux.New(cfg)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

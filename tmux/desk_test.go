@@ -18,10 +18,8 @@ func (p person) OpenShell(t *testing.T) tmux.PaneID {
 	t.Helper()
 	id, err := tmux.ParsePaneID(p.tmux(t, "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=ccbot:", "/bin/sh", "-i"))
 	require.NoError(t, err)
-	eventually(t, func() bool {
-		pane, err := p.Pane(t.Context(), id)
-		return err == nil && pane.Command == "sh"
-	})
+	// Its prompt, because before the shell runs tmux may name it, then itself, then it again.
+	eventually(t, func() bool { return strings.TrimSpace(p.tmux(t, "capture-pane", "-p", "-t", id.String())) != "" })
 	return id
 }
 
@@ -66,7 +64,7 @@ func (p person) Attach(t *testing.T, w tmux.WindowID, how tmuxtest.Terminal) str
 	default:
 		argv = []string{"attach-session", "-t", w.String()}
 	}
-	window := []string{"new-window", "-d", "-P", "-F", "#{pane_tty}", "-t", "=ccbot-ctl-test:", "--", "env", "-u", "TMUX", "tmux", "-L", p.name}
+	window := []string{"new-window", "-d", "-P", "-F", "#{pane_tty}", "-t", p.control()+":", "--", "env", "-u", "TMUX", "tmux", "-L", p.name}
 	tty := p.tmux(t, append(window, argv...)...)
 	t.Cleanup(func() { p.Detach(t, tty) })
 	eventually(t, func() bool { return p.client(t, tty, "#{window_id}") == w.String() })

@@ -87,13 +87,16 @@ func open(t *testing.T) real {
 
 func (r real) config() tmux.Config {
 	return tmux.Config{
-		Socket: r.name, Session: tmuxtest.Session, Instance: "test", Start: startTime,
+		Socket: r.name, Session: tmuxtest.Session, Instance: r.name, Start: startTime,
 		Env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + r.home,
 			tmuxtest.KeptVariable + "=kept", tmuxtest.SecretVariable + "=secret",
 		},
 	}
 }
+
+// control is the target that names the control client's session.
+func (r real) control() string { return "=ccbot-ctl-" + r.name }
 
 func socketDir(t *testing.T) string {
 	t.Helper()
@@ -151,7 +154,7 @@ func (r real) requireClean(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(r.socket), ".ccbot-test-paste-*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(r.socket), ".ccbot-"+r.name+"-paste-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
 }
@@ -181,7 +184,7 @@ func (p person) Synchronize(t *testing.T, id tmux.PaneID) {
 }
 func (p person) StopServer(t *testing.T) { p.stopServer(t) }
 
-func TestRealTmux(t *testing.T) {
+func TestTmux(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	tmuxtest.Conformance(t, func(t *testing.T) tmuxtest.World {

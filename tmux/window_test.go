@@ -139,7 +139,7 @@ func TestAttachCommand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// A pane of the same server is the person's terminal.
-			terminal := r.tmux(t, "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=ccbot-ctl-test:", "env -u TMUX sh -c "+strconv.Quote(c.text))
+			terminal := r.tmux(t, "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.control()+":", "env -u TMUX sh -c "+strconv.Quote(c.text))
 			eventually(t, func() bool {
 				p, err := r.Pane(t.Context(), second.ID)
 				return err == nil && p.Attached == 1

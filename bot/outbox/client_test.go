@@ -66,7 +66,7 @@ func (a *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // The real client against a real server: what the library makes of answers is what judge expects.
-func TestRealClient(t *testing.T) {
+func TestClient(t *testing.T) {
 	api := &botAPI{calls: map[string][]string{}}
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)

@@ -82,7 +82,7 @@ func (a *telegram) bench(t *testing.T) *bench {
 
 func none(request) (int, string, string) { return 0, "", "" }
 
-func TestRealClientSendsARichMessage(t *testing.T) {
+func TestClientSendsARichMessage(t *testing.T) {
 	api := &telegram{refuse: none}
 	b := api.bench(t)
 	m := rich(5, "# \"a\" <b>\n\n| x | y |\n|---|---|\n| 1 | 2 |\n")
@@ -106,7 +106,7 @@ func TestRealClientSendsARichMessage(t *testing.T) {
 	assert.Contains(t, files(t, b.dir), richFile)
 }
 
-func TestRealClientAgainstAServerWithoutRichMessages(t *testing.T) {
+func TestClientAgainstAServerWithoutRichMessages(t *testing.T) {
 	missing := func(q request) (int, string, string) {
 		if q.method == "sendRichMessage" {
 			return 404, "Not Found: method not found", ""
@@ -124,7 +124,7 @@ func TestRealClientAgainstAServerWithoutRichMessages(t *testing.T) {
 	assert.Equal(t, []string{"sendRichMessage 5", "getMe", "sendMessage 5"}, api.methods())
 }
 
-func TestRealClientIsRefusedARichMessage(t *testing.T) {
+func TestClientIsRefusedARichMessage(t *testing.T) {
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		return 400, "Bad Request: RICH_MESSAGE_TEXT_TOO_LONG", ""
 	}}
@@ -137,7 +137,7 @@ func TestRealClientIsRefusedARichMessage(t *testing.T) {
 	assert.Len(t, api.methods(), 1)
 }
 
-func TestRealClientWithATokenThatIsGone(t *testing.T) {
+func TestClientWithATokenThatIsGone(t *testing.T) {
 	for _, code := range []int{401, 404} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			api := &telegram{refuse: func(request) (int, string, string) { return code, "told", "" }}
@@ -151,7 +151,7 @@ func TestRealClientWithATokenThatIsGone(t *testing.T) {
 	}
 }
 
-func TestRealClientSendsAPhoto(t *testing.T) {
+func TestClientSendsAPhoto(t *testing.T) {
 	bad := false
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		if bad && q.method == "sendPhoto" {
@@ -175,7 +175,7 @@ func TestRealClientSendsAPhoto(t *testing.T) {
 	}
 }
 
-func TestRealClientInPlacesThatChange(t *testing.T) {
+func TestClientInPlacesThatChange(t *testing.T) {
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		switch {
 		case q.fields["chat_id"] == "-5":

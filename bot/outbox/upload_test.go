@@ -136,7 +136,7 @@ func (bytesOf) ReadAt(p []byte, _ int64) (int, error) {
 }
 
 // The real client: a server that says no before it has read the file, and takes it then.
-func TestRealClientSendsAFile(t *testing.T) {
+func TestClientSendsAFile(t *testing.T) {
 	var calls atomic.Int32
 	got := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +178,7 @@ func (unreadable) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // A file that cannot be read is not tried again: it would dam its chat.
-func TestRealClientGivesAnUnreadableFileUp(t *testing.T) {
+func TestClientGivesAnUnreadableFileUp(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusInternalServerError)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -21,13 +20,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/conversation"
-	"ccbot/internal/demoagent"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 	"ccbot/tmux"
+	"ccbot/try/demoagent"
+	"ccbot/try/privatetmux"
 )
 
 var servers atomic.Int64
@@ -41,11 +41,11 @@ func machine(t *testing.T, records ...session.Record) (environ []string) {
 		t.Skip("SKIPPED: tmux is not installed")
 	}
 	dir := stateWith(t, records...)
-	tr := &trial{dir: filepath.Join(dir, "gone"), socket: fmt.Sprintf("ccbot-cmd-%d-%d", os.Getpid(), servers.Add(1)), out: io.Discard}
-	t.Cleanup(func() { assert.NoError(t, tr.clean(context.Background())) })
+	socket := fmt.Sprintf("ccbot-cmd-%d-%d", os.Getpid(), servers.Add(1))
+	t.Cleanup(func() { assert.NoError(t, privatetmux.End(context.Background(), socket)) })
 	link, err := demoagent.Link(dir)
 	require.NoError(t, err)
-	return []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=" + tr.socket, "CLAUDE_COMMAND=" + link,
+	return []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=" + socket, "CLAUDE_COMMAND=" + link,
 		"CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude-config"), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1", "DEMOAGENT_NO_HOOKS=1"}
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ccbot/try/demoagent"
 )
 
 // TestMain lets scripts run this test binary as ccbot. No ccbot-hook lies
@@ -20,10 +22,12 @@ import (
 // is started.
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // with 002 the folders of a test could be written by the group
-	testscript.Main(m, map[string]func(){"ccbot": main, "claude": main})
+	testscript.Main(m, map[string]func(){"ccbot": main, "claude": func() {
+		os.Exit(demoagent.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
+	}})
 }
 
-// installed is ccbot as a file with its hook binary beside it, run as a process of
+// installed is ccbot as a file with its other binaries beside it, run as a process of
 // its own. It gives all that was said.
 func installed(t *testing.T) func(t *testing.T, environ []string, code int, args ...string) (said string) {
 	t.Helper()
@@ -33,6 +37,7 @@ func installed(t *testing.T) func(t *testing.T, environ []string, code int, args
 	path := filepath.Join(dir, "ccbot")
 	require.NoError(t, os.Link(me, path))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot-hook"), []byte("#!/bin/sh\n"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot-try"), []byte("#!/bin/sh\necho \"$MINE $*\"\nexit 7\n"), 0o700))
 	return func(t *testing.T, environ []string, code int, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(path, args...)
@@ -79,4 +84,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s exited with %d, want %d", args[1], got, want)
 	}
+}
+
+// TestTryIsTheProgramBeside: it takes the place of ccbot, with all arguments, the environment and its exit code.
+func TestTryIsTheProgramBeside(t *testing.T) {
+	said := installed(t)(t, []string{"MINE=mine"}, 7, "try", "--agent", "claude", "--help", "now")
+	assert.Equal(t, "mine --agent claude --help now\n", said)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/e2e/messagesapi"
 	"ccbot/e2e/realclaude"
-	"ccbot/internal/demoagent/agenttest"
-	"ccbot/internal/messagesapi"
+	"ccbot/try/demoagent/agenttest"
 )
 
 // room is a folder, a home and an API for sessions of the real CLI.

@@ -6,9 +6,9 @@
 //   - Unknown is an answer of its own and the zero value. What cannot be read or is hidden is never called gone and never
 //     ended, and a table with holes among our own processes is an error.
 //   - A zombie is gone: it runs no code and writes nothing.
-//   - [Table.End] is the only function of the whole program that signals a process. It holds the process by a pidfd
-//     from before it looks until after it is gone, so what was proven is what is signalled, and asks the guards again
-//     before each signal.
+//   - [Table.End] is the only function of ccbot that signals a process (a command that ccbot itself runs for a moment, such
+//     as git, ends with its context). It holds the process by a pidfd from before it looks until after it is gone, so what
+//     was proven is what is signalled, and asks the guards again before each signal.
 //   - [Judge], [SessionArg], [IsAgent] and the guards are pure: the same snapshot gives the same answer.
 //
 // It does not read presence files or hook records (callers turn those into a [Claim]), knows nothing of windows (hanging

@@ -5,6 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,9 +21,9 @@ import (
 // signalFiles are the only files of the program in which anything is signalled: what Table.End calls.
 var signalFiles = []string{"internal/process/signal_linux.go", "internal/process/signal_darwin.go"}
 
-// standIn is where the stand-in for Claude Code does what the real one does: it stops its own job at C-z, and ends the
-// hooks that it has started.
-var standIn = []string{"internal/demoagent/suspend.go", "internal/demoagent/group.go"}
+// standIns are where programs that are not ccbot signal: the stand-in for Claude Code does what the real one does (it stops
+// its own job at C-z, and ends the hooks that it has started), and ccbot-try asks the ccbot that it has started to stop.
+var standIns = []string{"try/demoagent/suspend.go", "try/demoagent/group.go", "cmd/ccbot-try/main.go"}
 
 func TestP2_onlyOneFileSignals(t *testing.T) {
 	root := filepath.Join("..", "..")
@@ -42,7 +45,7 @@ func TestP2_onlyOneFileSignals(t *testing.T) {
 			return err
 		}
 		for _, found := range signalling(t, path, nil) {
-			assert.Contains(t, append(standIn, signalFiles...), filepath.ToSlash(rel), found)
+			assert.Contains(t, append(standIns, signalFiles...), filepath.ToSlash(rel), found)
 		}
 		return nil
 	})
@@ -50,6 +53,23 @@ func TestP2_onlyOneFileSignals(t *testing.T) {
 	assert.Greater(t, seen, 5)
 	for _, file := range signalFiles {
 		assert.NotEmpty(t, signalling(t, filepath.Join(root, file), nil), "%s signals nothing: is this test blind?", file)
+	}
+}
+
+func TestP2_ccbotLinksNoStandIn(t *testing.T) {
+	for _, system := range []string{"linux", "darwin"} {
+		list := exec.Command("go", "list", "-deps", "ccbot/cmd/ccbot")
+		list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := list.Output()
+		require.NoError(t, err)
+		linked := strings.Fields(string(out))
+		assert.Contains(t, linked, "ccbot/internal/process")
+		for _, file := range standIns {
+			assert.NotContains(t, linked, "ccbot/"+path.Dir(file))
+		}
+		for _, pkg := range linked {
+			assert.False(t, strings.HasPrefix(pkg, "ccbot/try") || strings.HasPrefix(pkg, "ccbot/e2e"), pkg)
+		}
 	}
 }
 

@@ -1,0 +1,197 @@
+// Ccbot-try is what `ccbot try` runs: a ccbot that people try in a browser, with a stand-in of Telegram, the demo agent for
+// Claude Code (called claude, it is that agent), a tmux server and a folder of its own.
+//
+// It promises that the ccbot is the one that lies beside it, that a person's own settings of ccbot play no part, and that
+// nothing is left after Ctrl-C, unless --keep says so. It exits as the ccbot does, with 2 after wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/try/botapi"
+	"ccbot/try/demoagent"
+	"ccbot/try/privatetmux"
+)
+
+func main() {
+	if demoagent.Called(os.Args[0]) {
+		os.Exit(demoagent.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
+	}
+	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// run is the program without the process: arguments and environment in, exit code out.
+func run(args, environ []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	t := &trial{socket: "ccbot-try-" + uuid.NewString()[:8], out: stdout, api: botapi.New(botapi.Options{BotName: "ccbot"})}
+	flags := flag.NewFlagSet("ccbot try", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&t.agent, "agent", "demo", "who answers: demo, or claude for the real one")
+	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	if wrong := t.wrong(flags.Args()); wrong != "" {
+		fmt.Fprintln(stderr, "ccbot try:", wrong)
+		return 2
+	}
+	err := t.run(ctx, environ, stderr)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(stderr, "ccbot try:", err)
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return max(ended.ExitCode(), 1) // a signal has no exit code
+	}
+	return 1
+}
+
+// trial is a ccbot with everything of its own: Bot API, chat page, state folder, tmux server.
+type trial struct {
+	agent  string
+	keep   bool
+	dir    string // all of its files
+	socket string // of its tmux server
+	api    *botapi.Server
+	out    io.Writer
+}
+
+// wrong says what is wrong with the usage, "" if nothing is.
+func (t *trial) wrong(args []string) string {
+	_, missing := exec.LookPath("claude")
+	switch {
+	case len(args) > 0:
+		return fmt.Sprintf("unknown argument %q; see ccbot try --help", args[0])
+	case t.agent != "demo" && t.agent != "claude":
+		return fmt.Sprintf("--agent is demo or claude, not %q", t.agent)
+	case t.agent == "claude" && missing != nil:
+		return "claude is not on PATH; without --agent claude the demo agent plays"
+	}
+	return ""
+}
+
+// run runs the ccbot until ctx ends, and leaves nothing of it.
+func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (err error) {
+	if t.dir, err = os.MkdirTemp("", "ccbot-try-"); err != nil {
+		return err
+	}
+	l, err := t.api.Listen()
+	if err == nil {
+		served, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the ccbot has ended
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return t.api.Run(served, l) })
+		g.Go(func() error { defer stop(); return t.bot(ctx, environ, stderr) })
+		g.Go(func() error { t.greet(ctx); return nil })
+		if err = g.Wait(); errors.Is(err, context.Canceled) {
+			err = nil
+		}
+	}
+	return errors.Join(err, t.clean(context.WithoutCancel(ctx)))
+}
+
+// bot runs the ccbot that lies beside this program.
+func (t *trial) bot(ctx context.Context, environ []string, stderr io.Writer) error {
+	me, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if me, err = filepath.EvalSymlinks(me); err != nil {
+		return err
+	}
+	link, err := demoagent.Link(t.dir)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(me), "ccbot"), "run")
+	cmd.Env = t.environ(environ, link)
+	cmd.Stdout, cmd.Stderr = t.out, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("ccbot: %w", err)
+	}
+	return context.Canceled // the ccbot was asked to stop, and the trial ends with it
+}
+
+// settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's, but for inherited.
+var (
+	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR",
+		"KILL_", "IDLE_", "ARCHIVE_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
+	inherited = []string{"LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG", "CCBOT_FAILPOINT", "CCBOT_FAILFILE"}
+)
+
+// environ is the environment of the trial's ccbot; agent is the demo agent's command.
+func (t *trial) environ(environ []string, agent string) []string {
+	own := []string{"TELEGRAM_BOT_TOKEN=" + t.api.Token(), "TELEGRAM_API_URL=" + t.api.URL(), fmt.Sprint("ALLOWED_USERS=", t.api.PagePerson().ID()),
+		"CCBOT_DIR=" + filepath.Join(t.dir, "state"), "CCBOT_TMUX_SOCKET=" + t.socket}
+	inherited := inherited
+	if t.agent == "demo" {
+		own = append(own, "CLAUDE_COMMAND="+agent, "CLAUDE_CONFIG_DIR="+filepath.Join(t.dir, "claude-config"))
+	} else {
+		inherited = append(slices.Clone(inherited), "CLAUDE_CONFIG_DIR")
+	}
+	all := []string{"LOG_LEVEL=warn"} // the last one of a name counts
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		setting := slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(name, s) })
+		if !setting || slices.Contains(inherited, name) {
+			all = append(all, kv)
+		}
+	}
+	return append(all, own...)
+}
+
+// greet says where the chat is once the ccbot has come up.
+func (t *trial) greet(ctx context.Context) {
+	if _, err := t.api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
+		return // it never did
+	}
+	fmt.Fprintf(t.out, "\n  Open this in a browser:  %s\n\n", t.api.PageURL())
+	if _, err := exec.LookPath("claude"); err == nil && t.agent == "demo" {
+		fmt.Fprintln(t.out, "  A demo agent plays Claude Code. For your own:  ccbot try --agent claude")
+	}
+	fmt.Fprintf(t.out, "  In a terminal:  tmux -L %s attach\n  Ctrl-C ends it", t.socket)
+	if !t.keep {
+		fmt.Fprint(t.out, " and removes everything")
+	}
+	fmt.Fprint(t.out, ".\n\n")
+}
+
+// cleanPatience is how long the trial's windows may take to end.
+const cleanPatience = 15 * time.Second
+
+// clean ends the private tmux server and removes the folder.
+func (t *trial) clean(ctx context.Context) error {
+	if t.keep {
+		fmt.Fprintf(t.out, "\n  Kept: %s, and the windows: tmux -L %s attach\n", t.dir, t.socket)
+		fmt.Fprintf(t.out, "  To remove both:  tmux -L %s kill-server; sleep 1; rm -rf %s\n", t.socket, t.dir)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cleanPatience)
+	defer cancel()
+	if err := privatetmux.End(ctx, t.socket); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(t.dir); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.out, "\n  Ended; nothing is left.")
+	return nil
+}

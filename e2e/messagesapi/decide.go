@@ -1,0 +1,203 @@
+package messagesapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccbot/try/demoagent"
+)
+
+// Reply is what the stand-in answers: text, calls of one tool, or an error.
+type Reply struct {
+	Text   string
+	After  time.Duration // nothing is said before this long, the start of the answer apart
+	Over   time.Duration // the text repeats word by word for this long instead of once
+	Tool   string        // name of the tool to call; "" for none
+	Input  any           // its input
+	Calls  int           // how often it is called in this answer; 0 is once
+	Status int           // HTTP status of an error reply; 0 for none
+	Limit  time.Duration // until the end of an account's limit that the error tells; 0: it tells none
+}
+
+// calls is how many calls of the tool the answer holds.
+func (r Reply) calls() int {
+	if r.Tool == "" {
+		return 0
+	}
+	return max(r.Calls, 1)
+}
+
+// stopReason is the API's stop_reason for this reply.
+func (r Reply) stopReason() string {
+	if r.Tool != "" {
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// Decide answers a conversation. After a tool result the answer is "tool result: …"; else the last
+// text a person wrote decides by its first word:
+//
+//	say X        exactly X
+//	bash CMD     a Bash call of CMD, after the text "Running Bash."
+//	twice CMD    two Bash calls of CMD in one answer
+//	write FILE   a Write call that makes FILE (an absolute path)
+//	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
+//	agent TEXT   an Agent call: a background subagent that is told TEXT, say "bash CMD"
+//	ask          AskUserQuestion with two questions (Database, Language)
+//	ask one      AskUserQuestion with one question (Colour)
+//	ask multi    AskUserQuestion with one question of several answers (Features)
+//	ask comma    the same with commas in its labels (Parts)
+//	fetch N      a WebFetch call whose prompt has N lines
+//	plan         a plan file and ExitPlanMode
+//	slow N       "slow word" over and over for N seconds
+//	mute N       "unmuted" after N seconds without a word
+//	long N       an answer of exactly N characters with code fences and numbered lines
+//	error N      an API error with HTTP status N
+//	limit N      the error of an account that has used what it may use, for N seconds more
+//	anything     echo: anything
+func Decide(r Request) Reply {
+	if result, ok := lastToolResult(r); ok {
+		return afterTool(r, result)
+	}
+	text := lastHuman(r)
+	word, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "say":
+		return Reply{Text: rest}
+	case "bash":
+		return bash(rest, 1)
+	case "twice":
+		return bash(rest, 2)
+	case "write":
+		return Reply{Text: "Running Write.", Tool: "Write", Input: map[string]string{"file_path": rest, "content": "before\nscripted\n"}}
+	case "edit":
+		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}} // an unread file is not edited
+	case "agent":
+		return Reply{Text: "Running Agent.", Tool: "Agent",
+			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
+	case "ask":
+		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": demoagent.Questions(rest)}}
+	case "fetch": // the tool is one of those that are offered on demand
+		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
+	case "plan":
+		return startPlan(r)
+	case "slow":
+		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
+	case "mute":
+		return Reply{Text: "unmuted", After: time.Duration(number(rest, 5)) * time.Second}
+	case "long":
+		return Reply{Text: demoagent.Long(number(rest, 5000))}
+	case "error":
+		return Reply{Status: number(rest, 400)}
+	case "limit":
+		return Reply{Status: http.StatusTooManyRequests, Limit: time.Duration(number(rest, 3600)) * time.Second}
+	}
+	return Reply{Text: "echo: " + text}
+}
+
+func bash(command string, calls int) Reply {
+	return Reply{Text: "Running Bash.", Tool: "Bash", Calls: calls,
+		Input: map[string]string{"command": command, "description": "scripted command"}}
+}
+
+// lastHuman is the newest block that a person wrote. Prompts that were queued arrive merged, so the
+// newest of several blocks is meant, not the whole message.
+func lastHuman(r Request) string {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "user" {
+			continue
+		}
+		for _, b := range slices.Backward(m.Blocks) {
+			if t := HumanText(b.Text); b.Type == "text" && t != "" {
+				return t
+			}
+		}
+	}
+	return ""
+}
+
+// lastToolResult finds a tool result that is newer than anything a person wrote. After a refused call
+// the CLI puts the result and the next prompt into one message: then the prompt counts.
+func lastToolResult(r Request) (Block, bool) {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "user" {
+			continue
+		}
+		for _, b := range slices.Backward(m.Blocks) {
+			if b.Type == "tool_result" {
+				return b, true
+			}
+			if b.Type == "text" && HumanText(b.Text) != "" {
+				return Block{}, false
+			}
+		}
+	}
+	return Block{}, false
+}
+
+func afterTool(r Request, result Block) Reply {
+	word, rest, _ := strings.Cut(lastHuman(r), " ")
+	switch name := toolName(r, result.ToolID); {
+	case name == "ToolSearch" && word == "fetch":
+		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
+			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}
+	case name == "Write" && !result.IsError && word == "plan":
+		return exitPlan()
+	case name == "Read" && !result.IsError && word == "edit":
+		return Reply{Text: "Running Edit.", Tool: "Edit",
+			Input: map[string]string{"file_path": strings.TrimSpace(rest), "old_string": "before", "new_string": "after"}}
+	}
+	return Reply{Text: "tool result: " + result.Text}
+}
+
+func toolName(r Request, id string) string {
+	for _, m := range r.Messages {
+		for _, b := range m.Blocks {
+			if b.Type == "tool_use" && b.ToolID == id {
+				return b.ToolName
+			}
+		}
+	}
+	return ""
+}
+
+const plan = "# Scripted plan\n\n1. Do the first thing\n2. Do the second thing\n"
+
+var planFile = regexp.MustCompile(`/[^\s"'\\]+/plans/[^\s"'\\]+\.md`)
+
+// startPlan writes the plan file first where the conversation names one: without the file the CLI
+// asks its short question ("Exit plan mode?") and not the full one.
+func startPlan(r Request) Reply {
+	path := planFile.Find(r.Body)
+	if path == nil {
+		return exitPlan()
+	}
+	return Reply{Text: "Writing the plan.", Tool: "Write", Input: map[string]string{"file_path": string(path), "content": plan}}
+}
+
+func exitPlan() Reply {
+	return Reply{Text: "Running ExitPlanMode.", Tool: "ExitPlanMode", Input: map[string]string{"plan": plan}}
+}
+
+func number(s string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return n
+}
+
+func inputJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
+}

@@ -1,0 +1,94 @@
+package botapi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Group makes a group (id below 0) that the bot and everybody belongs to. A forum has topics.
+func (s *Server) Group(id int64, title string, forum bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kind := "group"
+	if id < supergroupBelow || forum {
+		kind = "supergroup"
+	}
+	s.chats[id] = &chat{Chat: Chat{ID: id, Type: kind, Title: title, IsForum: forum}}
+}
+
+// Migrate makes a supergroup of a group, as a person does it: it has a new id from now on, which should be below
+// -1000000000000, and every call about the old one is refused with migrate_to_chat_id. Its messages stay behind. The bot
+// is told in both chats.
+func (p *Person) Migrate(from, to int64) error {
+	s := p.srv
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.chats[from]
+	if old == nil || old.Type != "group" {
+		return fmt.Errorf("stand-in: migrate %d: not a basic group", from)
+	}
+	fresh := &chat{Chat: Chat{ID: to, Type: "supergroup", Title: old.Title}}
+	s.chats[to], old.movedTo = fresh, to
+	left, came := s.newMessageLocked(old, p.user, 0), s.newMessageLocked(fresh, p.user, 0)
+	left.MigratedTo, came.MigratedFrom = to, from
+	s.receiveLocked(left)
+	s.receiveLocked(came)
+	return nil
+}
+
+// OpenTopic makes a topic in a forum or in a private chat, as a person does it. It returns the topic's thread.
+func (p *Person) OpenTopic(chatID int64, name string) int {
+	s := p.srv
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.openChatLocked(p.user, chatID)
+	color := topicColors[len(c.topics)%len(topicColors)]
+	m := s.newPersonMessageLocked(p.user, chatID, 0, 0)
+	m.Thread, m.IsTopicMessage = m.ID, true
+	m.TopicCreated = &TopicCreated{Name: name, IconColor: color}
+	c.addTopic(&topic{ID: m.ID, Name: name, Color: color})
+	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
+	s.receiveLocked(m)
+	return m.Thread
+}
+
+// DeleteTopic takes a topic away with all its messages, as a person does it. The bot is not told; what it sends there is
+// refused from now on.
+func (p *Person) DeleteTopic(chatID int64, thread int) error {
+	s := p.srv
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.chats[chatID]
+	if c == nil || c.topics[thread] == nil {
+		return fmt.Errorf("stand-in: delete topic %d of %d: there is none", thread, chatID)
+	}
+	s.dropTopicLocked(c, thread)
+	return nil
+}
+
+func (c *chat) addTopic(t *topic) {
+	if c.topics == nil {
+		c.topics = map[int]*topic{}
+	}
+	c.topics[t.ID] = t
+}
+
+func (s *Server) dropTopicLocked(c *chat, thread int) {
+	delete(c.topics, thread)
+	for _, m := range slices.Clone(c.messages) {
+		if m.Thread == thread {
+			s.deleteLocked(m)
+		}
+	}
+	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
+}
+
+func (c *chat) topicList() []topicView {
+	out := []topicView{}
+	for _, t := range c.topics {
+		out = append(out, topicView{ID: t.ID, Name: t.Name, Closed: t.Closed})
+	}
+	slices.SortFunc(out, func(a, b topicView) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}

@@ -1,0 +1,52 @@
+package botapi_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
+)
+
+func TestMigratedGroup(t *testing.T) {
+	const old, fresh = -500, -1_000_000_000_500
+	srv, p := started(t, botapi.Options{})
+	srv.Group(old, "Team", false)
+	say := func(chat int64) reply {
+		return call(t, srv, "sendMessage", map[string]string{"chat_id": strconv.FormatInt(chat, 10), "text": "x"})
+	}
+	require.True(t, say(old).OK)
+	require.NoError(t, p.Migrate(old, fresh))
+	for _, method := range []string{"sendMessage", "sendChatAction", "getChat", "deleteMessage"} {
+		r := call(t, srv, method, map[string]string{"chat_id": strconv.Itoa(old), "text": "x", "action": "typing", "message_id": "1"})
+		assert.Equal(t, "Bad Request: group chat was upgraded to a supergroup chat", r.Description, method)
+		assert.EqualValues(t, fresh, r.Parameters.MigrateTo, method)
+	}
+	assert.True(t, say(fresh).OK)
+	got := updates(t, srv)
+	require.Len(t, got, 2)
+	assert.EqualValues(t, fresh, got[0].Message.MigrateToChatID)
+	assert.EqualValues(t, old, got[1].Message.MigrateFromChatID)
+	require.Error(t, p.Migrate(old+1, fresh), "there is no such group")
+	require.Error(t, p.Migrate(fresh, fresh-1), "it is one already")
+}
+
+func TestTopicsOfPeople(t *testing.T) {
+	srv, p := started(t, botapi.Options{})
+	thread := p.OpenTopic(alice, "blog")
+	p.SendIn(alice, thread, "hello")
+	got := updates(t, srv)
+	require.Len(t, got, 2)
+	assert.Equal(t, "blog", got[0].Message.ForumTopicCreated.Name)
+	assert.Equal(t, thread, got[1].Message.MessageThreadID)
+	say := func() reply {
+		return call(t, srv, "sendMessage", map[string]string{"chat_id": "42", "message_thread_id": strconv.Itoa(thread), "text": "x"})
+	}
+	require.True(t, say().OK)
+	require.NoError(t, p.DeleteTopic(alice, thread))
+	assert.Equal(t, "Bad Request: message thread not found", say().Description)
+	assert.Empty(t, srv.Messages(alice), "its messages went with it")
+	require.Error(t, p.DeleteTopic(alice, thread))
+}

@@ -1,0 +1,188 @@
+package demoagent
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Step is one answer of the pretended model: text, then at most one tool call, or an end of another kind.
+type Step struct {
+	Text  string
+	Over  time.Duration // the text is repeated word by word for this long
+	Tool  *Call         // asked for after the text
+	Error string        // the API failed with this
+	Crash bool          // the process ends here, with status 3
+	Child time.Duration // a real `sleep` of this length runs as a tool's child, in a session of its own
+	Arm   bool          // the next paste opens a permission dialog
+}
+
+// Call is a tool call.
+type Call struct {
+	Name       string // Bash, Edit, Write, Agent, AskUserQuestion, ExitPlanMode
+	Command    string // of Bash, and what an Agent runs
+	Path       string // of Edit and Write
+	Questions  []Question
+	Plan       string
+	Background bool // a subagent asks for it, while the session itself may be idle
+}
+
+// Question is one page of AskUserQuestion.
+type Question struct {
+	Question    string   `json:"question"`
+	Header      string   `json:"header"`
+	Options     []Option `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+}
+
+// Option is one possible answer.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// Input is the tool_input of the call as hooks and transcript show it.
+func (c Call) Input() map[string]any {
+	switch c.Name {
+	case "Bash":
+		return map[string]any{"command": c.Command, "description": "Run the command you asked for"}
+	case "AskUserQuestion":
+		return map[string]any{"questions": c.Questions}
+	case "Edit":
+		return map[string]any{"file_path": c.Path, "old_string": editOld, "new_string": editNew, "replace_all": false}
+	case "Write":
+		return map[string]any{"file_path": c.Path, "content": "# Notes\n\nThe demo agent would write this.\n"}
+	case "Agent":
+		return map[string]any{"description": "demo agent", "prompt": c.Command, "subagent_type": subagentType}
+	}
+	return map[string]any{"plan": c.Plan, "planFilePath": "~/.claude/plans/demo-plan.md"}
+}
+
+// longest bounds what a prompt can ask for.
+const longest = time.Hour
+
+// Decide tells what happens for a prompt; its first word decides:
+//
+//	say X              X, exactly
+//	bash CMD           asks for permission to run CMD and pretends to run it; "sleep N" in it takes its time
+//	edit FILE          asks for permission to change FILE and pretends to
+//	write FILE         asks for permission to write FILE and pretends to
+//	agent CMD          a background subagent that asks for permission to run CMD, also after the turn
+//	ask                two questions with options (Database, Language)
+//	ask one            one question (Colour)
+//	ask multi          one question with several answers (Features)
+//	ask comma          the same with commas in its labels (Parts)
+//	plan               a plan that wants approval
+//	slow N             words for N seconds
+//	code               an answer with code, a table, lists, a quote
+//	long N             an answer of exactly N characters, numbered lines and code fences
+//	error              the API fails
+//	crash              exits with status 3 and leaves its presence file behind
+//	child N            a tool call whose child (a `sleep N`) is real and outlives a SIGKILL of the agent
+//	dialog-on-paste    the next paste opens a permission dialog before its Enter comes
+//	help               what can be tried
+//	anything else      a friendly answer that quotes it
+func Decide(prompt string) []Step {
+	prompt = strings.TrimSpace(prompt)
+	word, rest, _ := strings.Cut(prompt, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "say":
+		return []Step{{Text: rest}}
+	case "bash":
+		return []Step{{Text: "Let me run that.", Tool: &Call{Name: "Bash", Command: rest}}}
+	case "edit":
+		return []Step{{Text: "Let me change that.", Tool: &Call{Name: "Edit", Path: rest}}}
+	case "write":
+		return []Step{{Text: "Let me write that.", Tool: &Call{Name: "Write", Path: rest}}}
+	case "agent":
+		return []Step{{Text: "I let an agent do that.", Tool: &Call{Name: "Agent", Command: rest}}}
+	case "ask":
+		return []Step{{Text: "I need to know something first.", Tool: &Call{Name: "AskUserQuestion", Questions: Questions(rest)}}}
+	case "plan":
+		return []Step{{Text: "Here is a plan.", Tool: &Call{Name: "ExitPlanMode", Plan: planText}}}
+	case "slow":
+		return []Step{{Text: "slow word", Over: seconds(rest, 10)}}
+	case "child":
+		return []Step{{Text: "Starting a child process.", Child: seconds(rest, 60)}}
+	}
+	return decideWhole(word, rest, prompt)
+}
+
+// decideWhole answers the words that stand alone: in a sentence they are just words.
+func decideWhole(word, rest, prompt string) []Step {
+	if strings.EqualFold(word, "long") {
+		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
+			return []Step{{Text: Long(n)}}
+		}
+	}
+	switch strings.ToLower(prompt) {
+	case "help", "hello", "hi":
+		return []Step{{Text: helpText}}
+	case "code":
+		return []Step{{Text: codeText}}
+	case "long":
+		return []Step{{Text: Long(6000)}}
+	case "error":
+		return []Step{{Error: "API Error: 500 The demo API failed because you asked it to"}}
+	case "crash":
+		return []Step{{Crash: true}}
+	case "dialog-on-paste":
+		return []Step{{Text: "Armed: the next paste opens a permission dialog.", Arm: true}}
+	}
+	return []Step{{Text: quoteAnswer(prompt)}}
+}
+
+// Result is what became of a tool call.
+type Result struct {
+	Text    string // the tool's output, or why it did not run
+	Denied  bool   // a hook said no; the turn goes on
+	Message string // what the hook said
+}
+
+// afterTool is what the model says once it has the result.
+func afterTool(c Call, r Result) []Step {
+	switch {
+	case r.Denied && r.Message != "":
+		return []Step{{Text: fmt.Sprintf("I did not do it. You said: %s", r.Message)}}
+	case r.Denied:
+		return []Step{{Text: "I did not do it, as you wish."}}
+	case c.Name == "Bash":
+		return []Step{{Text: fmt.Sprintf("I pretended to run it. The invented result:\n\n```\n%s\n```", r.Text)}}
+	case c.Name == "Edit", c.Name == "Write":
+		return []Step{{Text: "I pretended to write the file."}}
+	case c.Name == "Agent":
+		return []Step{{Text: "The agent works in the background."}}
+	case c.Name == "ExitPlanMode":
+		return []Step{{Text: "Plan approved. I pretend to carry it out: *step 1*, *step 2*, **done**."}}
+	}
+	return []Step{{Text: "Thank you. " + r.Text}}
+}
+
+// pretend invents the output of a command. Nothing is ever run.
+func pretend(command string) string {
+	if words, ok := strings.CutPrefix(command, "echo "); ok && !strings.ContainsAny(words, "><|;&$`\"'\\*") {
+		return words
+	}
+	return "(pretended: " + command + ")"
+}
+
+var sleeps = regexp.MustCompile(`\bsleep (\d{1,6})\b`)
+
+// takes is how long a command pretends to run.
+func takes(command string) time.Duration {
+	if m := sleeps.FindStringSubmatch(command); m != nil {
+		return seconds(m[1], 0)
+	}
+	return 0
+}
+
+func seconds(s string, otherwise int) time.Duration {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		n = otherwise
+	}
+	return min(time.Duration(n)*time.Second, longest)
+}

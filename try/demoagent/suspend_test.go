@@ -1,0 +1,94 @@
+package demoagent
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/demoagent/agenttest"
+)
+
+func TestSuspendInAShell(t *testing.T) {
+	s := newStage(t)
+	id := uuid.New()
+	w := agenttest.Start(t, agenttest.Spec{Argv: []string{"/bin/bash", "--norc", "--noprofile"}, Env: append(s.env, "PS1=shell> "), Dir: s.cwd})
+	w.WaitFor("shell>")
+	w.Type("'" + s.link + "' --session-id " + id.String())
+	w.Press("Enter")
+	s.waitAny("idle")
+
+	w.Press("C-z")
+	w.WaitFor("Claude Code is suspended.", "Stopped")
+	assert.Equal(t, "bash", w.Format("#{pane_current_command}"))
+	w.Type("echo $((6*7)) by the shell")
+	w.Press("Enter")
+	w.WaitFor("42 by the shell")
+
+	w.Type("fg")
+	w.Press("Enter")
+	w.WaitFor("manual mode on")
+	assert.Equal(t, "claude", w.Format("#{pane_current_command}"))
+	w.Submit("say back")
+	w.WaitFor("● back")
+	assert.Equal(t, []string{"say back"}, s.submitted())
+
+	w.Submit("/exit")
+	w.WaitFor("--resume " + id.String())
+}
+
+// waitAny waits until the only session there is has that status.
+func (s *stage) waitAny(status string) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		files, err := filepath.Glob(filepath.Join(s.config, "sessions", "*.json"))
+		if err != nil || len(files) != 1 {
+			return false
+		}
+		data, err := os.ReadFile(files[0])
+		var p presence
+		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
+	}, 20*time.Second, 10*time.Millisecond, "waiting for presence %q", status)
+}
+
+func TestSuspendWithoutAShell(t *testing.T) {
+	s := newStage(t)
+	w, _ := s.idle()
+	w.Press("C-z")
+	w.WaitFor("Claude Code is suspended.")
+	w.Submit("say nothing")
+	w.WaitFor("say nothing") // the terminal has it, and will drop it
+	signalPID(t, "-CONT", w.PID())
+	w.WaitFor("manual mode on")
+	w.Submit("say back")
+	w.WaitFor("● back")
+	assert.Equal(t, []string{"say back"}, s.submitted())
+}
+
+func TestResumeInside(t *testing.T) {
+	s := newStage(t)
+	old, now := uuid.New(), uuid.New()
+	first, _ := s.idle("--session-id", old.String())
+	first.Submit("say first")
+	first.WaitFor("● first")
+	s.waitStatus(first, "idle")
+
+	other := *s
+	other.t = t
+	w, _ := other.idle("--session-id", now.String())
+	w.Submit("/resume " + uuid.NewString())
+	w.WaitFor("No conversation found")
+	w.Submit("/resume " + old.String())
+	w.WaitFor("❯ say first", "● first")
+	s.waitEvent("SessionEnd/resume")
+	assert.Equal(t, old.String(), s.waitEvent("SessionStart/resume")["session_id"])
+	assert.Equal(t, old, s.waitStatus(w, "idle").SessionID)
+	w.Submit("say second")
+	w.WaitFor("● second")
+	assert.Contains(t, s.shape(old), "user say second")
+}

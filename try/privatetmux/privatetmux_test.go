@@ -1,0 +1,50 @@
+package privatetmux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+)
+
+func TestNothingIsLeft(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
+		t.Skip("SKIPPED: tmux is not installed")
+	}
+	name := fmt.Sprintf("ccbot-test-private-%d", os.Getpid())
+	require.NoError(t, End(t.Context(), name), "there is none yet")
+	out, err := exec.Command("tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid} #{socket_path}",
+		"sleep 86400 & wait").Output()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, End(context.Background(), name)) }) // where the test failed before
+	var server, shell int
+	var socket string
+	_, err = fmt.Sscan(string(out), &server, &shell, &socket)
+	require.NoError(t, err)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	var all []process.Identity
+	require.Eventually(t, func() bool {
+		snap, err := table.Snapshot(t.Context())
+		require.NoError(t, err)
+		all = append(withDescendants(snap, shell), withDescendants(snap, server)...)
+		below := snap.Descendants(shell)
+		return len(below) == 1 && strings.HasPrefix(below[0].Comm, "sleep")
+	}, 20*time.Second, 20*time.Millisecond)
+
+	require.NoError(t, End(t.Context(), name))
+	for _, id := range all {
+		assert.Equal(t, process.Gone, table.Liveness(id), "process %d", id.PID)
+	}
+	assert.NoFileExists(t, socket)
+	require.NoError(t, End(t.Context(), name), "nor is there one now")
+}
