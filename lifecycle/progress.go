@@ -60,7 +60,7 @@ const sameEnd = 2 * time.Second
 
 // keepDoing puts what the agent does into the record, and says whether it is
 // something else than before; saving is the caller's.
-func keepDoing(w *work, now phase.Now, seen sighting) (news bool) {
+func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.view.Now
@@ -108,8 +108,8 @@ func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
 	return nil
 }
 
-// sighting is what one look at the phase adds to those before.
-type sighting struct {
+// turnNews is what one look at the phase adds to the looks before.
+type turnNews struct {
 	changed bool          // it was another one at the look before
 	fresh   bool          // a turn has ended, as far as this look can tell
 	since   time.Time     // since when it is this one
@@ -119,7 +119,7 @@ type sighting struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen has left a
 // new presence file.
-func (w *work) seePhase(p Phase) (seen sighting) {
+func (w *work) seePhase(p Phase) (seen turnNews) {
 	now, by := w.view.Now, w.view.Presence.UpdatedAt
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
@@ -153,6 +153,17 @@ func (w *work) keepProgress() bool {
 	news := !next.Same(w.r.Progress)
 	w.r.Progress = next
 	return news
+}
+
+// keepUsage puts what the status line said into the record, and says whether
+// that is news; saving is the caller's.
+func (w *work) keepUsage() bool {
+	now := w.Observer.usage(*w.r)
+	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
+		return false
+	}
+	w.r.Usage = now
+	return true
 }
 
 // gitLook is one look at a session's repository.

@@ -231,7 +231,7 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 		return f, nil
 	}
 	var err error
-	if f.Nested, err = v.isBelow(ctx, a.agent); err != nil {
+	if f.Nested, err = v.Evidence.RunsBelowAgent(ctx, a.agent); err != nil {
 		return f, err
 	}
 	survey, err := v.Evidence.Survey(ctx, owners)

@@ -127,8 +127,9 @@ func (l *lives) Survey(context.Context, []session.Record) (evidence.Survey, erro
 	return s, nil
 }
 
-func (l *lives) AgentAbove(_ context.Context, chain []process.Process) (evidence.Above, error) {
-	return evidence.Above{Found: slices.ContainsFunc(chain, func(p process.Process) bool { return p.PID > below })}, nil
+func (l *lives) RunsBelowAgent(_ context.Context, id process.Identity) (bool, error) {
+	p, _ := l.Inspect(id.PID)
+	return p.PPID > below, nil
 }
 
 func (l *lives) Windows(context.Context, []tmux.Pane) ([]evidence.Window, error) { return nil, nil }

@@ -107,32 +107,10 @@ func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Ide
 	for _, writers := range s.Writers {
 		for _, w := range writers {
 			if _, known := found[w.Identity]; !known && w.Adoptable() {
-				below, err := v.isBelow(ctx, w.Identity)
+				below, err := v.Evidence.RunsBelowAgent(ctx, w.Identity)
 				found[w.Identity] = below || err != nil
 			}
 		}
 	}
 	return found
 }
-
-// isBelow says whether a process runs below an agent, as a nested one does that
-// a tool call has started.
-func (v *Recovery) isBelow(ctx context.Context, id process.Identity) (bool, error) {
-	above, err := v.Evidence.AgentAbove(ctx, v.ancestors(id.PID))
-	return above.Found, err
-}
-
-// ancestors are what a process runs below, nearest first. A parent that cannot be
-// read ends the line: it is another user's, and no agent of ours is above it.
-func (v *Recovery) ancestors(pid int) (line []process.Process) {
-	p, err := v.Processes.Inspect(pid)
-	for err == nil && p.PPID > 1 && len(line) < maxDepth {
-		if p, err = v.Processes.Inspect(p.PPID); err == nil {
-			line = append(line, p)
-		}
-	}
-	return line
-}
-
-// maxDepth ends a walk through a table that changes under it.
-const maxDepth = 64

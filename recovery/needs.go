@@ -43,7 +43,7 @@ type Evidence interface {
 	// Survey looks at all processes once. With an error it still tells who lives.
 	Survey(ctx context.Context, records []session.Record) (evidence.Survey, error)
 	Windows(ctx context.Context, panes []tmux.Pane) ([]evidence.Window, error)
-	AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
+	RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error)
 }
 
 // Lives are the changes to a session, each on its own worker. None of them tells

@@ -190,7 +190,7 @@ func (c config) refuseAgents(ctx context.Context, environ []string, table *proce
 	if err != nil {
 		return err
 	}
-	return refuseAgents(ctx, sources, table)
+	return refuseAgents(ctx, sources)
 }
 
 // purgedLines lists the records that have left by their age, the latest first, below the backups.

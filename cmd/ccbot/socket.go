@@ -25,8 +25,10 @@ import (
 
 // socket answers what comes through ccbot.sock.
 type socket struct {
-	agents agents
-	relay  interface {
+	agents interface {
+		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
+	}
+	relay interface {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	}
 	files interface {

@@ -36,25 +36,33 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 		if id, ok := bound[p.Identity]; ok {
 			return Above{Agent: p.Identity, Session: id, Found: true}, nil
 		}
-		present, err := s.present(ctx, p.Identity)
-		if err != nil {
-			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, err)
-		}
-		if present {
+		switch f, err := s.Presences.Read(ctx, p.PID); {
+		case err == nil && f.ProcStart == p.Start:
 			return Above{Agent: p.Identity, Found: true}, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, err)
 		}
 	}
 	return Above{}, nil
 }
 
-// present says whether exactly this process has a presence file.
-func (s *Sources) present(ctx context.Context, id process.Identity) (bool, error) {
-	f, err := s.Presences.Read(ctx, id.PID)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
+// Line is a process and what is above it, nearest first. What cannot be read ends
+// it: that is another user's, and no agent of ours is above it.
+func (s *Sources) Line(pid int) (line []process.Process) {
+	for pid > 0 && len(line) < 64 { // the processes change under the walk
+		p, err := s.Processes.Inspect(pid)
+		if err != nil {
+			break
+		}
+		line, pid = append(line, p), p.PPID
 	}
-	return f.ProcStart == id.Start, nil
+	return line
+}
+
+// RunsBelowAgent says whether a process runs below an agent, as a nested agent does
+// that a tool call has started.
+func (s *Sources) RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error) {
+	line := s.Line(id.PID)
+	above, err := s.AgentAbove(ctx, line[min(1, len(line)):])
+	return above.Found, err
 }

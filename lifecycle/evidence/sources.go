@@ -136,13 +136,9 @@ func (s *Sources) Ours(p tmux.Pane) bool { return strings.HasPrefix(p.Tag, s.Ins
 // Living are those that are not proven gone. What ended before it could be
 // identified names nobody.
 func (s *Sources) Living(who []process.Identity) []process.Identity {
-	var alive []process.Identity
-	for _, id := range who {
-		if id.Valid() && s.Processes.Liveness(id) != process.Gone {
-			alive = append(alive, id)
-		}
-	}
-	return alive
+	return slices.DeleteFunc(slices.Clone(who), func(id process.Identity) bool {
+		return !id.Valid() || s.Processes.Liveness(id) == process.Gone
+	})
 }
 
 // readPresences takes what presence files say. A file of a process that is gone,

@@ -64,10 +64,8 @@ func agentIn(window tmux.WindowID, writers []Writer) (agent *Writer) {
 
 // mentioned are all conversations that anything speaks of.
 func (e *Evidence) mentioned() (ids []uuid.UUID) {
-	seen := map[uuid.UUID]bool{uuid.Nil: true}
 	add := func(id uuid.UUID) {
-		if !seen[id] {
-			seen[id] = true
+		if id != uuid.Nil && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
