@@ -13,13 +13,15 @@ import (
 // agent is gone nothing tells whose it was. seen is the table from before the
 // end, which shows what has lost its parent since.
 func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace {
-	return process.Grace{Term: termAfter, Kill: max(w.KillGrace, termAfter), BeforeKill: func(ctx context.Context) error {
+	grace := w.grace()
+	grace.BeforeKill = func(ctx context.Context) error {
 		below := w.below(seen, id)
 		if now, err := w.Processes.Snapshot(ctx); err == nil {
 			below = append(below, w.below(now, id)...)
 		}
 		return w.noteBelow(id, below)
-	}}
+	}
+	return grace
 }
 
 // noteBelow is called for several processes at once.
@@ -99,7 +101,10 @@ func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure
 	if err != nil {
 		return nil, []Failure{{Kind: FailureProcesses, Detail: err.Error()}}
 	}
-	spared := w.withBelow(table, w.apart())
+	spared := w.apart()
+	for _, id := range w.apart() {
+		spared = append(spared, w.below(table, id)...)
+	}
 	orphans = slices.DeleteFunc(orphans, func(id process.Identity) bool { return slices.Contains(spared, id) })
 	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
 	endings, errs := w.endEach(ctx, orphans, prove, func(process.Identity) process.Grace { return w.grace() })
@@ -142,15 +147,6 @@ func (w *work) orphaned() (orphans []process.Identity) {
 		}
 	}
 	return orphans
-}
-
-// withBelow are processes and all that runs below them.
-func (w *work) withBelow(table process.Snapshot, who []process.Identity) []process.Identity {
-	all := slices.Clone(who)
-	for _, id := range who {
-		all = append(all, w.below(table, id)...)
-	}
-	return all
 }
 
 // livingTools are the noted tools that are not proven gone: nothing else clears

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -204,18 +203,4 @@ func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 		}
 	}
 	return nil
-}
-
-// capture reads the pane's screen into the view; without it the view is blind,
-// and nothing is typed.
-func (v *View) capture(ctx context.Context, screens Screens) {
-	history := 0
-	if v.Fate == PaneDead {
-		history = screenLines // tmux scrolls a dead pane to say that it is dead
-	}
-	text, err := screens.Capture(ctx, v.Pane.ID, history)
-	if err != nil {
-		return
-	}
-	v.Screen, v.Captured = claudeui.Read(text), true
 }

@@ -35,28 +35,20 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		s.kit.agenda.lookAt(e.ClaudePID) // it may have come to another session's conversation
 	}
 	err = s.do(ctx, id, func(w *work) error {
-		if !w.ofBoundAgent(e) {
+		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
+		switch {
+		case w.r.Binding == nil || w.r.Binding.Agent != sender:
 			return nil
+		case e.Name == hookwire.SessionStart:
+			return w.reported(ctx, e)
 		}
-		return w.hear(ctx, e)
+		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
 	s.Wake(id)
 	return err
-}
-
-func (w *work) ofBoundAgent(e hookwire.Event) bool {
-	b := w.r.Binding
-	return b != nil && b.Agent == process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
-}
-
-func (w *work) hear(ctx context.Context, e hookwire.Event) error {
-	if e.Name == hookwire.SessionStart {
-		return w.reported(ctx, e)
-	}
-	return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 }
 
 // reported notes that the agent is there, since when and in which window, and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeui"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -57,7 +58,13 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v.Behind = v.Adopted && !o.front(*r.Binding)
 	o.lookAtRequests(r, &v)
 	if o.Screens != nil && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) { // else the screen is a shell's, or whose it may be
-		v.capture(ctx, o.Screens)
+		history := 0
+		if v.Fate == PaneDead {
+			history = screenLines // tmux scrolls a dead pane to say that it is dead
+		}
+		if text, err := o.Screens.Capture(ctx, v.Pane.ID, history); err == nil { // else nothing is typed
+			v.Screen, v.Captured = claudeui.Read(text), true
+		}
 	}
 	return v
 }
