@@ -64,7 +64,7 @@ func (p person) Attach(t *testing.T, w tmux.WindowID, how tmuxtest.Terminal) str
 	default:
 		argv = []string{"attach-session", "-t", w.String()}
 	}
-	window := []string{"new-window", "-d", "-P", "-F", "#{pane_tty}", "-t", p.control()+":", "--", "env", "-u", "TMUX", "tmux", "-L", p.name}
+	window := []string{"new-window", "-d", "-P", "-F", "#{pane_tty}", "-t", p.control() + ":", "--", "env", "-u", "TMUX", "tmux", "-L", p.name}
 	tty := p.tmux(t, append(window, argv...)...)
 	t.Cleanup(func() { p.Detach(t, tty) })
 	eventually(t, func() bool { return p.client(t, tty, "#{window_id}") == w.String() })
