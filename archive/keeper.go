@@ -42,7 +42,7 @@ type Copies interface {
 	Keep(id uuid.UUID) error
 	Expire() error
 	// Erase removes all copies of a record.
-	Erase(id uuid.UUID) error
+	Erase(ctx context.Context, id uuid.UUID) error
 }
 
 // purgeEvery is the time between two looks for records that have expired.
@@ -189,16 +189,16 @@ var ErrNotOver = errors.New("the session is not over")
 // what a crash has cut short. A record that is there no more may still have copies. Nobody may make a backup meanwhile.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
-		if !r.State.Resumable() {
+		if !r.State.Over() {
 			return false, ErrNotOver
 		}
-		if err := k.Copies.Erase(id); err != nil {
+		if err := k.Copies.Erase(ctx, id); err != nil {
 			return false, err
 		}
 		return true, k.Clear(ctx, r)
 	})
 	if errors.Is(err, session.ErrNotFound) {
-		return k.Copies.Erase(id)
+		return k.Copies.Erase(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("forget session %s: %w", id, err)

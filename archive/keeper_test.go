@@ -161,7 +161,7 @@ func (c *copies) Expire() error {
 	return nil
 }
 
-func (c *copies) Erase(id uuid.UUID) error {
+func (c *copies) Erase(_ context.Context, id uuid.UUID) error {
 	if c.err == nil {
 		delete(c.kept, id)
 	}
@@ -591,7 +591,7 @@ func TestForget(t *testing.T) {
 			r := h.add(func(r *session.Record) { r.State = state })
 			h.kept[r.ID] = true
 			err := k.Forget(t.Context(), r.ID)
-			if !state.Resumable() {
+			if !state.Over() {
 				assert.ErrorIs(t, err, ErrNotOver, state)
 				assert.True(t, h.there(r.ID) && h.kept[r.ID], state)
 				continue

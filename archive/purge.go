@@ -1,12 +1,14 @@
 package archive
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // Aged is a record whose time is over.
@@ -40,8 +42,14 @@ func leaves(now time.Time, after time.Duration, r session.Record) bool {
 	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !unsaid(r))
 }
 
+// unsaid says whether the chat lacks something that the agent said: behind a record's cursors there is still text. What
+// cannot be read may hold some.
+func unsaid(r session.Record) bool {
+	return slices.ContainsFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Unsaid(math.MaxInt64) })
+}
+
 func expired(now time.Time, after time.Duration, r session.Record) bool {
-	return after > 0 && r.State.Resumable() && now.Sub(ended(r)) >= after
+	return after > 0 && r.State.Over() && now.Sub(ended(r)) >= after
 }
 
 // ended is when a session ended, as well as its record knows, or when it was brought back.

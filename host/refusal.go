@@ -69,7 +69,7 @@ func (m Sessions) refused(err error) error {
 		e.Code, e.Dir, e.Reason = cmp.Or(dirCodes[dir.Why], refusal.DirNoAccess), dir.Dir, string(dir.Why)
 	case errors.As(err, &state):
 		e.Code, e.State = refusal.WrongState, views.State(state.State)
-		e.Open = state.State.Live() && state.State != session.Stopping
+		e.Open = state.State.Open()
 	case errors.As(err, &writers):
 		e.Code, e.Writers = refusal.Writers, m.writersOf(writers.Writers)
 	case errors.As(err, &moved):

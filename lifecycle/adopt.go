@@ -109,7 +109,7 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 // boundTo finds the open session of a conversation whose agent a process is.
 func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
 	for _, r := range k.Store.Shared() {
-		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Binding != nil && r.Binding.Agent == agent && agent.Valid() {
+		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Agent() == agent && agent.Valid() {
 			return r, true
 		}
 	}
@@ -127,23 +127,11 @@ func (w *work) adoptable(q AdoptRequest) error {
 	if w.r.ClaudeSessionID != q.Claude {
 		return ErrChanged
 	}
-	refused := &StateError{State: w.r.State, Want: "adopted"}
-	if w.r.Closed == session.ClosedTransferred { // to one that was purged since
-		return refused
+	mayMove := w.r.State.MayMove(w.ownAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
+	if w.r.HandedOver() || !mayMove { // handed over to one that was purged since
+		return &StateError{State: w.r.State, Want: "adopted"}
 	}
-	switch w.r.State {
-	case session.Lost, session.Failed, session.Abandoned:
-		return nil
-	case session.Archived, session.Completed: // on purpose
-		if q.Asked {
-			return nil
-		}
-	case session.Running:
-		if w.ownAgent(*w.r) == process.Gone {
-			return nil
-		}
-	}
-	return refused
+	return nil
 }
 
 // chosen is the writer that is to be adopted, if it is the only one.
@@ -228,7 +216,7 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 		return nil, err
 	}
 	if c, ok := w.r.Cursor(); ok && c.Path == path {
-		if unsaid(c, tail) {
+		if c.Unsaid(tail) {
 			return cursors, nil
 		}
 		cursors = cursors[:len(cursors)-1]
@@ -238,24 +226,6 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 		return nil, err
 	}
 	return append(cursors, end), nil
-}
-
-// unsaid says whether the chat may still have to show something that stands
-// before an offset.
-func unsaid(c transcript.Cursor, before int64) bool {
-	reader := transcript.Open(c)
-	defer reader.Close()
-	for {
-		item, ok, err := reader.Next()
-		switch {
-		case err != nil:
-			return true
-		case !ok || item.At.Offset >= before:
-			return false
-		case item.Spoken():
-			return true
-		}
-	}
 }
 
 // keepUp follows an adopted agent into another conversation, through /clear or

@@ -60,13 +60,12 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 }
 
 func decideLife(r session.Record, v View, head *Prompt) Decision {
-	switch r.State {
-	case session.Stopping:
+	switch {
+	case r.State == session.Stopping:
 		return Decision{Act: ActFinishStop}
-	case session.CleanupFailed:
+	case r.State == session.CleanupFailed:
 		return decideRetry(r, v.Now)
-	case session.Starting, session.Restoring, session.Running:
-	default:
+	case !r.State.Open():
 		return Decision{}
 	}
 	if d, over := decideEnd(r, v); over {

@@ -32,9 +32,7 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 
 // lookAtDialog looks at the terminal.
 func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
-	switch w.r.State {
-	case session.Starting, session.Restoring, session.Running:
-	default:
+	if !w.r.State.Open() {
 		return Dialog{}, ErrNoAgent
 	}
 	w.view = w.Observer.View(ctx, *w.r)
@@ -68,9 +66,8 @@ func dialogOf(r session.Record, v View) Dialog {
 // unready says whether an agent that was never ready shows something that is no
 // prompt box: questions before the first presence file are not all recognised.
 func unready(r session.Record, v View) bool {
-	starting := r.State == session.Starting || r.State == session.Restoring
 	seen := v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured
-	return starting && seen && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
+	return r.State.Launching() && seen && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
 }
 
 // markOf is the hash of what the keys would go to: the dialog with its cursor and

@@ -34,7 +34,7 @@ func (w *work) endRest(ctx context.Context, receipt *Receipt) {
 // not told.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
 	err = s.do(ctx, id, func(w *work) error {
-		if w.r.State.Live() || w.r.State == session.CleanupFailed || w.r.Closed == session.ClosedTransferred {
+		if !w.r.Resumable() {
 			return &StateError{State: w.r.State, Want: "cleaned up"}
 		}
 		l, err := w.leftovers(ctx)

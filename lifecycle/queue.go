@@ -18,45 +18,70 @@ import (
 // nothing, so that whoever has the prompt may queue it again, also for another session.
 // Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return enqueue(ctx, s.kit, id, key, session.State.Live)
+	return accept(ctx, s, id, key, false)
 }
 
 // Keep is Queue also for a session that is over: the prompt waits until the session is back.
 func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return enqueue(ctx, s.kit, id, key, func(session.State) bool { return true })
+	return accept(ctx, s, id, key, true)
 }
 
-func enqueue(ctx context.Context, k *kit, id uuid.UUID, key string, in func(session.State) bool) error {
-	defer k.agenda.wake(id)
-	return k.do(ctx, id, func(w *work) error {
-		switch to, err := w.passOn(key); {
-		case err != nil:
-			return err
-		case to != uuid.Nil:
-			return enqueue(ctx, k, to, key, in)
-		}
-		if !in(w.r.State) {
+func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool) error {
+	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
+		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
-		if !slices.Contains(w.r.Prompts, key) {
-			w.r.Prompts = append(w.r.Prompts, key)
-			if err := w.save(); err != nil {
-				return err
-			}
+		if err := w.enqueue(key); err != nil {
+			return err
 		}
 		w.at("prompt-saved")
-		if err := w.Prompts.HoldPrompt(key, id); err != nil {
+		if err := w.Prompts.HoldPrompt(key, w.r.ID); err != nil {
 			return fmt.Errorf("hold prompt %s: %w", key, err)
 		}
 		return nil
 	})
 }
 
+// inQueue changes something about prompts of a session. Of one that was handed over they go to its
+// successor first, and the change is made there.
+func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, change func(*work) error) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		to, moved := session.Record{}, w.r.HandedOver()
+		if moved {
+			to, moved = w.successor(id)
+		}
+		if !moved { // or its successor was purged
+			return change(w)
+		}
+		for _, key := range keys {
+			if err := w.Prompts.MovePrompt(key, to.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("pass prompt %s on to session %s: %w", key, to.ID, err)
+			}
+		}
+		return inQueue(ctx, s, to.ID, keys, change)
+	})
+}
+
+// enqueue is the one way into a session's queue: prompts that are not in it go to its end.
+func (w *work) enqueue(keys ...string) error {
+	before := len(w.r.Prompts)
+	for _, key := range keys {
+		if !slices.Contains(w.r.Prompts, key) {
+			w.r.Prompts = append(w.r.Prompts, key)
+		}
+	}
+	if len(w.r.Prompts) == before {
+		return nil
+	}
+	return w.save()
+}
+
 // SendAgain has an unproven prompt typed again when it is safe: a person has
 // decided. A crash between paste and Enter leaves the text in the box, so it is
 // treated as a paste to take back: the box is emptied of it first.
 func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
+	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
@@ -70,18 +95,14 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if err := w.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
-		if slices.Contains(w.r.Prompts, key) {
-			return nil
-		}
-		w.r.Prompts = append(w.r.Prompts, key)
-		return w.save()
+		return w.enqueue(key)
 	})
 }
 
 // Drop gives an unproven prompt up: a person has decided. If its text still
 // stands in the box, it is taken out there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
+	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		w.view = w.Observer.View(ctx, *w.r)
 		if w.holds(ctx, p) {
 			w.emptyBox(ctx)
@@ -97,14 +118,9 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 // has given its text another use. fs.ErrNotExist: it is not held any more, or it
 // is another session's.
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
-		p, err := ownPrompt(w, key)
-		if err != nil {
-			return fmt.Errorf("withdraw prompt %s: %w", key, err)
-		}
-		if p.State != Held || !slices.Contains(w.r.Prompts, key) {
-			return fmt.Errorf("withdraw prompt %s, which is %s: %w", key, p.State, fs.ErrNotExist)
+	return s.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
+		if !slices.Contains(w.r.Prompts, key) {
+			return fmt.Errorf("withdraw prompt %s, which is in no queue: %w", key, fs.ErrNotExist)
 		}
 		if err := w.Prompts.FinishPrompt(key); err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
@@ -116,65 +132,46 @@ func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 // Reword gives a prompt that is held another text: the person has edited the
 // message. fs.ErrNotExist: it is not held any more, and may have been typed.
 func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
-		switch to, err := w.passOn(key); {
-		case err != nil:
-			return err
-		case to != uuid.Nil:
-			return s.Reword(ctx, to, key, text, class)
-		}
-		p, err := ownPrompt(w, key)
+	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
+		p, err := promptIn(w, key, Held)
 		if err != nil {
-			return fmt.Errorf("reword prompt %s: %w", key, err)
-		}
-		if p.State != Held {
-			return fmt.Errorf("reword prompt %s, which is %s: %w", key, p.State, fs.ErrNotExist)
+			return err
 		}
 		p.Text, p.Class = text, class
 		return w.Prompts.SavePrompt(p)
 	})
 }
 
-// resolve changes a prompt that waits for a person. fs.ErrNotExist means that
-// it is finished; any other state is a StateError.
-func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {
-	err := s.do(ctx, id, func(w *work) error {
-		p, err := ownPrompt(w, key)
+// resolve changes a prompt of the session that is in a state; fs.ErrNotExist: it is not.
+func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		p, err := promptIn(w, key, state)
 		if err != nil {
 			return err
 		}
-		if p.State != Unproven {
-			return fmt.Errorf("prompt %s is %s: %w", key, p.State, fs.ErrNotExist)
-		}
 		return change(w, p)
 	})
-	s.Wake(id)
-	return err
+}
+
+func promptIn(w *work, key string, state PromptState) (Prompt, error) {
+	p, err := ownPrompt(w, key)
+	if err == nil && p.State != state {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, err)
+	}
+	return p, nil
 }
 
 // SettlePrompts brings the session's queue and the prompts on disk together
 // after a restart. keys are the prompts on disk that belong to the session, in
 // order. What was being typed to an agent that is gone is looked for; what is not found is told.
 func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
-		switch to, err := w.passOn(keys...); {
-		case err != nil:
+	return inQueue(ctx, s, id, keys, func(w *work) error {
+		if err := w.enqueue(keys...); err != nil {
 			return err
-		case to != uuid.Nil:
-			return s.SettlePrompts(ctx, to, keys)
-		}
-		changed := false
-		for _, key := range keys {
-			if !slices.Contains(w.r.Prompts, key) {
-				w.r.Prompts, changed = append(w.r.Prompts, key), true
-			}
-		}
-		if changed {
-			if err := w.save(); err != nil {
-				return err
-			}
 		}
 		for _, key := range slices.Clone(w.r.Prompts) {
 			p, err := ownPrompt(w, key)

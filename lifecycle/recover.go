@@ -100,7 +100,7 @@ func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id) // what failed halfway is finished by a step
 	return s.do(ctx, id, func(w *work) error {
-		if !w.r.State.Live() || w.r.State == session.Stopping {
+		if !w.r.State.Open() {
 			return nil
 		}
 		w.view = w.Observer.View(ctx, *w.r)
@@ -118,7 +118,7 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.do(ctx, id, func(w *work) error {
 		next := session.Lost
-		if w.r.State == session.Starting || w.r.State == session.Restoring {
+		if w.r.State.Launching() {
 			next = session.Failed
 		}
 		if !w.r.State.CanBecome(next) {
@@ -156,10 +156,10 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 // ownAgent is what is known of a session's agent. One that ended before it
 // could be identified, or that never was, is gone.
 func (k *kit) ownAgent(r session.Record) process.Liveness {
-	if r.Binding == nil || !r.Binding.Agent.Valid() {
+	if !r.Agent().Valid() {
 		return process.Gone
 	}
-	return k.Processes.Liveness(r.Binding.Agent)
+	return k.Processes.Liveness(r.Agent())
 }
 
 // giveUp ends the life of a session of which nothing is left, as far as anybody
@@ -185,7 +185,7 @@ func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, wh
 		switch {
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
-		case w.r.Closed == session.ClosedTransferred:
+		case w.r.HandedOver():
 			return nil // that leads to its successor
 		}
 		w.r.Closed = closed

@@ -182,7 +182,7 @@ func (w *work) restore(ctx context.Context) error {
 // show from before the end stays (P5).
 func (w *work) skipHistory() error {
 	c, ok := w.r.Cursor()
-	if !ok || unsaid(c, w.r.Tail) {
+	if !ok || c.Unsaid(w.r.Tail) {
 		return nil
 	}
 	end, err := transcript.End(c.Path)

@@ -65,24 +65,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 // conversation. It runs on no worker: a session that moves needs its own.
 func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if s.kit.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
+	if s.kit.Came == nil || len(fresh) == 0 || !r.State.MayMove(s.kit.ownAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
 		if one.Adoptable() && s.kit.Came(ctx, one) {
 			return true
 		}
-	}
-	return false
-}
-
-// mayMove says whether a session ended without anybody wanting it.
-func (s *Service) mayMove(r session.Record) bool {
-	switch r.State {
-	case session.Lost, session.Failed, session.Abandoned:
-		return true
-	case session.Running:
-		return s.kit.ownAgent(r) == process.Gone
 	}
 	return false
 }
@@ -98,8 +87,7 @@ func closed(r session.Record) int {
 // agent: while it is being started or ended its worker decides. What another
 // session goes on with, or what is too old to be meant, is that one's to tell.
 func noticed(r session.Record) bool {
-	given := r.Closed == session.ClosedTransferred || r.Closed == session.ClosedStale
-	return r.State != session.Stopping && !given && (!r.State.Live() || r.Binding != nil)
+	return r.State != session.Stopping && r.Owns() && (!r.State.Live() || r.Binding != nil)
 }
 
 // noticeable finds the sessions that have something to tell of who else writes
@@ -129,7 +117,7 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 // agent may write.
 func (k *kit) haunted(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
-	if r.State.Live() || r.State == session.CleanupFailed || r.Haunted || unknown {
+	if !r.State.Over() || r.Haunted || unknown {
 		return false
 	}
 	path := k.Observer.transcriptPath(r)

@@ -106,12 +106,12 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 
 // unbound says whether a launch has no window that is known.
 func (w *work) unbound() bool {
-	return w.r.Binding == nil && (w.r.State == session.Starting || w.r.State == session.Restoring)
+	return w.r.Binding == nil && w.r.State.Launching()
 }
 
 // stepped says whether something may be left to do for a session by itself.
 func stepped(r session.Record) bool {
-	return r.State.Live() || r.State == session.CleanupFailed || len(r.Below) > 0
+	return !r.State.Over() || len(r.Below) > 0
 }
 
 // noteHead dates a prompt from when its turn came: what waited before that, for

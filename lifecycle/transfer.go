@@ -95,14 +95,7 @@ func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
 		return nil
 	}
 	defer k.agenda.wake(id)
-	return k.do(ctx, id, func(w *work) error {
-		for _, key := range keys {
-			if !slices.Contains(w.r.Prompts, key) {
-				w.r.Prompts = append(w.r.Prompts, key)
-			}
-		}
-		return w.save()
-	})
+	return k.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
 }
 
 // closeMoved closes the record in memory. Its dead pane, if there is one, is not
@@ -148,12 +141,6 @@ func (k *kit) tellFollow(ctx context.Context, r session.Record) error {
 	return nil
 }
 
-// moved says whether a record is closed because another session goes on with its
-// conversation, and nothing is left in it that would be that one's.
-func moved(r session.Record) bool {
-	return r.Closed == session.ClosedTransferred && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
-}
-
 // successor finds the session that goes on with another one's conversation, or
 // with that of its successor.
 func (k *kit) successor(id uuid.UUID) (last session.Record, found bool) {
@@ -173,24 +160,6 @@ func (w *work) resumable() error {
 
 // reopen forgets what only concerns a session that is over.
 func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil }
-
-// passOn gives prompts that were meant for a session that has moved to its
-// successor; it is nil if there is none.
-func (w *work) passOn(keys ...string) (to uuid.UUID, err error) {
-	if w.r.Closed != session.ClosedTransferred {
-		return uuid.Nil, nil
-	}
-	successor, ok := w.successor(w.r.ID)
-	if !ok {
-		return uuid.Nil, nil
-	}
-	for _, key := range keys {
-		if err := w.Prompts.MovePrompt(key, successor.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return uuid.Nil, fmt.Errorf("pass prompt %s on to session %s: %w", key, successor.ID, err)
-		}
-	}
-	return successor.ID, nil
-}
 
 // TidyTransfer finishes what an Adopt left undone: the record that the target
 // took over from is closed, its prompts are the target's. Once more is nothing.
@@ -230,10 +199,10 @@ func (k *kit) source(t session.Record) (from session.Record, ok bool) {
 // that an error has cut short. Until it is finished each prompt may be the one's or
 // the other's, so neither does anything else.
 func (k *kit) halfMoved(r session.Record) (target uuid.UUID, half bool) {
-	if from, ok := k.source(r); ok && !moved(from) && !k.goesOn(from) {
+	if from, ok := k.source(r); ok && !from.TransferDone() && !k.goesOn(from) {
 		return r.ID, true
 	}
-	if moved(r) || k.goesOn(r) {
+	if r.TransferDone() || k.goesOn(r) {
 		return uuid.Nil, false
 	}
 	for _, t := range slices.Backward(k.Store.Shared()) {
@@ -255,10 +224,10 @@ func (k *kit) goesOn(r session.Record) bool {
 
 // finishTransfer closes this session for its successor, unless that is done.
 func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
-	if to.TookOver != w.r.ID || moved(*w.r) {
+	if to.TookOver != w.r.ID || w.r.TransferDone() {
 		return nil
 	}
-	if w.r.State.Live() && (w.r.State != session.Running || w.ownAgent(*w.r) != process.Gone) {
+	if w.r.State.MayRun(w.ownAgent(*w.r)) {
 		return &StateError{State: w.r.State, Want: "closed"}
 	}
 	return w.handOver(ctx, to, false)
@@ -268,7 +237,7 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
 	for _, t := range s.kit.Store.Shared() {
-		if from, ok := s.kit.source(t); ok && !moved(from) {
+		if from, ok := s.kit.source(t); ok && !from.TransferDone() {
 			failed = append(failed, s.TidyTransfer(ctx, t.ID))
 		}
 	}

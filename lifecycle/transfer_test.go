@@ -108,7 +108,7 @@ func TestP1_ATransferIsOneNewRecordWithWhatTheOldOneHad(t *testing.T) {
 		old := w.get(r.ID)
 		assert.Equal(t, session.Lost, old.State)
 		assert.Equal(t, session.ClosedTransferred, old.Closed)
-		assert.True(t, moved(old))
+		assert.True(t, old.TransferDone())
 		assert.False(t, old.Resumable())
 		last := old.History[len(old.History)-1]
 		assert.Equal(t, session.Rule("resume.test"), last.Rule)

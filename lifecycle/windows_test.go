@@ -291,7 +291,7 @@ func TestP4_AnArchivedOrphanHearsNothing(t *testing.T) {
 		assert.False(t, w.processes.alive(h.id))
 		assert.Equal(t, []string{"k"}, w.get(old.ID).Prompts)
 		assert.Equal(t, Held, w.prompts.state("k"))
-		assert.True(t, w.get(old.ID).State.Resumable())
+		assert.True(t, w.get(old.ID).State.Over())
 		_, err = w.restoreIt(old.ID)
 		assert.NoError(t, err)
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -118,7 +117,7 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 // may have waited for them.
 func (v *Recovery) overtaken(planned session.Record) bool {
 	r, ok := v.Store.Get(planned.ID)
-	return ok && (r.State != planned.State || agentOf(r) != agentOf(planned))
+	return ok && (r.State != planned.State || r.Agent() != planned.Agent())
 }
 
 // rule names the action in a history.
@@ -187,9 +186,9 @@ func (v *Recovery) watch(id uuid.UUID, err error) error {
 	return nil
 }
 
-// handedOver are the records that the lifecycle has taken over, or has launched
-// itself.
-func (v *Recovery) handedOver(w World) map[uuid.UUID]bool {
+// watchedIn are the records that the lifecycle watches: recovery has given them to it,
+// or it has launched their agents itself.
+func (v *Recovery) watchedIn(w World) map[uuid.UUID]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	watched := make(map[uuid.UUID]bool)
@@ -197,14 +196,6 @@ func (v *Recovery) handedOver(w World) map[uuid.UUID]bool {
 		watched[r.ID] = v.watched[r.ID] || w.launchedHere(r)
 	}
 	return watched
-}
-
-// agentOf is a record's agent; of one that has none it is zero.
-func agentOf(r session.Record) process.Identity {
-	if r.Binding == nil {
-		return process.Identity{}
-	}
-	return r.Binding.Agent
 }
 
 func (v *Recovery) at(point string) {

@@ -1,9 +1,12 @@
 package recovery_test
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -80,9 +83,36 @@ func in(t *testing.T, dir string) files {
 
 func (s *shelf) records(t *testing.T) files { t.Helper(); return in(t, s.Sessions) }
 
+// file is the path of a backup.
+func (s *shelf) file(name string) string { return filepath.Join(s.Dir, name+".tar.gz") }
+
+// backup gives what is in one, as any other program reads it.
 func (s *shelf) backup(t *testing.T, name string) files {
 	t.Helper()
-	return in(t, filepath.Join(s.Dir, name))
+	file, err := os.Open(s.file(name))
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	found := make(files)
+	for archive := tar.NewReader(unzipped); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		require.NoError(t, err)
+		data, err := io.ReadAll(archive)
+		require.NoError(t, err)
+		found[header.Name] = string(data)
+	}
+}
+
+// oldBackup makes a backup as earlier versions did: a folder.
+func (s *shelf) oldBackup(t *testing.T, name string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(s.Dir, name)
+	require.NoError(t, os.CopyFS(dir, os.DirFS(s.Sessions)))
+	return dir
 }
 
 func (s *shelf) mustMake(t *testing.T) string {
@@ -115,6 +145,14 @@ func (s *shelf) entries(t *testing.T) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// packed are the file names of backups.
+func packed(names []string) (files []string) {
+	for _, name := range names {
+		files = append(files, name+".tar.gz")
+	}
+	return files
 }
 
 func recordID(n int) uuid.UUID {
@@ -152,16 +190,16 @@ func TestP8_BackupsHoldTheBytes(t *testing.T) {
 	list, err := s.List()
 	require.NoError(t, err)
 	assert.Equal(t, []recovery.Backup{{Name: name, At: backupNoon, Records: 5}}, list)
-	for path, mode := range map[string]fs.FileMode{s.Dir: 0o700, filepath.Join(s.Dir, name): 0o700, filepath.Join(s.Dir, name, recordFile(1)): 0o600} {
+	for path, mode := range map[string]fs.FileMode{s.Dir: 0o700, s.file(name): 0o600} {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		assert.Equal(t, mode, info.Mode().Perm(), path)
 	}
 }
 
-// A backup shares what did not change with the one before, and nothing with the
-// records themselves: who writes into those in place changes no backup.
-func TestBackupsShareWhatDidNotChange(t *testing.T) {
+// A backup shares nothing with the records, nor with another one: who writes into a
+// record in place changes no backup.
+func TestABackupSharesNothingWithTheRecords(t *testing.T) {
 	s := newShelf(t.TempDir())
 	s.put(t, files{"a.json": "one", "b.json": "two"})
 	first := s.mustMake(t)
@@ -170,16 +208,6 @@ func TestBackupsShareWhatDidNotChange(t *testing.T) {
 	s.put(t, files{"a.json": "four"})
 	assert.Equal(t, files{"a.json": "one", "b.json": "two"}, s.backup(t, first))
 	assert.Equal(t, files{"a.json": "one", "b.json": "three"}, s.backup(t, second))
-
-	same := func(name string) bool {
-		a, err := os.Stat(filepath.Join(s.Dir, first, name))
-		require.NoError(t, err)
-		b, err := os.Stat(filepath.Join(s.Dir, second, name))
-		require.NoError(t, err)
-		return os.SameFile(a, b)
-	}
-	assert.True(t, same("a.json"))
-	assert.False(t, same("b.json"))
 }
 
 func TestBackupsOfNothing(t *testing.T) {
@@ -189,10 +217,10 @@ func TestBackupsOfNothing(t *testing.T) {
 	name := s.mustMake(t)
 	assert.Empty(t, s.backup(t, name))
 	s.put(t, anyBytes())
-	before, err := s.Restore(t.Context(), name)
+	done, err := s.Restore(t.Context(), name)
 	require.NoError(t, err)
 	assert.Empty(t, s.records(t))
-	assert.Equal(t, anyBytes(), s.backup(t, before.Name))
+	assert.Equal(t, anyBytes(), s.backup(t, done.Before.Name))
 }
 
 func TestBackupTimestampsAreUTCAndSort(t *testing.T) {
@@ -216,7 +244,7 @@ func TestP8_BackupsDoNotGrowWithoutBound(t *testing.T) {
 		made = append(made, s.mustMake(t))
 	}
 	want := slices.Clone(made[15:])
-	assert.Equal(t, want, s.entries(t), "the newest ten, and nothing half removed")
+	assert.Equal(t, packed(want), s.entries(t), "the newest ten, and nothing half removed")
 	for i, name := range want {
 		assert.Equal(t, files{recordFile(1): strconv.Itoa(15 + i)}, s.backup(t, name))
 	}
@@ -243,7 +271,7 @@ func TestP8_BackupsAreBoundedThoughTheClockWentBack(t *testing.T) {
 			assert.NotContains(t, s.names(t), backupNoon.Add(time.Duration(i)*time.Hour).Format("2006-01-02T15-04-05.000Z"), "the oldest went")
 		}
 	}
-	assert.Equal(t, back[2:], s.entries(t))
+	assert.Equal(t, packed(back[2:]), s.entries(t))
 }
 
 func TestP8_RestoreBringsEveryRecordBack(t *testing.T) {
@@ -273,14 +301,18 @@ func TestP8_RestoreBringsEveryRecordBack(t *testing.T) {
 			require.NoError(t, os.Symlink("nowhere", filepath.Join(s.Sessions, "link.json")))
 
 			s.setTime(backupNoon.Add(time.Hour))
-			before, err := s.Restore(t.Context(), name)
+			done, err := s.Restore(t.Context(), name)
 			require.NoError(t, err)
-			want := anyBytes()
+			before, want := done.Before, anyBytes()
+			assert.Equal(t, slices.Sorted(maps.Keys(want)), done.Names)
 			maps.Copy(want, others)
 			assert.Equal(t, want, s.records(t))
 			assert.Equal(t, recovery.Backup{Name: "2026-03-04T13-00-00.000Z", At: backupNoon.Add(time.Hour), Records: len(tt.then)}, before)
 			assert.Equal(t, tt.then, s.backup(t, before.Name), "what was there is kept")
 			assert.Equal(t, anyBytes(), s.backup(t, name))
+			lacked := maps.Clone(tt.then)
+			maps.DeleteFunc(lacked, func(name, _ string) bool { _, has := anyBytes()[name]; return has })
+			assert.Equal(t, len(lacked), done.Removed)
 			_, err = os.Lstat(filepath.Join(s.Sessions, "link.json"))
 			assert.NoError(t, err, "what is in no backup is not removed")
 
@@ -304,6 +336,8 @@ func TestBackupNames(t *testing.T) {
 	outside := filepath.Join(s.base, "2026-03-04T12-00-00.000Z")
 	require.NoError(t, os.Mkdir(outside, 0o700))
 	require.NoError(t, os.Symlink(outside, filepath.Join(s.Dir, "2027-01-01T00-00-00.000Z")))
+	require.NoError(t, os.Symlink(s.file("2026-03-04T12-00-00.000Z"), s.file("2027-01-03T00-00-00.000Z")))
+	require.NoError(t, os.Mkdir(s.file("2027-01-04T00-00-00.000Z"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "2027-01-02T00-00-00.000Z"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(s.Dir, "2027-13-02T00-00-00.000Z"), 0o700))
 	tests := []struct {
@@ -312,6 +346,7 @@ func TestBackupNames(t *testing.T) {
 		says        string
 	}{
 		{"the whole name", "2026-03-04T12-00-00.000Z", true, ""},
+		{"the whole name of the file", "2026-03-04T12-00-00.000Z.tar.gz", true, ""},
 		{"the beginning of one", "2026-04", true, ""},
 		{"the beginning of two", "2026-03-04", false, "2 begin so"},
 		{"nothing", "", false, ""},
@@ -322,6 +357,8 @@ func TestBackupNames(t *testing.T) {
 		{"a dot", ".", false, ""},
 		{"a link", "2027-01-01", false, ""},
 		{"a file", "2027-01-02", false, ""},
+		{"a link to a backup", "2027-01-03", false, ""},
+		{"a folder with the name of a file", "2027-01-04", false, ""},
 		{"a folder that is none", "2027-13", false, ""},
 	}
 	for _, tt := range tests {
@@ -398,8 +435,38 @@ func TestP8_HalfABackupIsNoneAndGoes(t *testing.T) {
 		require.ErrorIs(t, err, recovery.ErrNoBackup)
 	}
 	assert.DirExists(t, half, "a failed restore does nothing")
+	written := filepath.Join(s.Dir, ".2026-03-04T12-00-00.000Z.tar.gz4711")
+	require.NoError(t, os.WriteFile(written, []byte("half"), 0o600))
+	assert.Empty(t, s.names(t))
 	name := s.mustMake(t)
-	assert.Equal(t, []string{name}, s.entries(t))
+	assert.Equal(t, packed([]string{name}), s.entries(t))
+}
+
+// TestP8_ABackupOfAnEarlierVersionStillRestores: it is a folder, and goes as the others do.
+func TestP8_ABackupOfAnEarlierVersionStillRestores(t *testing.T) {
+	s := newShelf(t.TempDir())
+	s.put(t, anyBytes())
+	const name = "2026-03-04T11-00-00.000Z"
+	dir := s.oldBackup(t, name)
+	s.set(t, files{recordFile(7): "since"})
+	list, err := s.List()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, []any{name, backupNoon.Add(-time.Hour), 5}, []any{list[0].Name, list[0].At, list[0].Records})
+	done, err := s.Restore(t.Context(), "2026-03-04T11")
+	require.NoError(t, err)
+	assert.Equal(t, anyBytes(), s.records(t))
+	assert.Equal(t, files{recordFile(7): "since"}, s.backup(t, done.Before.Name))
+	assert.Equal(t, []string{done.Before.Name, name}, s.names(t))
+
+	require.NoError(t, s.Erase(t.Context(), recordID(1)))
+	assert.NoFileExists(t, filepath.Join(dir, recordFile(1)))
+	assert.FileExists(t, filepath.Join(dir, recordFile(2)))
+	for range 9 {
+		s.mustMake(t)
+	}
+	assert.NoDirExists(t, dir)
+	assert.Len(t, s.entries(t), 10)
 }
 
 // A backup of which something cannot be read would remove the rest.
@@ -414,8 +481,8 @@ func TestP8_ABackupThatIsNotReadableIsNotRestored(t *testing.T) {
 		t.Run(spoil.name, func(t *testing.T) {
 			s := newShelf(t.TempDir())
 			s.put(t, anyBytes())
-			name := s.mustMake(t)
-			require.NoError(t, spoil.file(filepath.Join(s.Dir, name, recordFile(1))))
+			const name = "2026-03-04T11-00-00.000Z"
+			require.NoError(t, spoil.file(filepath.Join(s.oldBackup(t, name), recordFile(1))))
 			_, err := s.Restore(t.Context(), name)
 			require.ErrorContains(t, err, "1 of its records cannot be read")
 			assert.Equal(t, anyBytes(), s.records(t))
@@ -430,9 +497,9 @@ func TestRestoreReplacesNothingThatIsInNoBackup(t *testing.T) {
 	name := s.mustMake(t)
 	path := filepath.Join(s.Sessions, recordFile(1))
 	require.NoError(t, errors.Join(os.Remove(path), os.Symlink("/etc/passwd", path)))
-	before, err := s.Restore(t.Context(), name)
+	done, err := s.Restore(t.Context(), name)
 	require.ErrorIs(t, err, spool.ErrForeign)
-	assert.Contains(t, err.Error(), before.Name, "it says where what was there is")
+	assert.Contains(t, err.Error(), done.Before.Name, "it says where what was there is")
 	target, err := os.Readlink(path)
 	require.NoError(t, err)
 	assert.Equal(t, "/etc/passwd", target)
@@ -474,7 +541,7 @@ func TestBackupsEndWithTheirContext(t *testing.T) {
 			}
 			require.ErrorIs(t, err, context.Canceled)
 			for _, entry := range s.entries(t) {
-				assert.NotContains(t, entry, ".tmp", "nothing half made stays")
+				assert.False(t, strings.HasPrefix(entry, "."), "nothing half made stays: %s", entry)
 			}
 			if tt.point != "restore-file" {
 				assert.Equal(t, present, s.records(t))
@@ -507,7 +574,7 @@ func TestP8_ABackupOnAFullDiskLosesNothing(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOSPC)
 		assert.Equal(t, present, s.records(t))
 		assert.Equal(t, old, s.backup(t, name))
-		assert.Equal(t, []string{name}, s.entries(t), "nothing half made takes room")
+		assert.Equal(t, packed([]string{name}), s.entries(t), "nothing half made takes room")
 
 		// Room for the backup, not for the records.
 		free()
@@ -516,10 +583,10 @@ func TestP8_ABackupOnAFullDiskLosesNothing(t *testing.T) {
 				free = disktest.Fill(t, base)
 			}
 		}
-		before, err := s.Restore(t.Context(), name)
+		done, err := s.Restore(t.Context(), name)
 		require.ErrorIs(t, err, syscall.ENOSPC)
-		assert.Contains(t, err.Error(), before.Name)
-		assert.Equal(t, present, s.backup(t, before.Name))
+		assert.Contains(t, err.Error(), done.Before.Name)
+		assert.Equal(t, present, s.backup(t, done.Before.Name))
 		assertOldOrNew(t, s.records(t), present, old)
 
 		s.Failpoint = nil
@@ -679,7 +746,7 @@ func TestP8_ACrashInARestoreIsFinishedByTheNext(t *testing.T) {
 		assert.Equal(t, old, s.records(t))
 		assertLoads(t, s)
 		for _, entry := range s.entries(t) {
-			assert.NotContains(t, entry, ".tmp")
+			assert.False(t, strings.HasPrefix(entry, "."), entry)
 		}
 	}
 	assert.Equal(t, 13, crashes, "five files and the backup, five records that come back and two that go")

@@ -27,7 +27,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 		v.Log.Warn("writers_unclear", "error", err.Error())
 	}
 	w.Below = v.below(ctx, w.Survey)
-	w.Watched = v.handedOver(w)
+	w.Watched = v.watchedIn(w)
 	return w
 }
 

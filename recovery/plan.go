@@ -13,75 +13,79 @@ import (
 	"ccbot/tmux"
 )
 
-// Do is what is done with one record.
+// Start-up in five minutes: Plan goes through the records, asks plan.record what each
+// needs, and adds the windows that belong to no record. plan.record sorts a record by
+// its state and its binding; behind it stands one method for each kind: over, unbound,
+// there and gone. What a method looks up is in lookups.go, what it can see in world.go.
+
+// Do is what recovery does with one record.
 type Do string
 
 const (
-	// What the lifecycle goes on with; its steps say in the history what they do.
-	Reattach Do = "reattach" // its agent lives in its pane: watch it again
+	// The agent lives: the lifecycle watches it again, and its steps write the history.
+	Reattach Do = "reattach"
 
-	// What was left half done.
-	Bind       Do = "bind"        // its window was made, the crash came before the record knew
-	FinishStop Do = "finish_stop" // an archive was interrupted
-	Discard    Do = "discard"     // a start was interrupted before there was anything: its command comes again
-	// FinishRestore is for a restore that was interrupted a moment ago, before there
-	// was a window; Fail for one that nobody waits for any more.
-	FinishRestore Do = "finish_restore"
-	Fail          Do = "fail"
-	TidyTransfer  Do = "tidy_transfer" // another record goes on with its conversation: close it
+	// The previous ccbot died in the midst of something.
+	Bind          Do = "bind"           // a start: the window was made, the record does not name it yet
+	Discard       Do = "discard"        // a start: there is no window, and the command that asked for it comes again
+	FinishRestore Do = "finish_restore" // a restore of a moment ago: there is no window yet
+	Fail          Do = "fail"           // a restore of earlier: there is no window, and nobody waits for one any more
+	FinishStop    Do = "finish_stop"    // an archive
+	TidyTransfer  Do = "tidy_transfer"  // a transfer: another record goes on with the conversation, this one is closed
 
-	// What happened while ccbot was away.
-	Conclude     Do = "conclude"      // its agent ended by itself: read the exit, close the pane, tell
-	MarkLost     Do = "mark_lost"     // pane and process are proven gone
-	TakeOver     Do = "take_over"     // so they are, and its conversation goes on in another pane
-	Abandon      Do = "abandon"       // nobody knows of its agent, and there was no sign of life for too long
-	EndLeftovers Do = "end_leftovers" // it is over, and something of it still runs
+	// Something happened while no ccbot ran.
+	Conclude     Do = "conclude"      // the agent ended by itself: read its exit, close its pane, report it
+	MarkLost     Do = "mark_lost"     // the pane and the process are proven gone
+	TakeOver     Do = "take_over"     // they are, and the conversation goes on in another pane
+	Abandon      Do = "abandon"       // it is unknown whether the agent lives, and there was no sign of life for too long
+	EndLeftovers Do = "end_leftovers" // the session is over, and processes of it still run
 
-	// What is not planned, but told in a Report: see ReconcileResume.
-	SetAside Do = "set_aside" // its conversation came back, and it is too old to be meant
+	// Not planned, but reported: see ReconcileResume.
+	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be meant
 )
 
-// Changes says whether the action itself changes a record. Then it stands in the
-// record's history, before and after, and the records are backed up first.
+// Changes says whether the action itself changes a record. Such an action is noted in
+// the record's history before and after, and the records are backed up first.
 func (d Do) Changes() bool { return d != Reattach }
 
 // Action is one thing to do with one record.
 type Action struct {
 	Do     Do
 	Record uuid.UUID
-	Pane   tmux.Pane        // of Bind and TakeOver: where its agent runs
-	Agent  process.Identity // of TakeOver: who becomes its agent
-	Claude uuid.UUID        // of TakeOver: the conversation that the agent writes
+	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
+	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
+	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
 	Target uuid.UUID        // of TidyTransfer: the record that took over
-	Closed string           // of MarkLost and TakeOver: how it was lost, a session.Closed… reason or empty
-	// Why is the rule in a sentence, Evidence what it was seen by.
-	Why, Evidence string
+	Closed string           // of MarkLost and TakeOver: how the session was lost, a session.Closed… reason or empty
+
+	Why      string // the rule, in a sentence
+	Evidence string // what shows that the rule applies
 }
 
-// Notice is something to tell that changes nothing.
+// Notice is something to report that changes nothing.
 type Notice struct {
 	Kind   NoticeKind
-	Record uuid.UUID // Nil: of no record
+	Record uuid.UUID // Nil: it is about no record
 	Pane   tmux.Pane // of OrphanWindow
 	Window string    // of StaleWindow
 	File   string    // of Newer and Unreadable
 	Why    string
 }
 
-// NoticeKind says what a Notice tells.
+// NoticeKind says what a Notice reports.
 type NoticeKind string
 
 const (
-	OrphanWindow NoticeKind = "orphan_window" // no record is bound to it, nobody tagged it
+	OrphanWindow NoticeKind = "orphan_window" // a window that no record is bound to and no ccbot has tagged
 	StaleWindow  NoticeKind = "stale_window"  // a record's window is gone
-	Unclear      NoticeKind = "unclear"       // it could not be found out what became of a record
-	Pending      NoticeKind = "pending"       // what is left of a session is ended at another time
+	Unclear      NoticeKind = "unclear"       // it is unknown what became of a session
+	Pending      NoticeKind = "pending"       // leftovers of a session are ended later
 	Newer        NoticeKind = "newer"         // a record of a newer ccbot is left alone
 	Unreadable   NoticeKind = "unreadable"    // a record could not be read and was set aside
 )
 
-// Plan decides start-up: at most one action for each record, and what is to be
-// told. It is pure, it is total, and what it does not know it leaves alone.
+// Plan decides start-up: at most one action for each record, and what is reported
+// beside the actions. It is pure and total, and leaves alone what is unknown.
 func Plan(w World) (actions []Action, notices []Notice) {
 	p := index(w)
 	for _, r := range w.Records {
@@ -97,7 +101,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 	}
 	for _, pane := range w.Orphans() {
 		if slices.ContainsFunc(actions, func(a Action) bool { return a.Pane.Window == pane.Window }) {
-			continue // it is a session's in a moment
+			continue // an action binds a session to it
 		}
 		notices = append(notices, Notice{Kind: OrphanWindow, Pane: pane, Why: "no Session record references it"})
 	}
@@ -115,7 +119,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 func (p plan) record(r session.Record) (*Action, *Notice) {
 	successor, moved := p.successors[r.ID]
 	switch {
-	case moved && !tidied(r) && p.closable(r):
+	case moved && !r.TransferDone() && !r.State.MayRun(p.agent(r)):
 		return &Action{Do: TidyTransfer, Target: successor, Why: "another record goes on with its conversation",
 			Evidence: "session " + successor.String() + " says that it took over from it"}, nil
 	case !r.State.Live():
@@ -133,102 +137,41 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 	return p.gone(r)
 }
 
-// tidied says whether nothing of a transfer is left to do for its source.
-func tidied(r session.Record) bool {
-	return r.Closed == session.ClosedTransferred && !r.State.Live() &&
-		r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
-}
-
-// closable says whether nothing of a session can run any more.
-func (p plan) closable(r session.Record) bool {
-	return !r.State.Live() || r.State == session.Running && (r.Binding == nil || p.agent(r) == process.Gone)
-}
-
-// there decides a session whose pane is there. A process that is gone while its
-// pane does not say so yet is not over: tmux learns of an end a little later than
-// the kernel, and then the pane tells how it was. The pane of an agent in a
-// person's shell never says so.
-func (p plan) there(r session.Record, pane tmux.Pane) *Action {
-	ended := p.agent(r) == process.Gone && (pane.Dead || r.Binding.Shell != 0)
+// over decides a session that has ended. Leftovers are ended only of a session that was
+// ended on purpose: whoever goes on with a lost session may be a person in a terminal.
+func (p plan) over(r session.Record) (*Action, *Notice) {
 	switch {
-	case p.Watched[r.ID]:
-		return nil
-	case ended:
-		return &Action{Do: Conclude, Why: "its agent ended while ccbot was away",
-			Evidence: describePane(pane) + ", " + describeAgent(*r.Binding)}
+	case r.State == session.CleanupFailed:
+		return nil, &Notice{Kind: Pending, Why: describePending(r)} // the lifecycle tries again
+	case !r.State.EndedOnPurpose(), r.HandedOver():
+		return nil, nil
 	}
-	return &Action{Do: Reattach, Why: "its pane is there", Evidence: describePane(pane)}
-}
-
-// gone decides a session whose pane is proven gone: by what is known of its
-// process.
-func (p plan) gone(r session.Record) (*Action, *Notice) {
-	switch p.agent(r) {
-	case process.Alive:
-		return nil, &Notice{Kind: Unclear, Why: "its process lives without its pane"}
-	case process.Unknown:
-		return p.unknown(r, "it is not known whether its process lives")
-	}
-	a := &Action{Do: MarkLost, Why: "its pane and its process are gone", Evidence: p.describeGone(*r.Binding)}
-	if w, ok := p.heir(r); ok {
-		a = takeOver(r, w)
-	}
-	a.Closed = p.closed(*r.Binding)
-	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
-}
-
-// agent is what is known of the process of a session whose pane is gone. One
-// that ended before it could be identified has no start time to look for.
-func (p plan) agent(r session.Record) process.Liveness {
-	if !r.Binding.Agent.Valid() {
-		return process.Gone
-	}
-	return p.Survey.Agents[r.ID]
-}
-
-// unknown leaves a session alone of which nobody knows whether it runs, until
-// there was no sign of life for so long that nobody can mean it any more. Nothing
-// of it is ended.
-func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
-	if silence, stale := p.Signs[r.ID].stale(p.Now, p.Limits.StaleRunning); stale && r.State == session.Running {
-		return &Action{Do: Abandon, Why: silence, Evidence: why}, nil
-	}
-	return nil, &Notice{Kind: Unclear, Why: why}
-}
-
-// closed says how a session was lost, where more went down than its pane.
-func (w World) closed(b session.Binding) string {
+	left := p.leftovers(r)
 	switch {
-	case b.Agent.Boot != "" && w.Boot != "" && b.Agent.Boot != w.Boot:
-		return session.ClosedReboot
-	case !w.sameServer(b):
-		return session.ClosedTmux
+	case len(left) == 0 || p.young(r.EndedAt):
+		return nil, nil
+	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
+		return nil, &Notice{Kind: Pending, Why: describePending(r)}
 	}
-	return ""
+	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: describeAll(left)}, nil
 }
 
-// heir is the agent that goes on elsewhere with the conversation of a running
-// session whose own agent is proven gone. It must be the only one that writes it,
-// and the session the only one that can be meant; else nothing moves.
-func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
-	writers := p.Survey.Writers[r.ID]
-	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
-		return w, false
+// leftovers are the processes that may be ended of a session that is over: each is
+// proven to be the session's own, and nothing protects it.
+func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
+	for _, w := range p.Survey.Writers[r.ID] {
+		if w.Standing == evidence.Leftover && w.Endable() {
+			left = append(left, w)
+		}
 	}
-	w = writers[0]
-	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, w.Pane.Window, r)
+	return left
 }
 
-func takeOver(r session.Record, w evidence.Writer) *Action {
-	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
-		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
-}
-
-// unbound decides a session whose crash came between its intent and its binding.
-// The window, if there is one, carries the record's tag.
+// unbound decides a live session without a binding: ccbot died between the intent to
+// launch an agent and the binding. The window, if it was made, carries the record's tag.
 func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	if p.launchedHere(r) {
-		return nil, nil // at this moment, or it still looks for its window: no crash came between
+		return nil, nil // this ccbot launches it now, or still looks for the window: nothing died
 	}
 	if pane, ok := p.launches[p.tag(r.ID)]; ok {
 		return &Action{Do: Bind, Pane: pane, Why: "a window carries its tag", Evidence: describePane(pane)}, nil
@@ -251,52 +194,100 @@ func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	return &Action{Do: Fail, Why: never, Evidence: none}, nil
 }
 
-// launchedHere says whether this very ccbot has launched the session's agent. What
-// is in the future was launched before the clock was set back.
+// there decides a session whose pane is there. Where the kernel says that the agent
+// is gone and tmux does not yet, the session goes on for now: tmux learns of an end a
+// little later, and its dead pane then says how the agent ended. The pane of an agent
+// in a person's shell never dies with the agent.
+func (p plan) there(r session.Record, pane tmux.Pane) *Action {
+	ended := p.agent(r) == process.Gone && (pane.Dead || r.Binding.Shell != 0)
+	switch {
+	case p.Watched[r.ID]:
+		return nil
+	case ended:
+		return &Action{Do: Conclude, Why: "its agent ended while ccbot was away",
+			Evidence: describePane(pane) + ", " + describeAgent(*r.Binding)}
+	}
+	return &Action{Do: Reattach, Why: "its pane is there", Evidence: describePane(pane)}
+}
+
+// gone decides a session whose pane is proven gone, by what is known of its agent.
+func (p plan) gone(r session.Record) (*Action, *Notice) {
+	switch p.agent(r) {
+	case process.Alive:
+		return nil, &Notice{Kind: Unclear, Why: "its process lives without its pane"}
+	case process.Unknown:
+		return p.unknown(r, "it is not known whether its process lives")
+	}
+	a := &Action{Do: MarkLost, Why: "its pane and its process are gone", Evidence: p.describeGone(*r.Binding)}
+	if w, ok := p.heir(r); ok {
+		a = takeOver(r, w)
+	}
+	a.Closed = p.closed(*r.Binding)
+	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
+}
+
+// agent is what is known of a session's agent. An agent that ended before it could be
+// identified has no start time to look for: it is gone.
+func (p plan) agent(r session.Record) process.Liveness {
+	if !r.Agent().Valid() {
+		return process.Gone
+	}
+	return p.Survey.Agents[r.ID]
+}
+
+// unknown leaves a session alone while it is unknown whether its agent lives. After
+// too long without a sign of life the session is abandoned; no process is ended.
+func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
+	if silence, stale := p.Signs[r.ID].stale(p.Now, p.Limits.StaleRunning); stale && r.State == session.Running {
+		return &Action{Do: Abandon, Why: silence, Evidence: why}, nil
+	}
+	return nil, &Notice{Kind: Unclear, Why: why}
+}
+
+// closed says how a session was lost where more than its pane went down.
+func (w World) closed(b session.Binding) string {
+	switch {
+	case b.Agent.Boot != "" && w.Boot != "" && b.Agent.Boot != w.Boot:
+		return session.ClosedReboot
+	case !w.sameServer(b):
+		return session.ClosedTmux
+	}
+	return ""
+}
+
+// heir is the agent that goes on elsewhere with the conversation of a running session
+// whose own agent is proven gone. There is an heir only where this agent is the only
+// process that writes the conversation, and the session the only one that can be meant.
+func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
+	writers := p.Survey.Writers[r.ID]
+	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
+		return w, false
+	}
+	w = writers[0]
+	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, w.Pane.Window, r)
+}
+
+func takeOver(r session.Record, w evidence.Writer) *Action {
+	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
+		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
+}
+
+// launchedHere says whether this very ccbot has launched the session's agent. A launch
+// that is dated in the future is of an earlier ccbot: the clock was set back since.
 func (w World) launchedHere(r session.Record) bool {
 	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
 }
 
-// young says whether something was just now. What is in the future is not: the
-// clock was set, and the wait would have no end.
+// young says whether a time was a moment ago. A time in the future is not young: the
+// clock was set back, and waiting until then might have no end.
 func (p plan) young(at time.Time) bool {
 	age := p.Now.Sub(at)
 	return age >= 0 && age < p.Limits.OrphanGrace
 }
 
-// waits says whether a time is still to come. One that is further off than any try
-// is put off was written by a clock that was wrong.
+// waits says whether the next try is still to come. A time that is further off than any
+// try is put off was written by a clock that was wrong.
 func (p plan) waits(until time.Time) bool {
 	left := until.Sub(p.Now)
 	return left > 0 && left <= lifecycle.RetryMost
-}
-
-// over decides a session that has ended. Only what was ended on purpose has
-// leftovers: who goes on with one that was lost may be a person at the desk.
-func (p plan) over(r session.Record) (*Action, *Notice) {
-	switch {
-	case r.State == session.CleanupFailed:
-		return nil, &Notice{Kind: Pending, Why: describePending(r)} // the lifecycle tries again
-	case r.State != session.Archived && r.State != session.Completed, r.Closed == session.ClosedTransferred:
-		return nil, nil
-	}
-	left := p.leftovers(r)
-	switch {
-	case len(left) == 0 || p.young(r.EndedAt):
-		return nil, nil
-	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
-		return nil, &Notice{Kind: Pending, Why: describePending(r)}
-	}
-	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: describeAll(left)}, nil
-}
-
-// leftovers are the processes of a session that is over that may be ended: each
-// is proven to be its own, and nothing protects it.
-func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
-	for _, w := range p.Survey.Writers[r.ID] {
-		if w.Standing == evidence.Leftover && w.Endable() {
-			left = append(left, w)
-		}
-	}
-	return left
 }

@@ -300,14 +300,14 @@ func compare(t *rapid.T, want, got []session.Record, stuck map[uuid.UUID]bool) {
 	}
 	for _, m := range want {
 		i := slices.IndexFunc(got, func(r session.Record) bool {
-			return r.ID == m.ID || m.TookOver != uuid.Nil && r.TookOver == m.TookOver && agentOf(r) == agentOf(m)
+			return r.ID == m.ID || m.TookOver != uuid.Nil && r.TookOver == m.TookOver && r.Agent() == m.Agent()
 		})
 		if i < 0 {
 			t.Fatalf("%s is missing", m.ID)
 		}
 		r := got[i]
-		if r.State != m.State || r.Closed != m.Closed || agentOf(r) != agentOf(m) || len(r.Prompts) != len(m.Prompts) {
-			t.Fatalf("%s %q of %s, the model says %s %q of %s", r.State, r.Closed, agentOf(r), m.State, m.Closed, agentOf(m))
+		if r.State != m.State || r.Closed != m.Closed || r.Agent() != m.Agent() || len(r.Prompts) != len(m.Prompts) {
+			t.Fatalf("%s %q of %s, the model says %s %q of %s", r.State, r.Closed, r.Agent(), m.State, m.Closed, m.Agent())
 		}
 		if lines := len(r.History); lines%2 == 1 || lines > 0 && !stuck[r.ID] && r.History[lines-1].Why != "done" {
 			t.Fatalf("%+v", r.History)

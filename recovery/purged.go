@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,20 +82,31 @@ func (b Backups) Expire() error {
 }
 
 // Erase removes a record from every backup and from those that have left. Nobody may make a backup meanwhile. Once more
-// it is nothing.
-func (b Backups) Erase(id uuid.UUID) error {
-	list, err := b.List()
-	folders := []spool.Folder{b.purged()}
+// it is nothing. A backup that cannot be read is an error: it may have the record.
+func (b Backups) Erase(ctx context.Context, id uuid.UUID) error {
+	list, err := b.named()
+	err = errors.Join(err, b.clean(), b.purged().Remove(recordFile(id)))
 	for _, one := range list {
-		folders = append(folders, spool.Folder{Path: filepath.Join(b.Dir, one.Name), Fsync: true})
-	}
-	for _, folder := range folders {
-		err = errors.Join(err, folder.Remove(recordFile(id)))
+		if also := b.eraseFrom(ctx, one, recordFile(id)); also != nil {
+			err = errors.Join(err, fmt.Errorf("backup %s: %w", one.Name, also))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("erase the copies of session %s: %w", id, err)
 	}
 	return nil
+}
+
+func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
+	if one.folder {
+		return spool.Folder{Path: filepath.Join(b.Dir, one.Name), Fsync: true}.Remove(name)
+	}
+	records, err := b.read(one)
+	if _, has := records[name]; err != nil || !has {
+		return err
+	}
+	delete(records, name)
+	return b.write(ctx, one.Name, records)
 }
 
 // BringBack makes a record that has left one of the sessions again. Its time to leave starts anew. Nobody may change the
@@ -135,4 +147,4 @@ func (b Backups) purged() spool.Folder {
 	return spool.Folder{Path: filepath.Join(b.Dir, "purged"), Fsync: true}
 }
 
-func recordFile(id uuid.UUID) string { return id.String() + ".json" }
+func recordFile(id uuid.UUID) string { return id.String() + recordEnding }

@@ -2,8 +2,10 @@ package recovery_test
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,7 +92,7 @@ func TestWhatHasLeftIsKeptForAWeek(t *testing.T) {
 // TestWhatIsErasedIsInNoCopy: and of the other sessions nothing goes.
 func TestWhatIsErasedIsInNoCopy(t *testing.T) {
 	s := newShelf(t.TempDir())
-	require.NoError(t, s.Erase(recordID(1)), "there is no backup yet")
+	require.NoError(t, s.Erase(t.Context(), recordID(1)), "there is no backup yet")
 	gone, _ := s.left(t, 1)
 	stays, _ := s.left(t, 2)
 	for range 3 {
@@ -100,12 +102,15 @@ func TestWhatIsErasedIsInNoCopy(t *testing.T) {
 	for _, id := range []uuid.UUID{gone, stays} {
 		require.NoError(t, s.Keep(id))
 	}
+	half := filepath.Join(s.Dir, ".2026-03-04T12-00-00.000Z.tar.gz4711")
+	require.NoError(t, os.WriteFile(half, []byte(gone.String()), 0o600), "what a crash has left of a backup")
 	for range 2 {
-		require.NoError(t, s.Erase(gone))
-		for _, folder := range append(s.names(t), "purged") {
-			assert.NoFileExists(t, filepath.Join(s.Dir, folder, gone.String()+".json"))
-			assert.FileExists(t, filepath.Join(s.Dir, folder, stays.String()+".json"))
+		require.NoError(t, s.Erase(t.Context(), gone))
+		for _, name := range s.names(t) {
+			assert.Equal(t, []string{stays.String() + ".json"}, slices.Collect(maps.Keys(s.backup(t, name))))
 		}
+		assert.Equal(t, []string{stays.String() + ".json"}, slices.Collect(maps.Keys(in(t, filepath.Join(s.Dir, "purged")))))
+		assert.Len(t, s.entries(t), 4, "the three backups and the folder of what has left, and no half a backup")
 	}
 	assert.FileExists(t, filepath.Join(s.Sessions, gone.String()+".json"), "the record itself is not of the copies")
 }

@@ -144,7 +144,7 @@ func (f ResumeFacts) choose() Resume {
 		d = Resume{Outcome: AllStale, Why: fmt.Sprintf("all %d sessions with this conversation are stale", len(f.Owners))}
 	case len(left) > 1:
 		d = stays(ManySessions, left, fmt.Sprintf("%d sessions have this conversation", len(left)))
-	case left[0].onPurpose():
+	case left[0].State.EndedOnPurpose():
 		d = stays(SecondWriter, left, "the session was ended on purpose")
 	case f.Busy:
 		d = stays(LockTimeout, left, "the session's worker was not free in time")
@@ -178,16 +178,4 @@ func stays(outcome Outcome, owners []Owner, why string) Resume {
 }
 
 // mayRun says whether something of the session may still run, or is being ended.
-func (o Owner) mayRun() bool {
-	switch o.State {
-	case session.Running:
-		return o.Agent != process.Gone
-	case session.Archived, session.Completed, session.Lost, session.Failed, session.Abandoned:
-		return false
-	}
-	return true
-}
-
-// onPurpose says whether the session was ended by a person or by its own agent:
-// who goes on with its conversation has to say that it is meant.
-func (o Owner) onPurpose() bool { return o.State == session.Archived || o.State == session.Completed }
+func (o Owner) mayRun() bool { return o.State == session.CleanupFailed || o.State.MayRun(o.Agent) }

@@ -140,7 +140,7 @@ func compareIDs(a, b string) int {
 // isOwner says whether a conversation that comes back may be meant to be the
 // record's: it has it now, and was not set aside for another.
 func isOwner(r session.Record, claude uuid.UUID) bool {
-	return r.ClaudeSessionID == claude && r.Closed != session.ClosedTransferred && r.Closed != session.ClosedStale
+	return r.ClaudeSessionID == claude && r.Owns()
 }
 
 // byPresence says whether Claude Code's own presence file says that the process

@@ -192,10 +192,8 @@ func (q question) options(p chat.Phrases, open []views.Session) [][]card.Option 
 
 // openIn are the sessions that may be chosen for a prompt.
 func openIn(all views.Views) []views.Session {
-	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !isOpen(r) })
+	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !r.Open })
 }
-
-func isOpen(r views.Session) bool { return r.Live && r.State != views.Stopping }
 
 // kind is that of the cards; the key of a card is that of the prompt's entry.
 const kind = "question"
@@ -337,7 +335,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	if q.answers[i] == sendTo {
 		home := p.book.Successor(r)
 		id, _ := uuid.Parse(chosen)
-		if r, known = p.book.Records.Get(id); !isOpen(r) { // any more
+		if r, known = p.book.Records.Get(id); !r.Open { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
 		now, _, err := p.book.CurrentSession(e.Conversation)

@@ -156,7 +156,7 @@ func (c *collector) addRepairs(rep news.Start) {
 		switch {
 		case done.Failed:
 			c.add(r, i18n.RecoveredTrouble)
-		case r.Live && r.State != views.Stopping:
+		case r.Open:
 			c.add(r, i18n.RecoveredRestored)
 		}
 	}

@@ -174,7 +174,7 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 // late answers a tap on a link that was followed already.
 func (s *Sessions) late(t chat.Tap) string {
 	r, _ := s.chat.Book.Records.Get(t.Card.Session)
-	if r = s.chat.Book.Successor(r); !isBack(r) {
+	if r = s.chat.Book.Successor(r); !r.Open {
 		return ""
 	}
 	return s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})

@@ -43,7 +43,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 // resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
 	switch r := q.Session; {
-	case isBack(r) && !comesBack(r):
+	case r.Open && !comesBack(r):
 		return true, s.makeOpenCurrent(ctx, q)
 	case path != "":
 		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {

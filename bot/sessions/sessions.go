@@ -261,9 +261,6 @@ func isLive(r views.Session) bool { return r.Live }
 // been cut short.
 func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
-// isBack reports whether a session is open, or on its way to be.
-func isBack(r views.Session) bool { return r.Live && r.State != views.Stopping }
-
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 
 // isEndable reports whether a session can still be archived.

@@ -67,7 +67,7 @@ func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 // status tells all of a session, and offers what can be done where it is over.
 func (s *Status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
 	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
-	if isOver(r) {
+	if r.Over {
 		var options []card.Option
 		if r.Resumable {
 			options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
@@ -80,7 +80,7 @@ func (s *Status) status(ctx context.Context, in chat.Incoming, r views.Session) 
 // tap asks whether to delete a record, and deletes it when the person who was asked confirms that.
 func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
-	if !ok || !isOver(r) || !was.Launch.Equal(r.StartedAt) {
+	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) {
 		return s.cards.Over(ctx, t)
 	}
 	if t.Card.Option == resumeOption {
@@ -118,9 +118,6 @@ func (s *Status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 	}
 	return s.chat.For(uuid.Nil).Post(ctx, t.To, s.staying(i18n.Forgotten, r), nil)
 }
-
-// isOver reports whether nothing of a session can run any more.
-func isOver(r views.Session) bool { return !r.Live && r.State != views.CleanupFailed }
 
 // now is what was seen of a session, within a bound.
 type now struct {

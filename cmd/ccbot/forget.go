@@ -53,7 +53,7 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	if err != nil {
 		return err
 	}
-	if !r.State.Resumable() {
+	if !r.State.Over() {
 		return errors.New(notForgotten(r.Name, r.State))
 	}
 	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {

@@ -74,8 +74,9 @@ func TestForgetWithoutABot(t *testing.T) {
 	assert.Contains(t, said, "the record of api is deleted\n")
 	assert.NoFileExists(t, recordOf(environ, r))
 	assert.FileExists(t, recordOf(environ, other))
-	assert.NotContains(t, names(t, filepath.Join(dir, "backups", name)), r.ID.String()+".json")
-	assert.Contains(t, names(t, filepath.Join(dir, "backups", name)), other.ID.String()+".json")
+	_, err = backups.Restore(t.Context(), name)
+	require.NoError(t, err)
+	assert.Equal(t, []string{other.ID.String() + ".json"}, names(t, filepath.Join(dir, "sessions")), "the backup has it no more")
 	assert.Empty(t, names(t, filepath.Join(dir, "backups", "purged")))
 	assert.Contains(t, ccbot(t, environ, exitFailure, "forget", "--yes", "api"), "there is no session \"api\"")
 }

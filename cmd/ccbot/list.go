@@ -140,7 +140,7 @@ func printNone(out io.Writer, others int) error {
 }
 
 // isOpen says whether there is something to do for a session.
-func isOpen(r session.Record) bool { return r.State.Live() || r.State == session.CleanupFailed }
+func isOpen(r session.Record) bool { return !r.State.Over() }
 
 // listingOf is what a record tells, and the kernel of its agent.
 func listingOf(r session.Record, alive func(process.Identity) process.Liveness) listed {
@@ -257,7 +257,7 @@ func stateText(l listed) string {
 // and the one that its conversation went on in.
 func closedText(l listed) string {
 	switch {
-	case l.State.Live(), l.State == session.CleanupFailed: // not over yet
+	case !l.State.Over():
 		return ""
 	case l.Closed == session.ClosedTransferred:
 		return ", moved"
@@ -275,7 +275,7 @@ func closedText(l listed) string {
 // that is when somebody noticed.
 func lastSeen(l listed) time.Time {
 	signs := []time.Time{l.CreatedAt, l.StartedAt, l.PhaseAt, l.LastTurnAt}
-	if l.State == session.Archived || l.State == session.Completed {
+	if l.State.EndedOnPurpose() {
 		signs = append(signs, l.EndedAt)
 	}
 	return slices.MaxFunc(signs, time.Time.Compare)

@@ -43,7 +43,7 @@ func find(records []session.Record, what string) (session.Record, error) {
 	return theOne(what, meant(records, what, hasName), naming.ShortID)
 }
 
-func hasName(r session.Record) bool { return r.Closed != session.ClosedTransferred }
+func hasName(r session.Record) bool { return !r.HandedOver() }
 
 // meant gives the records that a text means, of several those that fit.
 func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {

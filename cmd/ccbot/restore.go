@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"log/slog"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,26 +49,26 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 		return err
 	}
 	defer let()
-	wanted, err := chosen(list, name)
-	if err != nil {
+	wanted, err := recovery.Chosen(list, name)
+	switch {
+	case err != nil:
 		left, also := findPurged(purged, name)
 		if also != nil {
-			return fmt.Errorf("%w%s", err, purgedLines(purged))
+			return fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
 		}
 		return c.restorePurged(left, stdout)
+	case wanted.Records == 0 && wanted.Broken == nil: // none that a person can mean: all sessions would be gone
+		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s%s", wanted.Name, backupLines(list), purgedLines(purged))
 	}
-	before, err := backups.Restore(ctx, wanted.Name)
+	done, err := backups.Restore(ctx, wanted.Name)
 	if err != nil {
 		return stateError(c.Dir, err)
 	}
-	if err := c.renew(wanted); err != nil {
+	store, err := c.renew(wanted)
+	if err != nil {
 		return stateError(c.Dir, err)
 	}
-	text, err := restoredText(backups, wanted, before)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(stdout, text)
+	_, err = fmt.Fprintln(stdout, restoredText(wanted, done, store.Aside()))
 	return err
 }
 
@@ -84,77 +82,34 @@ func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 	return err
 }
 
-// renew has the time begin anew of records of a backup that the next start would forget again.
-func (c config) renew(b recovery.Backup) error {
+// renew opens the records of a backup that was restored, and has the time begin anew of those that the next start would
+// forget again.
+func (c config) renew(b recovery.Backup) (*session.Store, error) {
 	store, err := openRecords(c.Dir, io.Discard)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, aged := range archive.Expired(time.Now(), c.durations().PurgeAfter, store.List()) {
 		r, _ := store.Get(aged.ID)
 		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return store, nil
 }
 
-// chosen is the one backup that has the name, or begins with it. One without a
-// record is none that a person can mean: all sessions would be gone.
-func chosen(list []recovery.Backup, name string) (recovery.Backup, error) {
-	var found []recovery.Backup
-	for _, b := range list {
-		if name != "" && strings.HasPrefix(b.Name, name) {
-			found = append(found, b)
-		}
-	}
-	switch {
-	case len(found) != 1:
-		return recovery.Backup{}, fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s", name, backupLines(list))
-	case found[0].Records == 0:
-		return recovery.Backup{}, fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s", found[0].Name, backupLines(list))
-	}
-	return found[0], nil
-}
-
-// restoredText says what came back and what did not.
-func restoredText(backups recovery.Backups, wanted, before recovery.Backup) (string, error) {
-	dir := filepath.Join(backups.Dir, wanted.Name)
-	lost, err := lacking(dir, filepath.Join(backups.Dir, before.Name))
-	if err != nil {
-		return "", err
-	}
-	store, err := session.OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return "", err
-	}
+// restoredText says what came back and what did not. aside are the records that could not be read afterwards.
+func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
-		several(wanted.Records, "record"), wanted.Name, before.Name, several(before.Records, "record"))}
-	if lost > 0 {
-		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", several(lost, "record"), before.Name))
+		several(wanted.Records, "record"), wanted.Name, done.Before.Name, several(done.Before.Records, "record"))}
+	if done.Removed > 0 {
+		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", several(done.Removed, "record"), done.Before.Name))
 	}
-	if n := len(store.Aside()); n > 0 {
-		lines = append(lines, fmt.Sprintf("not readable by this ccbot: %d of the restored", n))
+	aside = slices.DeleteFunc(aside, func(a session.Aside) bool { return !slices.Contains(done.Names, a.File) })
+	if len(aside) > 0 {
+		lines = append(lines, fmt.Sprintf("not readable by this ccbot: %d of the restored", len(aside)))
 	}
-	return strings.Join(append(lines, "next: `ccbot recover --dry-run` shows what a start will make of them, then start ccbot"), "\n"), nil
-}
-
-// lacking counts the records of a backup that another one does not have.
-func lacking(in, of string) (n int, err error) {
-	records, err := filepath.Glob(filepath.Join(of, "*.json"))
-	if err != nil {
-		return 0, err
-	}
-	for _, record := range records {
-		_, err := os.Lstat(filepath.Join(in, filepath.Base(record)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			n++
-		case err != nil:
-			return 0, err
-		}
-	}
-	return n, nil
+	return strings.Join(append(lines, "next: `ccbot recover --dry-run` shows what a start will make of them, then start ccbot"), "\n")
 }
 
 // lockRecords takes the lock where no bot runs and no agent asks.
@@ -210,7 +165,11 @@ func purgedLines(all []recovery.Purged) string {
 func backupLines(list []recovery.Backup) string {
 	var lines []string
 	for _, b := range list {
-		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, age(time.Since(b.At)), several(b.Records, "record")))
+		holds := several(b.Records, "record")
+		if b.Broken != nil {
+			holds = "cannot be restored: " + b.Broken.Error()
+		}
+		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, age(time.Since(b.At)), holds))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -47,3 +47,20 @@ func TestNoRestoreOfNothing(t *testing.T) {
 	assert.Contains(t, errs, "backup "+name+" has no record in it; nothing was changed. There are:\n")
 	assert.FileExists(t, file)
 }
+
+// TestABackupThatIsTornIsSaidToBe: and nothing is changed by it.
+func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	name, err := config{Dir: dir}.backups().Make(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(filepath.Join(dir, "backups", name+".tar.gz"), 100))
+	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	require.Equal(t, exitOK, code, errs)
+	assert.Regexp(t, `^  `+name+`  \d+s ago, cannot be restored: unexpected EOF\n$`, out)
+	code, out, errs = ccbot(environ, "recover", "--restore", name)
+	assert.Equal(t, []any{exitFailure, ""}, []any{code, out})
+	assert.Contains(t, errs, "restore "+name+": unexpected EOF")
+	assert.FileExists(t, filepath.Join(dir, "sessions", idOf(1).String()+".json"))
+	assert.Equal(t, []string{name + ".tar.gz"}, names(t, filepath.Join(dir, "backups")), "no backup is made of it")
+}

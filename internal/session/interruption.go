@@ -29,7 +29,7 @@ type Interruption struct {
 // session with its conversation; nil: none.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
-	if i == nil || i.Followed || r.Progress.Well > i.Well || r.Closed == ClosedTransferred {
+	if i == nil || i.Followed || r.Progress.Well > i.Well || r.HandedOver() {
 		return nil
 	}
 	return i

@@ -97,7 +97,7 @@ func understand(name string, data []byte) (Record, error) {
 // straighten mends what only an edited file says: a session that is over has no
 // agent of its own any more, and a transcript begins at 0.
 func (r *Record) straighten() {
-	if r.Binding != nil && !r.State.Live() && r.State != CleanupFailed {
+	if r.Binding != nil && r.State.Over() {
 		if !slices.Contains(r.Bound, r.Binding.Agent) {
 			r.Bound = append(r.Bound, r.Binding.Agent)
 		}

@@ -263,9 +263,28 @@ func (r *Record) note(c Change) {
 	}
 }
 
+// HandedOver says whether another record goes on with the conversation.
+func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
+
+// TransferDone says whether a record that was handed over is over and holds nothing more that is its successor's.
+func (r *Record) TransferDone() bool {
+	return r.HandedOver() && !r.State.Live() && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
+}
+
+// Owns says whether the session can be meant by its conversation: it was neither handed over nor set aside for another.
+func (r *Record) Owns() bool { return !r.HandedOver() && r.Closed != ClosedStale }
+
 // Resumable says whether the session can be brought back: no other record goes
 // on with its conversation.
-func (r *Record) Resumable() bool { return r.State.Resumable() && r.Closed != ClosedTransferred }
+func (r *Record) Resumable() bool { return r.State.Over() && !r.HandedOver() }
+
+// Agent is the process that the session is bound to; zero where there is none.
+func (r *Record) Agent() process.Identity {
+	if r.Binding == nil {
+		return process.Identity{}
+	}
+	return r.Binding.Agent
+}
 
 // Interrupted says whether a restore has no window that is known: it was cut short,
 // or is about to make one.

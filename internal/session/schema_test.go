@@ -159,7 +159,7 @@ func TestSchemaDocumentHasTheStates(t *testing.T) {
 			name = "(none)"
 		}
 		yes := map[bool]string{true: "yes", false: "no"}
-		want = append(want, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.Resumable()]})
+		want = append(want, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.Over()]})
 	}
 	for _, row := range rowsOf(t, "## States") {
 		require.Len(t, row, 5, "%v", row)

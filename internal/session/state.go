@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"slices"
+
+	"ccbot/internal/process"
 )
 
 // State is where a session is in its life. The empty state is not valid.
@@ -49,8 +51,31 @@ func (s State) Live() bool {
 	return s == Starting || s == Running || s == Restoring || s == Stopping
 }
 
-// Resumable says whether a session in this state can be brought back.
-func (s State) Resumable() bool { return slices.Contains(transitions[s], Restoring) }
+// Open says whether the agent of a session in this state runs or is being started, and nobody has asked for its end.
+func (s State) Open() bool { return s.Live() && s != Stopping }
+
+// Launching says whether the agent of a session in this state is being started.
+func (s State) Launching() bool { return s == Starting || s == Restoring }
+
+// Over says whether a session in this state has ended, with all that belonged to it, as far as anybody knows: it can be
+// brought back. One whose clean-up failed is neither live nor over.
+func (s State) Over() bool { return slices.Contains(transitions[s], Restoring) }
+
+// EndedOnPurpose says whether a person or its own agent has ended a session in this state: who goes on with its
+// conversation has to say that it is meant.
+func (s State) EndedOnPurpose() bool { return s == Archived || s == Completed }
+
+// MayRun says whether an agent of a session in this state may run, by what is known of the one that is bound. Of a
+// running session its end may be known before the record says so; in all other live states one is being started or ended.
+func (s State) MayRun(agent process.Liveness) bool {
+	return s.Live() && (s != Running || agent != process.Gone)
+}
+
+// MayMove says whether a session in this state has ended without anybody wanting it, so that it may go on where its
+// conversation goes on.
+func (s State) MayMove(agent process.Liveness) bool {
+	return (s.Over() || s == Running) && !s.MayRun(agent) && !s.EndedOnPurpose()
+}
 
 // CanBecome says whether the table has an edge from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }

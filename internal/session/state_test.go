@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/transcript"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -67,21 +70,78 @@ func TestStatesListsTheTable(t *testing.T) {
 	assert.False(t, State("bogus").Valid())
 }
 
-func TestLiveAndResumableExcludeEachOther(t *testing.T) {
+func TestLiveAndOverExcludeEachOther(t *testing.T) {
 	live := []State{Starting, Running, Restoring, Stopping}
-	resumable := []State{Archived, Completed, Lost, Failed, Abandoned}
+	over := []State{Archived, Completed, Lost, Failed, Abandoned}
 	for _, s := range States() {
 		assert.Equal(t, slices.Contains(live, s), s.Live(), "%s", s)
-		assert.Equal(t, slices.Contains(resumable, s), s.Resumable(), "%s", s)
+		assert.Equal(t, slices.Contains(over, s), s.Over(), "%s", s)
 	}
 	assert.False(t, State("").Live())
+}
+
+// Each question about a state has one answer, here for all states. Of an agent of which nobody knows whether it lives
+// nothing is given up.
+func TestQuestionsAboutAState(t *testing.T) {
+	type answers struct{ live, open, launching, over, onPurpose, mayRun, mayRunGone, mayMove, mayMoveGone bool }
+	want := map[State]answers{
+		Starting:      {live: true, open: true, launching: true, mayRun: true, mayRunGone: true},
+		Restoring:     {live: true, open: true, launching: true, mayRun: true, mayRunGone: true},
+		Running:       {live: true, open: true, mayRun: true, mayMoveGone: true},
+		Stopping:      {live: true, mayRun: true, mayRunGone: true},
+		CleanupFailed: {},
+		Archived:      {over: true, onPurpose: true},
+		Completed:     {over: true, onPurpose: true},
+		Lost:          {over: true, mayMove: true, mayMoveGone: true},
+		Failed:        {over: true, mayMove: true, mayMoveGone: true},
+		Abandoned:     {over: true, mayMove: true, mayMoveGone: true},
+		"":            {},
+		"bogus":       {},
+	}
+	for _, s := range append(States(), "", "bogus") {
+		for _, agent := range []process.Liveness{process.Unknown, process.Alive} {
+			got := answers{s.Live(), s.Open(), s.Launching(), s.Over(), s.EndedOnPurpose(), s.MayRun(agent), s.MayRun(process.Gone),
+				s.MayMove(agent), s.MayMove(process.Gone)}
+			assert.Equal(t, want[s], got, "%q, agent %s", s, agent)
+		}
+	}
+}
+
+// What a record says of its conversation: another has it, nothing of that is left to do, it can be meant by it.
+func TestQuestionsAboutAConversation(t *testing.T) {
+	tests := []struct {
+		name                   string
+		record                 Record
+		handedOver, done, owns bool
+	}{
+		{"its own", Record{State: Running}, false, false, true},
+		{"lost in a reboot", Record{State: Lost, Closed: ClosedReboot}, false, false, true},
+		{"lost with its tmux", Record{State: Lost, Closed: ClosedTmux}, false, false, true},
+		{"set aside for another", Record{State: Lost, Closed: ClosedStale}, false, false, false},
+		{"handed over", Record{State: Lost, Closed: ClosedTransferred}, true, true, false},
+		{"handed over, and said to run", Record{State: Running, Closed: ClosedTransferred}, true, false, false},
+		{"with its pane", Record{State: Lost, Closed: ClosedTransferred, Binding: &Binding{}}, true, false, false},
+		{"with a prompt", Record{State: Lost, Closed: ClosedTransferred, Prompts: []string{"k"}}, true, false, false},
+		{"with a transcript", Record{State: Lost, Closed: ClosedTransferred, Cursors: make([]transcript.Cursor, 1)}, true, false, false},
+		{"with a second writer", Record{State: Lost, Closed: ClosedTransferred, Seconds: make([]process.Identity, 1)}, true, false, false},
+		{"nothing left, and its own", Record{State: Lost}, false, false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := tt.record
+			assert.Equal(t, []bool{tt.handedOver, tt.done, tt.owns}, []bool{r.HandedOver(), r.TransferDone(), r.Owns()})
+		})
+	}
+	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
+	assert.Equal(t, agent, (&Record{Binding: &Binding{Agent: agent}}).Agent())
+	assert.False(t, (&Record{}).Agent().Valid())
 }
 
 // A restore is only ever offered of what has no living process.
 func TestP1_WhatMayStillRunIsNotResumable(t *testing.T) {
 	for _, s := range append(States(), "") {
 		if s.Live() || s == CleanupFailed {
-			assert.False(t, s.Resumable(), "%s", s)
+			assert.False(t, s.Over(), "%s", s)
 		}
 	}
 }
@@ -171,8 +231,8 @@ func TestNote(t *testing.T) {
 // old one back would be a second writer.
 func TestP1_ATransferredSessionIsNotResumable(t *testing.T) {
 	for _, s := range States() {
-		for closed, want := range map[string]bool{"": s.Resumable(), ClosedStale: s.Resumable(), ClosedReboot: s.Resumable(),
-			ClosedTmux: s.Resumable(), "a later reason": s.Resumable(), ClosedTransferred: false} {
+		for closed, want := range map[string]bool{"": s.Over(), ClosedStale: s.Over(), ClosedReboot: s.Over(),
+			ClosedTmux: s.Over(), "a later reason": s.Over(), ClosedTransferred: false} {
 			r := Record{State: s, Closed: closed}
 			assert.Equal(t, want, r.Resumable(), "%s, closed %q", s, closed)
 		}

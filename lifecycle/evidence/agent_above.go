@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/process"
-	"ccbot/internal/session"
 )
 
 // Above is the agent that a process runs below.
@@ -27,9 +26,8 @@ type Above struct {
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]uuid.UUID)
 	for _, r := range s.Records.Shared() {
-		mayLive := r.State.Live() || r.State == session.CleanupFailed
-		if mayLive && r.Binding != nil && r.Binding.Agent.Valid() {
-			bound[r.Binding.Agent] = r.ID
+		if agent := r.Agent(); !r.State.Over() && agent.Valid() {
+			bound[agent] = r.ID
 		}
 	}
 	for _, p := range chain {

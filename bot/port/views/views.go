@@ -32,6 +32,8 @@ type Session struct {
 	Dir             string // absolute, without links
 	State           State
 	Live            bool // a process may be running for it
+	Open            bool // it is live, and nobody has asked for its end
+	Over            bool // it has ended, and so has all that belonged to it
 	Resumable       bool // it can be brought back
 	Interrupted     bool // it was coming back when the program ended
 	ClaudeSessionID uuid.UUID

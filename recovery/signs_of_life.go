@@ -35,7 +35,7 @@ func SignOf(r session.Record) Sign {
 	if r.Binding != nil {
 		s.newer(r.Binding.BoundAt, "bound_at")
 	}
-	if r.State == session.Archived || r.State == session.Completed {
+	if r.State.EndedOnPurpose() {
 		s.newer(r.EndedAt, "ended_at")
 	}
 	if r.Usage != nil {

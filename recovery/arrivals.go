@@ -273,7 +273,7 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *ResumeFacts, survey ev
 // boundTo is the open session whose agent the process is. One that was launched
 // by hand is looked for only while it lives.
 func (v *Recovery) boundTo(a arrival) (session.Record, bool) {
-	is := func(r session.Record) bool { return r.State.Live() && a.agent.Valid() && agentOf(r) == a.agent }
+	is := func(r session.Record) bool { return r.State.Live() && a.agent.Valid() && r.Agent() == a.agent }
 	if r, ok := v.Store.Get(a.launch); ok && is(r) {
 		return r, true
 	}
