@@ -114,12 +114,13 @@ const reliabilityFile = "../docs/RELIABILITY.md"
 
 const reliabilityPreface = `# Reliability
 
-Written by ` + "`make chaos`" + `; do not edit. It runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: ccbot as it is built for people, with
-demo agents in a private tmux server and the strict sandbox Bot API, while all of this happens at random:
+For people who want to know how often something goes wrong. Written by ` + "`make chaos`" + `; do not edit. It runs
+` + "`TestP4_ChaosLosesNothing`" + ` in its long form: ccbot as it is built for people, with demo agents in a private tmux server and
+the strict stand-in of the Bot API, while all of this happens at random:
 
 - Calls fail before they are carried out (429 with ` + "`retry_after`" + `, 500, a proxy's HTML page with 502, a reset, a connection that
   hangs and is cut) or after (a reset, half of the answer), polls for updates included; now and then nothing works at all
-  for some seconds. The sandbox keeps Telegram's limits of pace, too.
+  for some seconds. The stand-in keeps Telegram's limits of pace, too.
 - Updates come once more after they were confirmed, in a random order within an answer, of kinds nobody knows, and with
   parts that the library cannot decode.
 - ccbot is killed with SIGKILL, also before it is ready, and started again.

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMainJob is the whole of a day in one chat: start, prompt, answer, list,
+// TestP3_MainJob is the whole of a day in one chat: start, prompt, answer, list,
 // end, come back, go on.
-func TestMainJob(t *testing.T) {
+func TestP3_MainJob(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.open("work", w.dir)

@@ -55,9 +55,9 @@ func (w *world) escape(m botapi.Message) {
 	})
 }
 
-// TestRealDialogsAreWhatTheyShow opens dialogs of the real CLI that an agent would like to pass off as others: with
+// TestRealP7_DialogsAreWhatTheyShow opens dialogs of the real CLI that an agent would like to pass off as others: with
 // options in its own answer, and with what it asks for out of sight.
-func TestRealDialogsAreWhatTheyShow(t *testing.T) {
+func TestRealP7_DialogsAreWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.start()
@@ -84,9 +84,9 @@ func TestRealDialogsAreWhatTheyShow(t *testing.T) {
 	w.stop()
 }
 
-// TestRealAProjectCannotSwitchTheHooksOff opens sessions in folders whose repositories would take from ccbot what it
+// TestRealP7_AProjectCannotSwitchTheHooksOff opens sessions in folders whose repositories would take from ccbot what it
 // relies on: its hooks, its transcript, its presence file. What they can do is told.
-func TestRealAProjectCannotSwitchTheHooksOff(t *testing.T) {
+func TestRealP7_AProjectCannotSwitchTheHooksOff(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	settings := `{"disableAllHooks": true, "sandbox": {"enabled": true, "autoAllowBashIfSandboxed": true},

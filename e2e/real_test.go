@@ -45,10 +45,10 @@ func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
 	return w, api
 }
 
-// TestRealMainJob is the main job with the real CLI: a chat starts it, prompts
+// TestRealP3_MainJob is the main job with the real CLI: a chat starts it, prompts
 // it, sees its permission dialog, ends it, brings it back, and the conversation
 // goes on under the same id.
-func TestRealMainJob(t *testing.T) {
+func TestRealP3_MainJob(t *testing.T) {
 	t.Parallel()
 	w, api := newRealWorld(t)
 	w.start()

@@ -78,9 +78,9 @@ func sentThrough(bot string) map[string]any {
 	return map[string]any{"via_bot": map[string]any{"id": 99, "is_bot": true, "first_name": bot, "username": "gif"}}
 }
 
-// TestRealOnlyAPersonsOwnWordsAct gives the real CLI every form that it acts on, in words of others, and looks at what
+// TestRealP7_OnlyAPersonsOwnWordsAct gives the real CLI every form that it acts on, in words of others, and looks at what
 // the model was sent, at the folder, and whether the session lives.
-func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
+func TestRealP7_OnlyAPersonsOwnWordsAct(t *testing.T) {
 	t.Parallel()
 	w, api := newWordsWorld(t)
 	w.start()

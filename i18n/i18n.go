@@ -15,9 +15,6 @@ import (
 //go:embed locales/*.json
 var locales embed.FS
 
-// Key names one sentence, see keys.go and askkeys.go.
-type Key string
-
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
 // of Go's; it also picks the plural form. What is in names is shown as Load was told.
 type Args map[string]any

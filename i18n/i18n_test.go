@@ -1,14 +1,17 @@
 package i18n
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
+	"flag"
+	"fmt"
+	"go/format"
+	"iter"
+	"maps"
+	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,55 +21,80 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// declared reads the files of keys, so that a new key cannot be forgotten in a
-// list.
-func declared(t *testing.T) (keys []string) {
-	t.Helper()
-	names, err := filepath.Glob("*keys.go")
-	require.NoError(t, err)
-	for _, name := range names {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		require.NoError(t, err)
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok {
-				return true
-			}
-			require.Equal(t, "Key", spec.Type.(*ast.Ident).Name)
-			for _, v := range spec.Values {
-				key, err := strconv.Unquote(v.(*ast.BasicLit).Value)
-				require.NoError(t, err)
-				keys = append(keys, key)
-			}
-			return true
-		})
+var write = flag.Bool("write", false, "write keys_gen.go anew")
+
+// TestKeysAreThoseOfTheCatalogue compares the constants with the English sentences; go generate
+// writes them anew.
+func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
+	want := constants(t)
+	if *write {
+		require.NoError(t, os.WriteFile("keys_gen.go", want, 0o644)) //nolint:gosec // source, for everybody to read
 	}
-	require.Greater(t, len(keys), 300)
-	return keys
+	got, err := os.ReadFile("keys_gen.go")
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got), "`go generate ./i18n` writes it anew")
+}
+
+// constants is the file of the keys: a constant for each English sentence, in their order, with its
+// blanks.
+func constants(t *testing.T) []byte {
+	t.Helper()
+	b := bytes.NewBufferString("// Code generated from locales/en.json by go generate; DO NOT EDIT.\n\n" +
+		"package i18n\n\n// The sentences, each with its blanks.\nconst (\n")
+	initials := map[string]string{"api": "API", "pid1": "PID1", "nul": "NUL"}
+	for key, f := range catalogue(t, "en") {
+		var name strings.Builder
+		for word := range strings.SplitSeq(key, "_") {
+			name.WriteString(cmp.Or(initials[word], strings.ToUpper(word[:1])+word[1:]))
+		}
+		own := slices.DeleteFunc(blanks(f["other"]), func(b string) bool { return strings.HasPrefix(b, "Word.") })
+		fmt.Fprintf(b, "%s Key = %q // %s\n", &name, key, strings.Join(own, ", "))
+	}
+	b.WriteString(")\n")
+	source, err := format.Source(bytes.ReplaceAll(b.Bytes(), []byte(" // \n"), []byte("\n")))
+	require.NoError(t, err)
+	return source
 }
 
 // forms are the plural forms of a sentence; one without plurals has "other".
 type forms map[string]string
 
-func sentences(t *testing.T, lang string) map[string]forms {
+// catalogue gives the sentences of a language in the order of their file. A key that stands there
+// twice fails the test.
+func catalogue(t *testing.T, lang string) iter.Seq2[string, forms] {
 	t.Helper()
 	data, err := locales.ReadFile("locales/" + lang + ".json")
 	require.NoError(t, err)
-	var raw map[string]any
-	require.NoError(t, json.Unmarshal(data, &raw))
-	all := make(map[string]forms, len(raw))
-	for key, value := range raw {
-		all[key] = forms{}
-		switch value := value.(type) {
-		case string:
-			all[key]["other"] = value
-		case map[string]any:
-			for form, text := range value {
-				all[key][form] = text.(string)
+	return func(yield func(string, forms) bool) {
+		d, seen := json.NewDecoder(bytes.NewReader(data)), make(map[string]bool)
+		_, err := d.Token() // the opening brace
+		require.NoError(t, err)
+		for d.More() {
+			key, err := d.Token()
+			require.NoError(t, err)
+			var value any
+			require.NoError(t, d.Decode(&value))
+			f := forms{}
+			switch value := value.(type) {
+			case string:
+				f["other"] = value
+			case map[string]any:
+				for form, text := range value {
+					f[form] = text.(string)
+				}
+			}
+			require.False(t, seen[key.(string)], "%s has %s twice", lang, key)
+			seen[key.(string)] = true
+			if !yield(key.(string), f) {
+				return
 			}
 		}
 	}
-	return all
+}
+
+func sentences(t *testing.T, lang string) map[string]forms {
+	t.Helper()
+	return maps.Collect(catalogue(t, lang))
 }
 
 var blank = regexp.MustCompile(`\{\{\.([\w.]+)\}\}`)
@@ -81,17 +109,17 @@ func blanks(text string) []string {
 }
 
 func TestEveryKeyHasASentenceInEveryLanguage(t *testing.T) {
-	keys := declared(t)
 	english := sentences(t, "en")
+	require.Greater(t, len(english), 300)
 	for _, lang := range Languages() {
 		t.Run(lang, func(t *testing.T) {
 			all := sentences(t, lang)
-			for _, key := range keys {
+			for key := range english {
 				require.Contains(t, all, key)
 				want := blanks(english[key]["other"])
 				for _, name := range want {
 					if quoted, ok := strings.CutPrefix(name, "Word."); ok {
-						assert.Contains(t, keys, quoted, "quoted in %s", key)
+						assert.Contains(t, english, quoted, "quoted in %s", key)
 					}
 				}
 				for form, text := range all[key] {
@@ -101,11 +129,10 @@ func TestEveryKeyHasASentenceInEveryLanguage(t *testing.T) {
 				}
 			}
 			for key := range all {
-				assert.Contains(t, keys, key, "no constant for this key")
+				assert.Contains(t, english, key, "English has no such sentence")
 			}
 		})
 	}
-	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(keys))), len(keys), "a key is declared twice")
 }
 
 func TestPluralsHaveTheFormsOfTheirLanguage(t *testing.T) {
@@ -261,7 +288,7 @@ func TestNamesFromOtherPackages(t *testing.T) {
 	for _, rule := range strings.Fields("start ready resume resume.second_writer adopt chat.adopt stop stopped ended lost failed recovery.mark_lost") {
 		keys = append(keys, RuleKey(rule))
 	}
-	all := declared(t)
+	all := sentences(t, "en")
 	for _, key := range keys {
 		assert.Contains(t, all, string(key))
 	}

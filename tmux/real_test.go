@@ -184,7 +184,7 @@ func (p person) Synchronize(t *testing.T, id tmux.PaneID) {
 }
 func (p person) StopServer(t *testing.T) { p.stopServer(t) }
 
-func TestTmux(t *testing.T) {
+func TestP7_Tmux(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	tmuxtest.Conformance(t, func(t *testing.T) tmuxtest.World {

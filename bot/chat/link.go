@@ -13,8 +13,9 @@ import (
 	"ccbot/i18n"
 )
 
-// A link is an option that leads to a session, whatever its message shows. Its value is a word, a
-// colon and the session's id; that of RetryLink and GoOnLink goes on with a colon and the launch.
+// A link is an option that leads to a session, whatever its message shows. Package sessions does what
+// it says, whichever feature has posted it (follow in list.go). Its value is a word, a colon and the
+// session's id; that of RetryLink and GoOnLink goes on with a colon and the launch.
 const (
 	OpenLink   = "open"   // open the session
 	ResumeLink = "resume" // resume it

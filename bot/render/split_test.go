@@ -77,7 +77,7 @@ func checkSplit(t *rapid.T, whole Text, limit int) {
 	assert.Equal(t, looks(whole), seen)
 }
 
-func TestSplitProperties(t *testing.T) {
+func TestP5_SplitProperties(t *testing.T) {
 	kinds := []entity{{Type: bold}, {Type: italic}, {Type: code}, {Type: pre, Language: "go"}, {Type: quote}, {Type: quoteX}, {Type: link, URL: "http://x"}}
 	rapid.Check(t, func(t *rapid.T) {
 		text := clean(rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune(" \n\n  a😀\u200d👩\u0301")))).Draw(t, "text"))

@@ -23,7 +23,7 @@ import (
 )
 
 // kept are the files of a ccbot's folder that a start reads, by kind, each with what becomes of one that is
-// damaged. The table in docs/architecture.md says the same.
+// damaged. The table in docs/state.md says the same.
 var kept = []struct {
 	file  string
 	aside string // its name in quarantine; empty: it stays where it is

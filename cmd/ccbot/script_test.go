@@ -51,8 +51,8 @@ func installed(t *testing.T) func(t *testing.T, environ []string, code int, args
 	}
 }
 
-// TestScripts runs the command line as a person would.
-func TestScripts(t *testing.T) {
+// TestP9_Scripts runs the command line as a person would.
+func TestP9_Scripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

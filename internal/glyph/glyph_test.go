@@ -42,7 +42,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-func FuzzName(f *testing.F) {
+func FuzzP9_Name(f *testing.F) {
 	f.Add("❤\uFE0F\u200b")
 	f.Fuzz(func(t *testing.T, s string) {
 		shown := Name(s)

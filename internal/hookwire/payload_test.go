@@ -145,7 +145,7 @@ func TestPayloadEvent_CutsLongTexts(t *testing.T) {
 	assert.Empty(t, clip("ä", 1))
 }
 
-func FuzzReadPayload(f *testing.F) {
+func FuzzP10_ReadPayload(f *testing.F) {
 	for _, raw := range samples(f) {
 		f.Add([]byte(raw))
 	}

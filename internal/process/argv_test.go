@@ -218,7 +218,7 @@ func TestIsAgent_executable(t *testing.T) {
 	}
 }
 
-func FuzzSessionArg(f *testing.F) {
+func FuzzP2_SessionArg(f *testing.F) {
 	for _, line := range commandLines {
 		if seed := strings.Join(line.args, "\x00"); len(seed) < 1000 { // a long one is all that would be tried
 			f.Add(seed)

@@ -1,13 +1,13 @@
 package session
 
 import (
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,58 +19,132 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+//go:generate go test -count=1 -run ^TestSchemaDocument$ . -args -write
+
+var write = flag.Bool("write", false, "write the tables of the document anew")
+
 const schemaPath = "../../docs/session-schema.md"
 
-// rowsOf are the rows of the first table below a heading of the document,
-// without its head.
-func rowsOf(t *testing.T, heading string) (rows [][]string) {
-	t.Helper()
+// TestSchemaDocument compares the tables of the document with the program: every type that a record
+// is made of, the states and the reasons, both ways and in order. With -write, as go generate gives
+// it, it writes them anew. Their last column, the meaning, is written by hand and stays; none is
+// empty.
+func TestSchemaDocument(t *testing.T) {
 	data, err := os.ReadFile(schemaPath)
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(data), "\n"+heading+"\n")
-	require.True(t, found, "%s has no %q", schemaPath, heading)
-	inTable := false
-	for line := range strings.Lines(rest) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "|"):
-			inTable = true
-			var cells []string
-			for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
-				cells = append(cells, strings.TrimSpace(cell))
-			}
-			rows = append(rows, cells)
-		case inTable, strings.HasPrefix(line, "#"):
-			require.Greater(t, len(rows), 2, "%q has no table", heading)
-			return rows[2:]
-		}
+	text := string(data)
+	text = redrawn(t, text, "| State |", statesOf())
+	text = redrawn(t, text, "| Reason |", reasonsOf(t))
+	text = redrawn(t, text, "| Field |", fieldsOf(t, reflect.TypeFor[Record]()))
+	if *write {
+		require.NoError(t, os.WriteFile(schemaPath, []byte(text), 0o644)) //nolint:gosec // for everybody to read
+	} else {
+		assert.Equal(t, text, string(data), "`go generate ./internal/session` writes the tables anew")
 	}
-	require.Greater(t, len(rows), 2, "%q has no table", heading)
-	return rows[2:]
+	assert.NotContains(t, text, "|  |\n", "something has no meaning")
+	assert.Contains(t, text, fmt.Sprintf("of this schema; now %d |", Version))
 }
 
-// field is a row of a type's table, but for its meaning.
-type field struct{ name, kind, omitted string }
-
-// typesOf gives all struct types that a record is made of, by their names.
-func typesOf(t *testing.T, from reflect.Type, found map[string]reflect.Type) {
+// redrawn is the text with other rows in the table that begins with head. A row keeps its meaning.
+func redrawn(t *testing.T, text, head string, rows [][]string) string {
 	t.Helper()
-	switch from.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		typesOf(t, from.Elem(), found)
-	case reflect.Map, reflect.Interface:
-		t.Fatalf("%s has no place in the document: teach it", from)
-	case reflect.Struct:
-		if from == reflect.TypeFor[time.Time]() || found[from.String()] != nil {
-			return
+	before, table, found := strings.Cut(text, "\n"+head)
+	require.True(t, found, "%s has no table %s", schemaPath, head)
+	table, after, _ := strings.Cut(table, "\n\n")
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	meanings, key := make(map[string]string), ""
+	for _, line := range lines[2:] {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		key = keyOf(cells[0], key)
+		meanings[key] = cells[len(cells)-1]
+	}
+	lines, key = lines[:2], ""
+	for _, cells := range rows {
+		key = keyOf(cells[0], key)
+		lines = append(lines, fmt.Sprintf("| %s | %s |", strings.Join(cells, " | "), meanings[key]))
+	}
+	return before + "\n" + head + " " + strings.Join(lines, "\n") + strings.TrimRight("\n\n"+after, "\n") + "\n"
+}
+
+// keyOf is what a row's meaning is known by: the type, which a bold cell names, and the field. A type
+// that moves to another package keeps its meanings.
+func keyOf(cell, before string) string {
+	if strings.HasPrefix(cell, "**") {
+		return cell[strings.LastIndex(cell, ".")+1:] + " "
+	}
+	of, _, _ := strings.Cut(before, " ")
+	return of + " " + cell
+}
+
+// statesOf are the rows of the states.
+func statesOf() (rows [][]string) {
+	yes := map[bool]string{true: "yes", false: "no"}
+	for _, s := range append([]State{""}, States()...) {
+		var next []string
+		for _, n := range transitions[s] {
+			next = append(next, "`"+string(n)+"`")
 		}
-		found[from.String()] = from
-		for f := range from.Fields() {
-			if f.IsExported() {
-				typesOf(t, f.Type, found)
+		name := "`" + string(s) + "`"
+		if s == "" {
+			name = "(none)"
+		}
+		rows = append(rows, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.Over()]})
+	}
+	return rows
+}
+
+// reasonsOf are the rows of the reasons. They come from the source: reflection does not see
+// constants.
+func reasonsOf(t *testing.T) (rows [][]string) {
+	t.Helper()
+	source, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	ast.Inspect(source, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Closed") {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			rows = append(rows, []string{"`" + value + "`"})
+		}
+		return true
+	})
+	require.Contains(t, rows, []string{"`" + ClosedTransferred + "`"})
+	return rows
+}
+
+// fieldsOf are the rows of a type and, behind it, of all types that it is made of.
+func fieldsOf(t *testing.T, g reflect.Type) (rows [][]string) {
+	t.Helper()
+	types := []reflect.Type{g}
+	for i := 0; i < len(types); i++ { // grows meanwhile
+		rows = append(rows, []string{"**`" + types[i].String() + "`**", ""})
+		for f := range types[i].Fields() {
+			if !f.IsExported() {
+				continue
+			}
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			require.NotEmpty(t, name, "%s.%s", types[i], f.Name)
+			kind := kindOf(t, f.Type)
+			if strings.Contains(options, "omit") {
+				kind += "?"
+			}
+			rows = append(rows, []string{"`" + name + "`", kind})
+			if part := structOf(f.Type); part != nil && !slices.Contains(types, part) {
+				types = append(types, part)
 			}
 		}
 	}
+	return rows
+}
+
+// structOf is the struct that a field holds, itself or in a list; nil: none.
+func structOf(g reflect.Type) reflect.Type {
+	for g.Kind() == reflect.Pointer || g.Kind() == reflect.Slice {
+		g = g.Elem()
+	}
+	if g.Kind() != reflect.Struct || g == reflect.TypeFor[time.Time]() {
+		return nil
+	}
+	return g
 }
 
 // kindOf is a Go type in the words of the document.
@@ -100,93 +174,4 @@ func kindOf(t *testing.T, g reflect.Type) string {
 	}
 	t.Fatalf("%s has no word in the document: teach it", g)
 	return ""
-}
-
-// fieldsOf are the rows that a type's table must have.
-func fieldsOf(t *testing.T, g reflect.Type) (want []field) {
-	t.Helper()
-	for f := range g.Fields() {
-		if !f.IsExported() {
-			continue
-		}
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		require.NotEmpty(t, name, "%s.%s", g, f.Name)
-		row := field{name: "`" + name + "`", kind: kindOf(t, f.Type), omitted: "no"}
-		if strings.Contains(options, "omit") {
-			row.omitted = "yes"
-		}
-		want = append(want, row)
-	}
-	return want
-}
-
-// TestSchemaDocumentMatchesTheTypes compares every type that a record is made of
-// with its table, both ways and in order: names, types and whether empty fields
-// are left out.
-func TestSchemaDocumentMatchesTheTypes(t *testing.T) {
-	types := make(map[string]reflect.Type)
-	typesOf(t, reflect.TypeFor[Record](), types)
-	require.Greater(t, len(types), 12, "the walk must reach the nested types")
-	for name, g := range types {
-		t.Run(name, func(t *testing.T) {
-			var got []field
-			for _, row := range rowsOf(t, "### `"+name+"`") {
-				require.Len(t, row, 4, "%v", row)
-				assert.NotEmpty(t, row[3], "%s means nothing", row[0])
-				got = append(got, field{name: row[0], kind: row[1], omitted: row[2]})
-			}
-			assert.Equal(t, fieldsOf(t, g), got)
-		})
-	}
-
-	data, err := os.ReadFile(schemaPath)
-	require.NoError(t, err)
-	for _, m := range regexp.MustCompile("(?m)^### `(.*)`").FindAllStringSubmatch(string(data), -1) {
-		assert.Contains(t, types, m[1], "no record has it")
-	}
-	assert.Contains(t, string(data), fmt.Sprintf("of this schema; now %d |", Version))
-}
-
-func TestSchemaDocumentHasTheStates(t *testing.T) {
-	var want, got [][]string
-	for _, s := range append([]State{""}, States()...) {
-		var next []string
-		for _, n := range transitions[s] {
-			next = append(next, "`"+string(n)+"`")
-		}
-		name := "`" + string(s) + "`"
-		if s == "" {
-			name = "(none)"
-		}
-		yes := map[bool]string{true: "yes", false: "no"}
-		want = append(want, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.Over()]})
-	}
-	for _, row := range rowsOf(t, "## States") {
-		require.Len(t, row, 5, "%v", row)
-		assert.NotEmpty(t, row[4])
-		got = append(got, row[:4])
-	}
-	assert.Equal(t, want, got)
-}
-
-// TestSchemaDocumentHasTheReasons reads the constants from the source: reflection
-// does not see them.
-func TestSchemaDocumentHasTheReasons(t *testing.T) {
-	source, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
-	var want, got []string
-	ast.Inspect(source, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if ok && strings.HasPrefix(spec.Names[0].Name, "Closed") {
-			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			require.NoError(t, err)
-			want = append(want, "`"+value+"`")
-		}
-		return true
-	})
-	require.True(t, slices.Contains(want, "`"+ClosedTransferred+"`"))
-	for _, row := range rowsOf(t, "`closed_reason` is one of these:") {
-		got = append(got, row[0])
-	}
-	assert.Equal(t, want, got)
 }

@@ -16,7 +16,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-func TestFake(t *testing.T) {
+func TestP7_Fake(t *testing.T) {
 	tmuxtest.Conformance(t, func(t *testing.T) tmuxtest.World {
 		fake := tmuxtest.NewFake()
 		fake.Env = map[string]string{tmuxtest.KeptVariable: "kept", tmuxtest.SecretVariable: "s"}

@@ -1,0 +1,124 @@
+package ccbot_test
+
+import (
+	"go/ast"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pages are all Markdown files of the tree with their text.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if err == nil && name != "." && skipped(name, d.Name()) {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if filepath.Ext(name) == ".md" {
+			data, err := os.ReadFile(name)
+			all[name] = string(data)
+			return err
+		}
+		return nil
+	}))
+	require.Contains(t, all, "README.md")
+	return all
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^):]*?)(?:#([^)]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// anchors are the names of a page's headings in links.
+func anchors(text string) map[string]bool {
+	all := make(map[string]bool)
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		all[strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")] = true
+	}
+	return all
+}
+
+// TestLinksOfDocuments follows each relative link: there is a file, and a heading where the link
+// names one.
+func TestLinksOfDocuments(t *testing.T) {
+	all, linked := pages(t), make(map[string]bool)
+	for name, text := range all {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to := name
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(name), m[1])
+			}
+			linked[to] = true
+			assert.FileExists(t, to, "a link of %s", name)
+			if m[2] != "" {
+				assert.True(t, anchors(all[to])[m[2]], "%s: %s has no heading %s", name, to, m[2])
+			}
+		}
+	}
+	for name := range all {
+		assert.True(t, linked[name] || name == "README.md", "no page leads to %s", name)
+	}
+}
+
+// TestDocumentsNameTestsThatAreThere looks for each test that a page has in code type.
+func TestDocumentsNameTestsThatAreThere(t *testing.T) {
+	tests := make(map[string]bool)
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.test {
+				tests[f.Name.Name] = true
+			}
+		}
+	}
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(text, -1) {
+			assert.True(t, tests[m[1]], "%s names %s", name, m[1])
+		}
+	}
+}
+
+// TestArchitecturePageNamesWhatIsThere looks for each folder and file that the page has in code
+// type, such as `bot/outbox`, and for each name of a package, such as `process.Table.End`.
+func TestArchitecturePageNamesWhatIsThere(t *testing.T) {
+	declared := make(map[string]bool)
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			var names []*ast.Ident
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				names = []*ast.Ident{n.Name}
+			case *ast.TypeSpec:
+				names = []*ast.Ident{n.Name}
+			case *ast.ValueSpec:
+				names = n.Names
+			}
+			for _, name := range names {
+				declared[s.file.Name.Name+"."+name.Name] = true
+			}
+			return true
+		})
+	}
+	code := func(of string) [][]string {
+		return regexp.MustCompile("`("+of+")`").FindAllStringSubmatch(pages(t)["docs/architecture.md"], -1)
+	}
+	require.Greater(t, len(code("[a-z0-9_./]+")), 20)
+	for _, m := range code(`[a-z0-9]+(?:/[a-z0-9_]+)*(?:\.go)?`) {
+		_, err := os.Stat(m[1])
+		assert.NoError(t, err, "docs/architecture.md names it")
+	}
+	for _, m := range code(`([a-z0-9]+\.)(?:[A-Z]\w*\.)?([A-Z]\w*)`) {
+		assert.True(t, declared[m[2]+m[3]], "docs/architecture.md names %s", m[1])
+	}
+}

@@ -1,6 +1,0 @@
-package i18n
-
-// Taps.
-const (
-	TapLate Key = "tap_late"
-)
