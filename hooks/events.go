@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 	"ccbot/internal/spool"
+	"ccbot/internal/watch"
 )
 
 const quarantineFolder = "quarantine"
@@ -32,6 +33,7 @@ type Sink interface {
 // backoff, and goes to quarantine/ after maxFailures tries. Without a refusal nothing runs between two events.
 type Events struct {
 	folder     spool.Folder
+	room       *watch.Room
 	quarantine string
 	sink       Sink
 	log        *slog.Logger
@@ -46,9 +48,10 @@ type Events struct {
 }
 
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
-func NewEvents(dir string, sink Sink, log *slog.Logger) *Events {
+func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Events {
 	return &Events{
 		folder:     eventsIn(dir),
+		room:       room,
 		quarantine: filepath.Join(dir, quarantineFolder),
 		sink:       sink,
 		log:        log,
@@ -66,13 +69,13 @@ func (e *Events) Drain(ctx context.Context) error {
 	return err
 }
 
-// Run delivers events as they come until ctx ends, and then returns nil. An error means that events/ cannot be watched
+// Run delivers events as they come until ctx ends, and then returns nil. An error means that events/ cannot be made
 // or listed.
 func (e *Events) Run(ctx context.Context) error {
 	arrived := make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return e.folder.Watch(ctx, func() { pause.Poke(arrived) })
+		return e.folder.Watch(ctx, e.room, func() { pause.Poke(arrived) })
 	})
 	group.Go(func() error { return e.follow(ctx, arrived) })
 	if err := group.Wait(); err != nil {

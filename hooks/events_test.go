@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 )
 
 const sessionID = "19700a32-a03e-4de9-a340-67e13a1f5792"
@@ -66,7 +68,8 @@ func put(t *testing.T, dir, launch, prompt string, when time.Time) {
 
 func newEvents(t *testing.T, s Sink) (*Events, string) {
 	dir := t.TempDir()
-	e := NewEvents(dir, s, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	e := NewEvents(dir, s, watchtest.Run(t, watch.New(log)), log)
 	e.patience = patience{first: time.Millisecond, most: 2 * time.Millisecond, failures: 4}
 	return e, dir
 }
@@ -141,7 +144,7 @@ func TestP8_RefusedEventSurvivesARestart(t *testing.T) {
 	require.Error(t, e.Drain(t.Context()))
 
 	again := newSink(nil)
-	require.NoError(t, NewEvents(dir, again, slog.New(slog.DiscardHandler)).Drain(t.Context()))
+	require.NoError(t, NewEvents(dir, again, nil, slog.New(slog.DiscardHandler)).Drain(t.Context()))
 	assert.Equal(t, []string{"a1"}, again.have())
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"ccbot/internal/ownfile"
 )
 
 // Sentinels of SettingsFile. Nothing was changed then.
@@ -171,10 +173,7 @@ func takeSnapshot(path string) (snapshot, error) {
 	if what := oddity(info); what != "" {
 		return snapshot{}, fmt.Errorf("%w: it is %s", ErrSettingsForeign, what)
 	}
-	s := snapshot{exists: true, mode: info.Mode().Perm(), owner: missing.owner}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.owner = int(stat.Uid)
-	}
+	s := snapshot{exists: true, mode: info.Mode().Perm(), owner: ownfile.Owner(info)}
 	s.data, err = io.ReadAll(io.LimitReader(f, maxSettings))
 	return s, err
 }

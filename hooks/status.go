@@ -3,16 +3,13 @@ package hooks
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
 )
 
@@ -70,20 +67,7 @@ func statusLineOf(file string) string {
 	return user.StatusLine.Command
 }
 
-// readUserSettings follows links, as people keep their settings elsewhere. A project is foreign: a pipe under that name
-// must not hold the launch up, so it is opened without waiting and then looked at.
-func readUserSettings(file string) (data []byte, err error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxUserSettings {
-		return nil, fmt.Errorf("%s: not a settings file", file)
-	}
-	return io.ReadAll(io.LimitReader(f, maxUserSettings))
+// readUserSettings follows links, as people keep their settings elsewhere. A project is foreign.
+func readUserSettings(file string) ([]byte, error) {
+	return ownfile.Read(file, maxUserSettings, ownfile.Links|ownfile.Others)
 }

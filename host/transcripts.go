@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 )
 
@@ -20,6 +21,7 @@ import (
 // session it keeps the transcript open that was read last.
 type Transcripts struct {
 	Records Records
+	Watch   *watch.Room
 	Log     *slog.Logger
 
 	mu   sync.Mutex
@@ -32,7 +34,7 @@ type follower struct {
 	at talk.Cursor
 }
 
-// Next implements [talk.Transcripts]. While it waits it holds one inotify instance.
+// Next implements [talk.Transcripts].
 func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
 	r, _ := t.Records.Get(session)
 	last := slices.IndexFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
@@ -81,7 +83,7 @@ func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
 		r, _ := t.Records.Get(id)
 		return id == session || !r.State.Live()
 	})
-	return &follower{transcript.NewFollower(transcript.Cursor(from), t.Log), from}
+	return &follower{transcript.NewFollower(transcript.Cursor(from), t.Watch, t.Log), from}
 }
 
 func (t *Transcripts) keep(session uuid.UUID, f *follower) {

@@ -15,6 +15,8 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 )
 
 func saysLine(text string) string {
@@ -37,7 +39,7 @@ func talks(t *testing.T, all ...session.Record) (*Transcripts, talkers) {
 	for _, r := range all {
 		known[r.ID] = r
 	}
-	out := &Transcripts{Records: known, Log: slog.New(slog.DiscardHandler)}
+	out := &Transcripts{Records: known, Watch: watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler))), Log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(out.Close)
 	return out, known
 }

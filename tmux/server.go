@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ccbot/internal/ownfile"
 )
 
 // The size of windows nobody looks at. tmux alone would take 80×24, in which Claude Code folds what
@@ -192,8 +194,7 @@ func privateDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !ok || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o007 != 0 {
+	if !info.IsDir() || ownfile.Owner(info) != os.Getuid() || info.Mode().Perm()&0o007 != 0 {
 		return fmt.Errorf("%s is not a private folder of ours", dir)
 	}
 	return nil

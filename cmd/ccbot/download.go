@@ -10,14 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"ccbot/bot/prompt"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
@@ -228,27 +227,11 @@ func (d downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
 		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
 	}
-	file, err := openRegular(d.real(f.Path))
+	file, _, err := ownfile.Open(d.real(f.Path), ownfile.Others) // the server may run as another user
 	if err != nil {
 		return nil, fmt.Errorf("download: open the server's file: %w", withoutPath(err))
 	}
 	return &source{from: file, why: withoutPath}, nil
-}
-
-// openRegular opens a regular file: a pipe would hold the chat up, a device does things.
-func openRegular(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }
 
 // withoutPath takes the path out of an error and keeps its cause.

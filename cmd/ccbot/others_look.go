@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
 )
 
 // subfolders are those that ccbot makes in its folder.
@@ -35,14 +36,7 @@ func look(mayRead bool) (viewer, error) {
 	if err != nil {
 		return viewer{}, err
 	}
-	return viewer{uid: os.Geteuid(), root: ownerOf(info), mayRead: mayRead}, nil
-}
-
-func ownerOf(info fs.FileInfo) int {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(stat.Uid)
-	}
-	return -1 // nobody's
+	return viewer{uid: os.Geteuid(), root: ownfile.Owner(info), mayRead: mayRead}, nil
 }
 
 // refuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
@@ -160,7 +154,7 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 	if err != nil {
 		return entries, err
 	}
-	return append(entries, entry{path: path, what: what, uid: ownerOf(info), mode: info.Mode()}), nil
+	return append(entries, entry{path: path, what: what, uid: ownfile.Owner(info), mode: info.Mode()}), nil
 }
 
 // entriesIn gives what ccbot uses in its folder, and what lies in the folders in it that ccbot makes, also where a link

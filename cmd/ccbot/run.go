@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
-	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/token"
 )
@@ -128,6 +127,7 @@ func hookBinary() (string, error) {
 func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error { return s.watch.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
 	g.Go(func() error { return s.service.Run(ctx) })
 	g.Go(func() error { return s.serve(ctx, g) })
@@ -149,7 +149,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	}
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
-	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
 		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.keepAlive, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
@@ -175,20 +175,3 @@ func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
 	s.room.refused()
 	return s.bot.Unkept(u)
 }
-
-// watchPresence begins the watch again when it is lost, because its folder cannot
-// be read: what it tells is then found a little later by other looks.
-func (s *system) watchPresence(ctx context.Context) error {
-	for {
-		err := s.presence.Run(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		s.log.Warn("presence_watch_lost", "error", err.Error(), "again_in", presenceRetry)
-		if err := pause.For(ctx, presenceRetry); err != nil {
-			return err
-		}
-	}
-}
-
-const presenceRetry = 30 * time.Second

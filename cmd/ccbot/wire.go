@@ -36,6 +36,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
+	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
@@ -56,6 +57,7 @@ type system struct {
 	losses    losses
 	recovery  *recovery.Recovery
 	events    *hooks.Events
+	watch     *watch.Room
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
 	machine   *host.Machine  // as the chat sees it
@@ -85,7 +87,7 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log)}
+	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log)}
 	s.metrics = newMetrics(s.states)
 	s.service = newService(environ, log)
 	s.away, s.seen = absence(c.Dir, time.Now())
@@ -175,7 +177,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.cards.Failpoint = failpoint(environ)
 	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
-	s.talk = &host.Transcripts{Records: s.store, Log: s.log}
+	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
@@ -218,7 +220,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
-	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
+	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
 }
@@ -252,7 +254,7 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.limits(),
 		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
 		Now: time.Now, Log: s.log, Failpoint: failpoint(environ)}
-	s.events = hooks.NewEvents(s.Dir, s.recovery, s.log)
+	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
 }
 

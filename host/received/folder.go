@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"ccbot/bot/port/files"
+	"ccbot/internal/ownfile"
 )
 
 // Folder is the folder below a session's directory that files from the chat lie in.
@@ -40,7 +41,7 @@ func openFolder(dir string, make bool) (*os.Root, error) {
 // look finds what has the folder's name and refuses what is not a directory of ours.
 func look(root *os.Root) (fs.FileInfo, error) {
 	named, err := root.Lstat(Folder)
-	if err == nil && (!named.IsDir() || !isOurs(named)) {
+	if err == nil && (!named.IsDir() || ownfile.Owner(named) != os.Geteuid()) {
 		err = ErrNotOurs
 	}
 	return named, err
@@ -84,11 +85,6 @@ func inPlace(dir string, box *os.Root) error {
 		return ErrNotOurs
 	}
 	return nil
-}
-
-func isOurs(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
 }
 
 // inode tells a file from the next one of its name; 0 where the system does not say.

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"ccbot/internal/ownfile"
 )
 
 // ErrNotASocket says that something else has the place of the socket. It is not touched.
@@ -63,8 +65,7 @@ func replaceable(path string) error {
 	if err != nil {
 		return err
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if info.Mode().Type() != fs.ModeSocket || !ok || int(owner.Uid) != os.Geteuid() {
+	if info.Mode().Type() != fs.ModeSocket || ownfile.Owner(info) != os.Geteuid() {
 		return fmt.Errorf("%s: %w", path, ErrNotASocket)
 	}
 	return nil

@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/ownfile"
 )
 
 // Status is what the agent does, in Claude Code's words. Other values than the known ones may come.
@@ -155,15 +156,13 @@ func readOnce(path string, pid int) (File, error) {
 // readStable gives ErrTorn when the file changed while it was read: Claude Code truncates and writes the same file, so
 // the beginning could be of one state and the end of the next.
 func readStable(path string) ([]byte, error) {
-	// Without O_NONBLOCK a pipe of that name would block here for ever.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, before, err := ownfile.Open(path, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	before, err := checked(f)
-	if err != nil {
-		return nil, err
+	if before.Size() > maxSize {
+		return nil, fmt.Errorf("%d bytes are too many", before.Size())
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSize))
 	if err != nil {
@@ -177,23 +176,6 @@ func readStable(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: changed while it was read", ErrTorn)
 	}
 	return data, nil
-}
-
-func checked(f *os.File) (fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case !ok || int(owner.Uid) != os.Geteuid():
-		return nil, errors.New("not a file of this user")
-	case info.Size() > maxSize:
-		return nil, fmt.Errorf("%d bytes are too many", info.Size())
-	}
-	return info, nil
 }
 
 // parse reads what it knows and tolerates any shape of the rest: only pid and session id must be right. Anything but one

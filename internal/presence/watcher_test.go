@@ -7,25 +7,31 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 )
 
-// watch runs a watcher and gives the pids that it tells. It is over, and has ended as asked, before the test is.
-func watch(t *testing.T, path string, buffer int) <-chan int {
+// watching runs a watcher and gives the pids that it tells. It is over, and has ended as asked, before the test is.
+func watching(t *testing.T, path string) <-chan int {
 	t.Helper()
-	return watchWith(t, path, buffer, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	return watchingIn(t, watchtest.Run(t, watch.New(log)), path, log)
 }
 
-func watchWith(t *testing.T, path string, buffer int, log *slog.Logger) <-chan int {
+func watchingIn(t *testing.T, room *watch.Room, path string, log *slog.Logger) <-chan int {
 	t.Helper()
-	told := make(chan int, buffer)
+	told := make(chan int, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	w := NewWatcher(path, func(pid int) {
+	w := NewWatcher(path, room, func(pid int) {
 		select {
 		case told <- pid:
 		case <-ctx.Done():
@@ -60,7 +66,7 @@ func file(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(p
 func TestWatcher_tellsWhatHappens(t *testing.T) {
 	dir := t.TempDir()
 	write(t, file(dir, 1), recorded)
-	told := watch(t, dir, 1000)
+	told := watching(t, dir)
 	hears(t, told, 1) // there at the start
 
 	write(t, file(dir, 2), recorded) // made
@@ -88,7 +94,7 @@ func TestWatcher_tellsWhatHappens(t *testing.T) {
 func TestWatcher_waitsForTheFolder(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "deep", "sessions")
-	told := watch(t, dir, 1000)
+	told := watching(t, dir)
 	require.NoError(t, os.Mkdir(filepath.Join(home, "unrelated"), 0o700))
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 5), recorded)
@@ -100,7 +106,7 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	dir := filepath.Join(home, ".claude", "sessions")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write(t, file(dir, 1), recorded)
-	told := watch(t, dir, 1000)
+	told := watching(t, dir)
 	hears(t, told, 1)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(home, ".claude")))
@@ -122,7 +128,29 @@ func TestWatcher_folderComesAndGoes(t *testing.T) {
 	}
 }
 
-// Nobody listens while more happens than the kernel's queue holds: events are lost, and the listing makes up for them.
+// A folder that cannot be listed is listed again after a while. The room does not run: fake time waits for no instance.
+func TestWatcher_listsAgainWhatCannotBeListed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sessions")
+	write(t, dir, "a file in its place")
+	synctest.Test(t, func(t *testing.T) {
+		lost := make(warnings, 100)
+		log := slog.New(slog.NewTextHandler(lost, nil))
+		told := watchingIn(t, watch.New(log), dir, log)
+		synctest.Wait()
+		require.Len(t, lost, 1)
+		assert.Contains(t, <-lost, "presence_watch_lost")
+		require.NoError(t, os.Remove(dir))
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		write(t, file(dir, 1), recorded)
+		time.Sleep(listAgain)
+		synctest.Wait()
+		require.Len(t, told, 1)
+		assert.Equal(t, 1, <-told)
+		assert.Empty(t, lost)
+	})
+}
+
+// The room stands still while more happens than the kernel's queue holds: events are lost, and the listing makes up for them.
 func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	if err != nil {
@@ -134,24 +162,38 @@ func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
 	if queue > 50_000 {
 		t.Skip("the queue of this machine is too long to fill")
 	}
-	dir := t.TempDir()
+	dir, other := t.TempDir(), t.TempDir()
 	write(t, file(dir, 1), recorded)
 	write(t, file(dir, 2), recorded)
 	lost := make(warnings, 100)
-	told := watchWith(t, dir, 0, slog.New(slog.NewTextHandler(lost, nil)))
+	log := slog.New(slog.NewTextHandler(lost, nil))
+	room := watchtest.Run(t, watch.New(log))
+	told := watchingIn(t, room, dir, log)
 	hears(t, told, 1)
-	hears(t, told, 2) // now nobody receives, and the watcher stands still with its first event
+	hears(t, told, 2)
+	still, goOn := make(chan struct{}), make(chan struct{})
+	stop := sync.OnceFunc(func() { close(still) })
+	room.Watch(other, func(string, bool) bool { stop(); <-goOn; return false })
+	require.Eventually(t, func() bool { // the room may only just begin
+		write(t, filepath.Join(other, "x"), "x")
+		select {
+		case <-still:
+			return true
+		default:
+			return false
+		}
+	}, 20*time.Second, time.Millisecond)
 
-	for i := range queue/2 + 4000 { // two files in turn: equal events in a row would be merged
-		require.NoError(t, os.Chtimes(file(dir, 2), time.Time{}, time.Unix(int64(i), 0)))
-		write(t, filepath.Join(dir, "noise"), "x")
+	for i := range queue + 8000 { // two files in turn: equal events in a row would be merged
+		require.NoError(t, os.Chtimes(file(dir, 1+i%2), time.Time{}, time.Unix(int64(i), 0)))
 	}
 	write(t, file(dir, 3), recorded) // its event is lost
 	require.NoError(t, os.Remove(file(dir, 1)))
+	close(goOn)
 	hears(t, told, 3)
 	hears(t, told, 1)
 	require.NotEmpty(t, lost, "nothing was lost, so nothing has been tested")
-	assert.Contains(t, <-lost, "events were lost")
+	assert.Contains(t, <-lost, "watch_events_lost")
 }
 
 // warnings takes what is logged.

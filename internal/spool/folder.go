@@ -1,23 +1,22 @@
 package spool
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/google/renameio/v2"
+
+	"ccbot/internal/ownfile"
 )
 
 // Sentinels of Read and Put, matched with errors.Is. A missing item is fs.ErrNotExist.
 var (
-	ErrForeign = errors.New("not a regular file of this user") // a link, pipe, folder, or another user's
-	ErrTooBig  = errors.New("larger than allowed")
+	ErrForeign = ownfile.ErrForeign // a link, pipe, folder, or another user's
+	ErrTooBig  = ownfile.ErrTooBig
 	ErrName    = errors.New("not a name for an item") // empty, with a separator, or with a leading dot
 )
 
@@ -82,7 +81,7 @@ func (f Folder) Read(name string) ([]byte, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	data, err := readRegular(filepath.Join(f.Path, name), f.maxSize())
+	data, err := ownfile.Read(filepath.Join(f.Path, name), f.maxSize(), 0)
 	if err != nil {
 		return nil, fmt.Errorf("spool: read %s: %w", name, err)
 	}
@@ -142,36 +141,6 @@ func writeFast(path string, data []byte) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
-}
-
-// readRegular opens first and looks then, at what it has opened: a name can change its meaning in between. Without
-// O_NONBLOCK a pipe under that name would hold the reader.
-func readRegular(path string, limit int64) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	switch {
-	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO): // a link; a socket
-		return nil, fmt.Errorf("%w: %w", ErrForeign, err)
-	case err != nil:
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // only read
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
-		return nil, ErrForeign
-	}
-	// As large as the file, and what a Buffer keeps free: all of it is one read, and the end the second.
-	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
-		return nil, err
-	}
-	if int64(data.Len()) > limit {
-		return nil, ErrTooBig
-	}
-	return data.Bytes(), nil
 }
 
 // Sync has the names of the items survive a power cut.

@@ -2,6 +2,7 @@ package spool_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,15 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/spool"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 )
 
 // watching runs Watch and gives what it tells. Everything has ended when the test has.
 func watching(t *testing.T, f spool.Folder) <-chan []string {
 	ctx, cancel := context.WithCancel(context.Background())
+	room := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
 	seen := make(chan []string)
 	done := make(chan error, 1)
 	go func() {
-		done <- f.Watch(ctx, func() {
+		done <- f.Watch(ctx, room, func() {
 			names, _ := f.List()
 			select {
 			case seen <- names:
@@ -74,5 +78,5 @@ func TestWatch_Impossible(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	f := spool.Folder{Path: filepath.Join(file, "queue")}
-	assert.Error(t, f.Watch(t.Context(), func() {}))
+	assert.Error(t, f.Watch(t.Context(), watch.New(slog.New(slog.DiscardHandler)), func() {}))
 }

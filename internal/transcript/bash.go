@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"os"
 )
 
 // bashWindow is how far before an output its command is looked for: Claude Code writes the two right after each other,
@@ -11,7 +10,7 @@ const bashWindow = 256 << 10
 
 // BashCommand is the command of bash mode ("!make test") whose output stands at a place, empty where it is not found.
 func BashCommand(at Cursor) string {
-	file, err := os.Open(at.Path)
+	file, _, err := openAnyones(at.Path)
 	if err != nil {
 		return ""
 	}

@@ -7,14 +7,17 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 )
 
 // following runs a follower and hands over what it finds; an error ends it.
@@ -25,8 +28,12 @@ type following struct {
 }
 
 func follow(t *testing.T, c Cursor, log *slog.Logger) *following {
+	return followIn(t, watchtest.Run(t, watch.New(log)), c, log)
+}
+
+func followIn(t *testing.T, room *watch.Room, c Cursor, log *slog.Logger) *following {
 	ctx, cancel := context.WithCancel(t.Context())
-	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, log)}
+	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, room, log)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -126,6 +133,7 @@ func TestFollowerOutlivesTheFolderBeforeItsFile(t *testing.T) {
 // The file is made between the first look and the watch, or just around it.
 func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 	dir := t.TempDir()
+	room := watchtest.Run(t, watch.New(quiet()))
 	for i := range 300 {
 		path := filepath.Join(dir, strconv.Itoa(i), "s.jsonl")
 		made := make(chan error, 1)
@@ -133,7 +141,7 @@ func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 			made <- errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(prompt("one")), 0o600))
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a hang, not a measure
-		f := NewFollower(Cursor{Path: path}, quiet())
+		f := NewFollower(Cursor{Path: path}, room, quiet())
 		item, err := f.Next(ctx)
 		cancel()
 		require.NoError(t, <-made)
@@ -145,21 +153,46 @@ func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 
 // A folder made again under the same name is another folder: the watch on the first one is dead.
 func TestFollowerWatchesAFolderMadeAgain(t *testing.T) {
-	dir := t.TempDir()
-	f := NewFollower(Cursor{Path: filepath.Join(dir, "s.jsonl")}, quiet())
-	defer f.Close()
-	moved, err := f.watch()
-	require.NoError(t, err)
-	assert.True(t, moved)
-	moved, err = f.watch()
-	require.NoError(t, err)
-	assert.False(t, moved, "watched already")
+	dir := filepath.Join(t.TempDir(), "projects")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "s.jsonl")
+	fw := follow(t, Cursor{Path: path}, quiet())
+	require.NoError(t, os.Rename(dir, dir+".away"))
+	write(t, filepath.Join(dir+".away", "s.jsonl"), prompt("elsewhere"))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	write(t, filepath.Join(dir, "other.jsonl"), prompt("not mine"))
+	write(t, path, prompt("one"))
+	fw.expect(t, "one")
+}
 
-	assert.True(t, f.concerns(fsnotify.Event{Name: dir, Op: fsnotify.Remove}))
-	moved, err = f.watch()
-	require.NoError(t, err)
-	assert.True(t, moved)
-	assert.False(t, f.concerns(fsnotify.Event{Name: filepath.Join(dir, "other.jsonl"), Op: fsnotify.Write}))
+// Linux allows 128 instances for each user by default.
+func TestManyFollowersShareOneInstance(t *testing.T) {
+	instances := func() (n int) {
+		all, err := filepath.Glob("/proc/self/fd/*")
+		require.NoError(t, err)
+		for _, fd := range all {
+			if to, _ := os.Readlink(fd); to == "anon_inode:inotify" {
+				n++
+			}
+		}
+		return n
+	}
+	before, dir, room := instances(), t.TempDir(), watchtest.Run(t, watch.New(quiet()))
+	var all []*following
+	for i := range 200 {
+		path := filepath.Join(dir, strconv.Itoa(i), "s.jsonl")
+		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+		all = append(all, followIn(t, room, Cursor{Path: path}, quiet()))
+	}
+	for _, fw := range all {
+		write(t, fw.f.path, prompt("one"))
+		fw.expect(t, "one")
+		appendTo(t, fw.f.path, prompt("two"))
+		fw.expect(t, "two")
+	}
+	if runtime.GOOS == "linux" {
+		assert.Equal(t, before+1, instances())
+	}
 }
 
 func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
@@ -187,7 +220,7 @@ func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
 
 func TestFollowerEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := NewFollower(Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, quiet())
+	f := NewFollower(Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, watch.New(quiet()), quiet())
 	defer f.Close()
 	cancel()
 	_, err := f.Next(ctx)
@@ -198,12 +231,12 @@ func TestFollowerLogsBrokenLinesButNotTheirText(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "secret garbage\n"+prompt("one"))
-	f := NewFollower(Cursor{Path: path}, slog.New(slog.NewTextHandler(&log, nil)))
+	f := NewFollower(Cursor{Path: path}, watch.New(quiet()), slog.New(slog.NewTextHandler(&log, nil)))
 	defer f.Close()
 	item, err := f.Next(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "one", item.Text)
-	assert.Equal(t, 1, f.Broken())
+	assert.Equal(t, 1, f.reader.Broken())
 	assert.Equal(t, 1, strings.Count(log.String(), "transcript_broken_lines"))
 	assert.NotContains(t, log.String(), "secret")
 }

@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"syscall"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/ownfile"
 )
 
 // Fault is something about a transcript's file that a resume would stumble over.
@@ -112,7 +113,8 @@ type tail struct {
 }
 
 func readTail(path string, window int64) (tail, error) {
-	file, info, err := openOwn(path)
+	// A link to a file of ours is followed, as Claude Code does; what belongs to somebody else is not copied.
+	file, info, err := ownfile.Open(path, ownfile.Links)
 	if err != nil {
 		return tail{}, err
 	}
@@ -129,28 +131,6 @@ func readTail(path string, window int64) (tail, error) {
 		t.end += start
 	}
 	return t, nil
-}
-
-// openOwn opens a file for reading that is regular and our own: opening a pipe would wait for ever, and what
-// belongs to somebody else is not copied. A link to such a file is followed, as Claude Code does.
-func openOwn(path string) (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
-	}
-	if err == nil {
-		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Getuid() {
-			err = fmt.Errorf("%s: not a file of this user", path)
-		}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return file, info, nil
 }
 
 // look judges the last bytes of a file. cut says that there are more before them.

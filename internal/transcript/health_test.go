@@ -170,15 +170,15 @@ func TestCheckOfForeignFiles(t *testing.T) {
 	if os.Getuid() == 0 {
 		require.NoError(t, os.Chown(path, 12345, -1))
 		_, err := Check(dir, id)
-		require.ErrorContains(t, err, "not a file of this user")
+		require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
 		_, err = Repair(Health{Path: path}, id, uuid.New())
-		require.ErrorContains(t, err, "not a file of this user")
+		require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
 	}
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, unix.Mkfifo(path, 0o600))
 	_, err := Repair(Health{Path: path}, id, uuid.New())
 	require.ErrorContains(t, err, "not a regular file")
-	_, _, err = openOwn(path)
+	_, err = readTail(path, tailSize)
 	require.ErrorContains(t, err, "not a regular file", "and it does not wait for a writer")
 }
 

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"ccbot/internal/ownfile"
 )
 
 const (
@@ -170,16 +172,7 @@ func (r *Reader) open() (bool, error) {
 	if r.file != nil {
 		return true, nil
 	}
-	info, err := os.Stat(r.start.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("open transcript: %w", err)
-	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
-		return false, fmt.Errorf("open transcript %s: not a regular file", r.start.Path)
-	}
-	file, err := os.Open(r.start.Path)
+	file, info, err := openAnyones(r.start.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -192,6 +185,11 @@ func (r *Reader) open() (bool, error) {
 	ahead := min(max(info.Size()-r.start.Offset, leastAhead), mostAhead)
 	r.file, r.in = file, bufio.NewReaderSize(file, int(ahead))
 	return true, nil
+}
+
+// openAnyones opens a transcript that is only shown. Agents may run as another user than ccbot.
+func openAnyones(path string) (*os.File, fs.FileInfo, error) {
+	return ownfile.Open(path, ownfile.Links|ownfile.Others)
 }
 
 // seek goes to the cursor and proves that a line starts there.
@@ -266,15 +264,11 @@ func (u *usageSeen) first(id string) bool {
 // End is the cursor behind the last whole line of a transcript: for what comes from now on. Half a line at the
 // end is not passed, because no line would start behind it.
 func End(path string) (Cursor, error) {
-	file, err := os.Open(path)
+	file, info, err := openAnyones(path)
 	if err != nil {
 		return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
-	}
 	buffer := make([]byte, 64<<10)
 	for end := info.Size(); end > 0; {
 		start := max(0, end-int64(len(buffer)))

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/ownfile"
 )
 
 // Repair writes a copy of h.Path under the session id as, in the same folder, and leaves the original as it
@@ -43,7 +45,7 @@ func repair(path string, id, as uuid.UUID) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	source, _, err := openOwn(path)
+	source, _, err := ownfile.Open(path, ownfile.Links)
 	if err != nil {
 		return err
 	}

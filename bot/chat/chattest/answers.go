@@ -162,7 +162,8 @@ func (w *World) Beside(t *testing.T, state session.State, lines ...string) sessi
 type transcripts struct {
 	*gate
 	*host.Transcripts
-	Polls bool                 // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
+	Polls bool                 // a reader that waits asks for no inotify instance, which no bubble of fake time can wait for
+	watch func()               // runs the room in which readers wait
 	Gives func(item talk.Item) // before a reader gets an item
 
 	mu      sync.Mutex
@@ -203,6 +204,7 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 				_ = pause.For(ctx, 10*time.Millisecond)
 				continue
 			}
+			f.watch()
 			items, err = f.Transcripts.Next(ctx, id, from, most)
 		}
 		if f.Gives != nil && len(items) > 0 {

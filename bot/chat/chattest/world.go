@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,8 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
@@ -83,9 +86,11 @@ func NewWorld(t *testing.T) *World {
 	require.NoError(t, err)
 	records := &fakeRecords{All: make(map[uuid.UUID]session.Record)}
 	ports := new(gate)
+	room := watch.New(slog.New(slog.DiscardHandler))
 	w := &World{ports: ports, Records: records, Inbox: &fakeEntries{Store: store},
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
-		Talk:       &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Log: slog.New(slog.DiscardHandler)}},
+		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
+			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}

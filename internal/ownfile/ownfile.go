@@ -1,0 +1,80 @@
+package ownfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Sentinels of Open and Read. A missing file is fs.ErrNotExist.
+var (
+	ErrForeign = errors.New("not a regular file of this user") // a link, pipe, folder, or another user's
+	ErrTooBig  = errors.New("larger than allowed")
+)
+
+// Allow is what a caller takes beside a regular file of this user.
+type Allow uint8
+
+const (
+	Links  Allow = 1 << iota // links are followed
+	Others                   // other users' files
+)
+
+// Open opens a file for reading, and says what was opened. A link that is not allowed is also
+// syscall.ELOOP.
+func Open(path string, allow Allow) (*os.File, fs.FileInfo, error) {
+	flags := os.O_RDONLY | syscall.O_NONBLOCK
+	if allow&Links == 0 {
+		flags |= syscall.O_NOFOLLOW
+	}
+	file, err := os.OpenFile(path, flags, 0)
+	switch {
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO): // a link; a socket
+		return nil, nil, fmt.Errorf("%w: %w", ErrForeign, err)
+	case err != nil:
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = ErrForeign
+	case allow&Others == 0 && Owner(info) != os.Geteuid():
+		err = fmt.Errorf("%w: it belongs to uid %d", ErrForeign, Owner(info))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: err}, file.Close())
+	}
+	return file, info, nil
+}
+
+// Read gives the bytes of a file, at most limit.
+func Read(path string, limit int64, allow Allow) ([]byte, error) {
+	file, info, err := Open(path, allow)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// As large as the file, and what a Buffer keeps free: all of it is one read, and the end the
+	// second.
+	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(data.Len()) > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooBig}
+	}
+	return data.Bytes(), nil
+}
+
+// Owner is the uid of whom something on disk belongs to; -1 where the system does not say.
+func Owner(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
+}
