@@ -36,6 +36,7 @@ var floors = [][]string{
 	{"host"},
 	{"archive", "recovery"},
 	{"host/received", "lifecycle"},
+	{"lifecycle/evidence"},
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
@@ -86,7 +87,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire",
+	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile"}
 
 // diskRooms are the rooms of the chat that keep files of its own, and name their folder.

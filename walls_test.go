@@ -37,10 +37,10 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"lifecycle.work": 153, "lifecycle.Service": 118, "recovery.Recovery": 48, "tmux.Client": 49,
+		"lifecycle.work": 150, "lifecycle.Service": 58, "recovery.Recovery": 46, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"lifecycle": 29}
-	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 17, "lifecycle.newSeconds": 9}
+	tooLargeCircles     = map[string]int{"lifecycle": 26}
+	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 15}
 )
 
 // within compares a figure with its limit and with what is allowed today.

@@ -17,11 +17,15 @@ import (
 
 // Sessions is lifecycle as a Keeper uses it.
 type Sessions interface {
-	// Look says what a session is doing. It changes nothing and writes no file.
-	Look(ctx context.Context, r session.Record) lifecycle.Look
 	// ArchiveQuiet archives a session unless something has happened after since,
 	// or it is not quiet, or nobody knows; then done is false.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error)
+}
+
+// Observer looks at sessions.
+type Observer interface {
+	// Look says what a session is doing. It changes nothing and writes no file.
+	Look(ctx context.Context, r session.Record) lifecycle.Look
 }
 
 // Records is the store of sessions as a Keeper uses it.
@@ -48,6 +52,7 @@ const purgeEvery = time.Hour
 // Keeper archives quiet sessions and purges old records.
 type Keeper struct {
 	Sessions Sessions
+	Observer Observer
 	Records  Records
 	Copies   Copies
 	// Clear tells the person of the prompts that still wait for a record, then
@@ -100,7 +105,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 			continue
 		}
 		s := Seen{Record: r, At: clock()}
-		err := contain(func() error { s.Look = k.Sessions.Look(ctx, r); return nil })
+		err := contain(func() error { s.Look = k.Observer.Look(ctx, r); return nil })
 		if err != nil {
 			k.Log.Error("idle_look_failed", "session_id", r.ID.String(), "error", err.Error())
 		}

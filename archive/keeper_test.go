@@ -130,7 +130,7 @@ func (h *house) keeper(idle, purge time.Duration) (stop func()) {
 }
 
 func (h *house) newKeeper(idle, purge time.Duration) *Keeper {
-	return &Keeper{Sessions: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
+	return &Keeper{Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -241,7 +241,7 @@ func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
 		h.fails[first.ID] = errors.New("tmux is busy")
 		var once sync.Once
 		k := &Keeper{Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
-			Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -492,7 +492,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		first, second := h.add(), h.add()
 		ctx, stop = context.WithCancel(t.Context())
 		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
-		k = &Keeper{Sessions: meanwhile{h, stop}, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now,
+		k = &Keeper{Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now,
 			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Len(t, h.asked, 1)

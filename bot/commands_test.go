@@ -26,6 +26,7 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -151,7 +152,7 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"it is just ending", &lifecycle.StateError{State: session.Stopping, Want: "resumed"}, name(i18n.StillEnding)},
 		{"it was purged", session.ErrNotFound, name(i18n.NoSuchSession)},
 		{"nothing was left", &lifecycle.TranscriptError{Nothing: true}, name(i18n.TranscriptEmpty)},
-		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.NoEvidence)},
+		{"nobody sees who writes", evidence.ErrUnreadable, name(i18n.NoEvidence)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *chattest.World) string { return w.Named(i18n.ResumeAlreadyOpen, "old") }},
 		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.AlreadyEnded)},
@@ -212,7 +213,7 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 			return w.Word(i18n.StopRefused, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
-		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *chattest.World) string { return w.Word(i18n.NoEvidence) }},
+		{"nobody sees who writes", evidence.ErrUnreadable, func(w *chattest.World) string { return w.Word(i18n.NoEvidence) }},
 		{"a dialog", lifecycle.ErrAsks, func(w *chattest.World) string { return w.Named(i18n.StopAsks, "api") }},
 		{"it works on", lifecycle.ErrStillWorks, func(w *chattest.World) string { return w.Named(i18n.StopStillWorks, "api") }},
 		{"nobody else tells", nil, func(w *chattest.World) string { return w.Named(i18n.StopDone, "api") }},

@@ -19,10 +19,11 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // ending is the line for the end of these writers.
-func ending(r session.Record, who ...lifecycle.Writer) string {
+func ending(r session.Record, who ...evidence.Writer) string {
 	return fmt.Sprintf("end %v of %s", chattest.Identities(who), r.ID)
 }
 
@@ -48,7 +49,7 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 
 // Only the first writers are named, so of more of them none can be ended from the chat.
 func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
-	var named []lifecycle.Writer
+	var named []evidence.Writer
 	for pid := range chat.MaxListed {
 		named = append(named, chattest.AtDesk(pid+1))
 	}
@@ -153,7 +154,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 			_, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(1))
 			asked := w.TakeOver(t, m, i18n.ButtonTakeOver)
 			w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) {
-				w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, chattest.ErrTable }
+				w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.ErrTable }
 				return tt.endings, tt.err
 			}
 			w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: chattest.ErrDisk} }
@@ -188,16 +189,16 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		for _, tt := range []struct {
 			name    string
-			writers []lifecycle.Writer
+			writers []evidence.Writer
 			state   session.State
 			says    i18n.Key
 		}{
-			{"the pid was reused", []lifecycle.Writer{reborn}, "", ""},
-			{"one more", []lifecycle.Writer{chattest.AtDesk(4123), chattest.AtDesk(5)}, "", ""},
-			{"another one", []lifecycle.Writer{chattest.AtDesk(5)}, "", ""},
+			{"the pid was reused", []evidence.Writer{reborn}, "", ""},
+			{"one more", []evidence.Writer{chattest.AtDesk(4123), chattest.AtDesk(5)}, "", ""},
+			{"another one", []evidence.Writer{chattest.AtDesk(5)}, "", ""},
 			{"nobody any more", nil, "", i18n.WritersNone},
-			{"it came back meanwhile", []lifecycle.Writer{chattest.AtDesk(4123)}, session.Running, i18n.WritersSecond},
-			{"it ended meanwhile", []lifecycle.Writer{chattest.AtDesk(4123)}, session.Archived, i18n.WritersGhost},
+			{"it came back meanwhile", []evidence.Writer{chattest.AtDesk(4123)}, session.Running, i18n.WritersSecond},
+			{"it ended meanwhile", []evidence.Writer{chattest.AtDesk(4123)}, session.Archived, i18n.WritersGhost},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != chattest.OtherWriter || tt.state == session.Running && k == chattest.OtherWriter {
@@ -252,11 +253,11 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 
 func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
-		for why, says := range map[error]i18n.Key{lifecycle.ErrEvidence: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
+		for why, says := range map[error]i18n.Key{evidence.ErrUnreadable: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
 			w := chattest.NewWorld(t)
 			r, m := w.Told(t, k, chattest.InWindow(t, 4123))
 			taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
-			w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, chattest.Deep(why) }
+			w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.Deep(why) }
 			for _, s := range taps {
 				require.NoError(t, w.TapSpot(t, chattest.Alice, s))
 			}
@@ -408,12 +409,12 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
+		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.NoEvidence},
+		{"nobody sees who writes", evidence.ErrUnreadable, i18n.NoEvidence},
 		{"anything else", chattest.ErrDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // madeUp are data that no button of a message has, made from those that it has: another revision,
@@ -63,7 +64,7 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 func TestAMadeUpButtonOfAWindowDoesNothing(t *testing.T) {
 	protected := chattest.AgentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor
-	for _, window := range []lifecycle.Window{chattest.ShellWindow(t, "@21"), protected} {
+	for _, window := range []evidence.Window{chattest.ShellWindow(t, "@21"), protected} {
 		w := chattest.NewWorld(t)
 		m := w.Unbound(t, window)
 		for _, option := range []string{"1", "2", "3"} {

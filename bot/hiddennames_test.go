@@ -14,6 +14,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -45,7 +46,7 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	window.Pane.WindowName, window.Pane.Path, window.Pane.Command, window.Agent.Cwd, window.Agent.Pane.WindowName = chattest.Sly, dir, chattest.Sly, dir, chattest.Sly
 	shell := chattest.ShellWindow(t, "@22")
 	shell.Pane.WindowName, shell.Pane.Path, shell.Pane.Command = chattest.Sly, dir, chattest.Sly
-	w.Windows.All = []lifecycle.Window{window, shell}
+	w.Windows.All = []evidence.Window{window, shell}
 	return d, w.Record(t, r.ID), w.Record(t, old.ID)
 }
 

@@ -18,6 +18,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -135,7 +136,7 @@ func TestResumeAllLeavesOtherButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lost(t, "api", session.ClosedReboot)
 	w.Lost(t, "web", session.ClosedReboot)
-	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
+	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	require.Len(t, w.Telegram.Posted, 2)
 	m, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]

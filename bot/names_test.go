@@ -18,7 +18,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // literal requires that a text shows the name as it is, wherever it shows a part of it, and that
@@ -57,7 +57,7 @@ func testNamesAreData(t *testing.T) {
 	r, old = w.Record(t, r.ID), w.Record(t, old.ID)
 	window := chattest.AgentWindow(t, "@21", 4123)
 	window.Pane.WindowName, window.Pane.Path, window.Agent.Cwd = chattest.Nasty, dir, dir
-	w.Windows.All = []lifecycle.Window{window}
+	w.Windows.All = []evidence.Window{window}
 	for _, text := range []string{"/list", "/list " + chattest.Nasty, "/kill " + chattest.Nasty, "/done " + chattest.Nasty, "/why " + chattest.Nasty, "/resume " + chattest.Nasty, "/resume",
 		"/kill no-" + chattest.Nasty, "/new " + chattest.Nasty + " " + dir + "/" + chattest.Nasty + "/none", "/stop " + chattest.Nasty, "/unknown " + chattest.Nasty} {
 		w.MustHear(t, text)

@@ -18,6 +18,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -92,7 +93,7 @@ func TestARestoredSessionIsTheOneThatGoesOn(t *testing.T) {
 func TestP8_TheReportIsToldOnceMoreAfterACrash(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", "")
-	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
+	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	w.Telegram.OnPost = chattest.Refuse
 	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
 	assert.Equal(t, []string{"api"}, w.Unreported(), "what is not on disk was not told")
@@ -152,7 +153,7 @@ func TestP9_TheHomesHearOfWhatHasNoConversation(t *testing.T) {
 	w.Records.Change(topic.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Bob, ThreadID: 5} })
 	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: chattest.Eve}, uuid.New()))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.New()))
-	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
+	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 
 	var told []session.Conversation
@@ -181,7 +182,7 @@ func TestP8_WithoutAHomeNothingCountsAsTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
-	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
+	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	w.SetResumeOnStart(chattest.ResumeAll)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	assert.Empty(t, w.Telegram.Done())
@@ -193,7 +194,7 @@ func TestP8_WithoutAHomeNothingCountsAsTold(t *testing.T) {
 func TestWindowsAreToldOncePerLife(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.New()))
-	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@9"), chattest.AgentWindow(t, "@21", 4123)}
+	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@9"), chattest.AgentWindow(t, "@21", 4123)}
 	w.Windows.WereTold["@9"] = true
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	m := w.Telegram.Last(t)
@@ -258,11 +259,11 @@ func TestSessionsAndWindowsAreToldInAMessageEach(t *testing.T) {
 	}{
 		{"a session", func(w *chattest.World) { w.Lost(t, "api", session.ClosedReboot) },
 			[]string{head, "• 1 session ended when the computer shut down: api.", foot}},
-		{"a window", func(w *chattest.World) { w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")} },
+		{"a window", func(w *chattest.World) { w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")} },
 			[]string{"1 window with no session (nothing happens to it):", "• @21 mine: vim, ~/x", "   In a terminal: tmux attach -t mine"}},
 		{"both", func(w *chattest.World) {
 			w.Lost(t, "api", "")
-			w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 4123)}
+			w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123)}
 		}, []string{head, "• The window of 1 session disappeared: api.", foot,
 			"1 window with no session (nothing happens to it):", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
 	} {

@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // known is a session of which everything is known.
@@ -85,9 +86,9 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 	for _, id := range []uuid.UUID{beta.ID, over.ID} {
 		w.Records.Change(id, func(other *session.Record) { other.Dir = r.Dir })
 	}
-	w.Lifecycle.OnWriters = func(id uuid.UUID) ([]lifecycle.Writer, error) {
+	w.Lifecycle.OnWriters = func(id uuid.UUID) ([]evidence.Writer, error) {
 		assert.Equal(t, r.ID, id)
-		return []lifecycle.Writer{{Process: process.Process{Identity: process.Identity{PID: 31}, Args: []string{"claude"}}, Proven: true}}, nil
+		return []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 31}, Args: []string{"claude"}}, Proven: true}}, nil
 	}
 	for _, asked := range []string{"/status", "/status api", "/status " + naming.ShortID(r.ID)} {
 		w.MustHear(t, asked)
@@ -140,7 +141,7 @@ func TestStatusClaimsNothing(t *testing.T) {
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Background: true}
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", chattest.Started })
-	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errors.New("no") }
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, errors.New("no") }
 	w.MustHear(t, "/status")
 	assert.Equal(t, chattest.Lines("api: idle, background commands running", "~/api", "", "0 turns", "", "Git did not answer.", "",
 		w.Word(i18n.StatusWritersUnknown)), w.Telegram.Last(t).Text.Text)
@@ -186,11 +187,11 @@ func TestStatusFitsOneMessage(t *testing.T) {
 			r.Prompts = append(r.Prompts, w.Prompt(t, *r, long, inbox.Held).Key)
 		}
 	})
-	var writers []lifecycle.Writer
+	var writers []evidence.Writer
 	for range 100 {
-		writers = append(writers, lifecycle.Writer{Process: process.Process{Args: []string{long}}})
+		writers = append(writers, evidence.Writer{Process: process.Process{Args: []string{long}}})
 	}
-	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return writers, nil }
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return writers, nil }
 	w.MustHear(t, "/status")
 	require.Len(t, w.Telegram.Texts(), 1)
 	assert.Len(t, w.Telegram.Last(t).Text.Split(render.Limit), 1)

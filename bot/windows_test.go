@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -31,7 +32,7 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 	desk := "   In a terminal: tmux attach -t mine"
 	for _, tt := range []struct {
 		name   string
-		window lifecycle.Window
+		window evidence.Window
 		says   []string
 		words  []string
 	}{
@@ -55,7 +56,7 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 				old := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 				require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonArchive))
 				asked := w.Quietly(t)
-				w.Windows.All = []lifecycle.Window{tt.window}
+				w.Windows.All = []evidence.Window{tt.window}
 				require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonAdopt))
 				require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonArchive))
 				assert.Equal(t, []string{w.Word(i18n.WritersChanged)}, w.Telegram.Texts(), "the list is drawn again, and the rest is stale")
@@ -69,7 +70,7 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 
 func TestSeveralWindowsHaveNamesOnTheirButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
-	var all []lifecycle.Window
+	var all []evidence.Window
 	for n := range 7 {
 		all = append(all, chattest.ShellWindow(t, fmt.Sprint("@", n+20)))
 	}
@@ -176,7 +177,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 		"Work in progress stops. To continue later: /resume"
 	for _, tt := range []struct {
 		name   string
-		window lifecycle.Window
+		window evidence.Window
 		says   []string
 	}{
 		{"in a person's shell", chattest.AgentWindow(t, "@21", 4123), []string{foot, "This keeps running: -bash, pid 99.", "The window stays open."}},
@@ -215,7 +216,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Conversation = chattest.Theirs, chattest.InGroup })
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonArchive))
-	w.Lifecycle.OnArchive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
+	w.Lifecycle.OnArchive = func(uuid.UUID) error { return evidence.ErrUnreadable }
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonYesArchive))
 	assert.Equal(t, r.ID, w.Successor(host.View(w.Record(t, r.ID))).ID)
 	done := w.Lifecycle.Done()
@@ -232,7 +233,7 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 	other, fresh, pane := chattest.AgentWindow(t, "@21", 5000), chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	fresh.Agent.ClaudeSessionID = uuid.New()
 	pane.Pane.PID = 100
-	for name, now := range map[string][]lifecycle.Window{"gone": nil, "another agent": {other}, "another conversation": {fresh},
+	for name, now := range map[string][]evidence.Window{"gone": nil, "another agent": {other}, "another conversation": {fresh},
 		"another pane": {pane}, "no agent": {chattest.ShellWindow(t, "@21")}} {
 		for _, word := range []i18n.Key{i18n.ButtonAdopt, i18n.ButtonArchive, i18n.ButtonIgnore} {
 			w := chattest.NewWorld(t)
@@ -260,7 +261,7 @@ func TestP2_AnArchiveIsNotConfirmedForAnother(t *testing.T) {
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonArchive))
 	asked := w.Telegram.Last(t)
-	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 5000)}
+	w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 5000)}
 	require.NoError(t, w.TapShown(t, chattest.Alice, asked, i18n.ButtonYesArchive))
 	assert.Empty(t, w.Lifecycle.Done())
 	assert.Equal(t, 1, w.Telegram.Spent, "the question is over")
@@ -270,7 +271,7 @@ func TestP2_AnArchiveIsNotConfirmedForAnother(t *testing.T) {
 func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
-	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 4123), chattest.ShellWindow(t, "@22")}
+	w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123), chattest.ShellWindow(t, "@22")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	require.Len(t, w.Telegram.Posted, 2)
 	rep, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]
@@ -281,7 +282,7 @@ func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	assert.Equal(t, []string{"Connect", "Archive", "Hide"}, chattest.Words(w.Telegram.LastEdit(t)))
 	assert.Len(t, w.Windows.All, 1)
 
-	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 5000)} // changed
+	w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 5000)} // changed
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "Connect"))
 	assert.Empty(t, w.Lifecycle.Done()[1:])
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "pid 5000")
@@ -299,12 +300,12 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
+		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
 		{"its owner came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"its owner goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"its owner was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.NoEvidence},
+		{"nobody sees who writes", evidence.ErrUnreadable, i18n.NoEvidence},
 		{"anything else", chattest.ErrDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
@@ -26,51 +27,51 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		scene   chattest.Conflict
-		writers []lifecycle.Writer
+		writers []evidence.Writer
 		want    []string
 		words   []i18n.Key
 	}{
-		{"a resume is refused", chattest.ResumeRefused, []lifecycle.Writer{chattest.AtDesk(4123)},
+		{"a resume is refused", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"“Take over” ends it there and resumes api here. “Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, nobody can tell", chattest.ResumeRefused, []lifecycle.Writer{chattest.AtDesk(4123), chattest.Unsure(99)},
+		{"refused, nobody can tell", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123), chattest.Unsure(99)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, and nothing is sure", chattest.ResumeRefused, []lifecycle.Writer{chattest.Unsure(98), chattest.Unsure(99)},
+		{"refused, and nothing is sure", chattest.ResumeRefused, []evidence.Writer{chattest.Unsure(98), chattest.Unsure(99)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:",
 				"• claude, pid 98, 2 h, pts/3, ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.",
 				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, another session's agent", chattest.ResumeRefused, []lifecycle.Writer{chattest.AgentOf(5, "web")},
+		{"refused, another session's agent", chattest.ResumeRefused, []evidence.Writer{chattest.AgentOf(5, "web")},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
 				"   It cannot be ended from here: it is the agent of another session.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer", chattest.OtherWriter, []lifecycle.Writer{chattest.AtDesk(4123)},
+		{"a second writer", chattest.OtherWriter, []evidence.Writer{chattest.AtDesk(4123)},
 			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"“Take over” ends only the other one. “Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer that is protected", chattest.OtherWriter, []lifecycle.Writer{tmuxed},
+		{"a second writer that is protected", chattest.OtherWriter, []evidence.Writer{tmuxed},
 			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
 				"   It cannot be ended from here: it is tmux itself.", "“Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a ghost elsewhere", chattest.WriterAfterEnd, []lifecycle.Writer{odd},
+		{"a ghost elsewhere", chattest.WriterAfterEnd, []evidence.Writer{odd},
 			[]string{"api is archived, but its conversation continues elsewhere:", "• pid 7, pts/3, /srv/a·b·c",
 				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
-		{"a ghost in our tmux", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.InWindow(t, 4123)},
+		{"a ghost in our tmux", chattest.WriterAfterEnd, []evidence.Writer{chattest.InWindow(t, 4123)},
 			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"“End it” ends it there. “Connect” lets you use it from this chat, in the window where it runs."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt, i18n.ButtonAdopt}},
-		{"two ghosts", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.InWindow(t, 1), chattest.InWindow(t, 2)},
+		{"two ghosts", chattest.WriterAfterEnd, []evidence.Writer{chattest.InWindow(t, 1), chattest.InWindow(t, 2)},
 			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
 				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
-		{"a ghost that is another session's agent", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.AgentOf(5, "web")},
+		{"a ghost that is another session's agent", chattest.WriterAfterEnd, []evidence.Writer{chattest.AgentOf(5, "web")},
 			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
 				"   It cannot be ended from here: it is the agent of another session."},
 			[]i18n.Key{i18n.ButtonShow}},
@@ -90,7 +91,7 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 // A session that is not cleaned up can neither be adopted nor resumed, so neither is offered or
 // promised.
 func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
-	for _, all := range [][]lifecycle.Writer{{chattest.InWindow(t, 1)}, {chattest.AtDesk(1)}, {chattest.AtDesk(1), chattest.AtDesk(2)}} {
+	for _, all := range [][]evidence.Writer{{chattest.InWindow(t, 1)}, {chattest.AtDesk(1)}, {chattest.AtDesk(1), chattest.AtDesk(2)}} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "api", session.Archived)
 		old := w.GhostShown(t, r, chattest.InWindow(t, 1))
@@ -153,7 +154,7 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 
 func TestManyWritersFitOneMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
-	var all []lifecycle.Writer
+	var all []evidence.Writer
 	for pid := range 50 {
 		one := chattest.InWindow(t, pid+1)
 		one.Cwd, one.Pane.WindowName, one.Spared = "/"+strings.Repeat("deep/", 800), strings.Repeat("w", 400), process.GuardTmux
@@ -191,7 +192,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
-		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []lifecycle.Writer{chattest.Unsure(5)}})
+		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []evidence.Writer{chattest.Unsure(5)}})
 	}
 	w.MustHear(t, "/new api")
 	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj (not certain)")}, w.Telegram.Texts())
@@ -200,7 +201,7 @@ func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
-		return session.Record{}, chattest.Deep(fmt.Errorf("%w: %w", lifecycle.ErrEvidence, chattest.ErrTable))
+		return session.Record{}, chattest.Deep(fmt.Errorf("%w: %w", evidence.ErrUnreadable, chattest.ErrTable))
 	}
 	w.MustHear(t, "/new api")
 	assert.Equal(t, []string{w.Word(i18n.NoEvidence)}, w.Telegram.Texts())

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -55,7 +56,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	if !ok {
 		return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 	}
-	l := m.Lifecycle.Look(ctx, r)
+	l := m.Observer.Look(ctx, r)
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
@@ -76,7 +77,7 @@ func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk
 	if !ok {
 		return desk.Output{}
 	}
-	return m.Lifecycle.Output(ctx, r, command)
+	return m.Observer.Output(ctx, r, command)
 }
 
 // Interrupt presses Esc once, where an agent works.
@@ -134,7 +135,7 @@ func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
 	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
 }
 
-func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
+func (m Sessions) windowsOf(all []evidence.Window) (shown []desk.Window) {
 	for _, w := range all {
 		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
 		if w.Agent != nil {
@@ -162,7 +163,7 @@ func paneIn(id desk.ID) desk.ID {
 
 // windowsBehind are windows as recovery knows them: recovery looks itself whether they are there.
 // An id that nobody wrote here is no window.
-func windowsBehind(shown []desk.Window) (all []lifecycle.Window) {
+func windowsBehind(shown []desk.Window) (all []evidence.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")
 		var p tmux.Pane
@@ -170,7 +171,7 @@ func windowsBehind(shown []desk.Window) (all []lifecycle.Window) {
 		p.Window, errs[0] = tmux.ParseWindowID(number)
 		p.PID, errs[1] = strconv.Atoi(pid)
 		if errors.Join(errs[:]...) == nil {
-			all = append(all, lifecycle.Window{Pane: p})
+			all = append(all, evidence.Window{Pane: p})
 		}
 	}
 	return all

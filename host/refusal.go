@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -23,7 +24,7 @@ var codes = []struct {
 	{lifecycle.ErrNoAgent, refusal.NoAgent},
 	{tmux.ErrNoPane, refusal.NoAgent},
 	{tmux.ErrNoTmux, refusal.NoTmux},
-	{lifecycle.ErrEvidence, refusal.NoEvidence},
+	{evidence.ErrUnreadable, refusal.NoEvidence},
 	{lifecycle.ErrChanged, refusal.Changed},
 	{lifecycle.ErrNoTerminal, refusal.NoTerminal},
 	{lifecycle.ErrBoxBusy, refusal.BoxBusy},

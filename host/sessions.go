@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -27,7 +28,7 @@ type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
-	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
+	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
@@ -42,27 +43,32 @@ type Lifecycle interface {
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
-	Look(ctx context.Context, r session.Record) lifecycle.Look
-	PIDs(ctx context.Context, r session.Record) []int
-	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 	Attach(r session.Record) string
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
 }
 
+// Observer is what this package asks of lifecycle.Observer.
+type Observer interface {
+	Look(ctx context.Context, r session.Record) lifecycle.Look
+	PIDs(ctx context.Context, r session.Record) []int
+	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
+}
+
 // Orphans is what this package asks of recovery.Recovery.
 type Orphans interface {
-	Orphans(ctx context.Context) ([]lifecycle.Window, error)
-	Ignore(ctx context.Context, w lifecycle.Window) error
-	NewOrphans(ctx context.Context, of []lifecycle.Window) ([]lifecycle.Window, error)
-	Told(ctx context.Context, all []lifecycle.Window) error
+	Orphans(ctx context.Context) ([]evidence.Window, error)
+	Ignore(ctx context.Context, w evidence.Window) error
+	NewOrphans(ctx context.Context, of []evidence.Window) ([]evidence.Window, error)
+	Told(ctx context.Context, all []evidence.Window) error
 }
 
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,
 // desk and prompts.
 type Sessions struct {
 	Lifecycle Lifecycle
+	Observer  Observer
 	Windows   Orphans
 	Records   AllRecords
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
@@ -213,21 +219,21 @@ func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Sessions) writersOf(all []lifecycle.Writer) (shown []desk.Writer) {
+func (m Sessions) writersOf(all []evidence.Writer) (shown []desk.Writer) {
 	for _, w := range all {
 		shown = append(shown, m.writerOf(w))
 	}
 	return shown
 }
 
-func (m Sessions) writerOf(w lifecycle.Writer) desk.Writer {
+func (m Sessions) writerOf(w evidence.Writer) desk.Writer {
 	shown := desk.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {
 	case w.Session != "":
-		shown.Kept = lifecycle.ReasonOtherAgent
+		shown.Kept = evidence.ReasonOtherAgent
 	case !w.Proven:
-		shown.Kept, shown.Source = lifecycle.ReasonUnclear, ""
+		shown.Kept, shown.Source = evidence.ReasonUnclear, ""
 	}
 	if w.InTmux {
 		pane := m.paneOf(w.Pane)

@@ -27,7 +27,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
 	if m.Memory != nil && r.State.Live() {
-		w.Memory = m.Memory(ctx, m.Lifecycle.PIDs(ctx, r)...)
+		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
 	}
 	for _, t := range p.Tasks {
 		w.Tasks = append(w.Tasks, views.Task(t))

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 func TestP9_TheAgentAboveIsTheNearestOne(t *testing.T) {
@@ -77,14 +78,14 @@ func TestP9_TheAgentAboveIsTheNearestOne(t *testing.T) {
 				if tc.world != nil {
 					tc.world(w, r, a)
 				}
-				above, err := w.AgentAbove(w.ctx, tc.chain(a))
+				above, err := w.Evidence.AgentAbove(w.ctx, tc.chain(a))
 				if tc.fails {
 					require.Error(t, err)
-					assert.Equal(t, Above{}, above)
+					assert.Equal(t, evidence.Above{}, above)
 					return
 				}
 				require.NoError(t, err)
-				want := Above{Found: tc.found}
+				want := evidence.Above{Found: tc.found}
 				if tc.ours {
 					want.Session, want.Agent = r.ID, a.id
 				}

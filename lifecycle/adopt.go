@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // AdoptRequest is a window in which a person runs Claude Code and that is to
@@ -48,7 +49,7 @@ func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Re
 	defer done()
 	if q.From == uuid.Nil {
 		none := &session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude}
-		w := &work{Service: s, r: none, save: func() error { return nil }}
+		w := &work{kit: s.kit, r: none, save: func() error { return nil }}
 		return w.adopt(ctx, wait, q)
 	}
 	begun := false
@@ -80,7 +81,7 @@ func outOfPatience(ctx, wait context.Context, err error) error {
 
 // adopt runs on the worker of the session that had the conversation, or for none.
 func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
-	release, err := w.holdConversation(wait, q.Claude)
+	release, err := w.agenda.holdConversation(wait, q.Claude)
 	if err != nil {
 		return session.Record{}, outOfPatience(ctx, wait, err)
 	}
@@ -106,8 +107,8 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 }
 
 // boundTo finds the open session of a conversation whose agent a process is.
-func (s *Service) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
-	for _, r := range s.Store.Shared() {
+func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
+	for _, r := range k.Store.Shared() {
 		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Agent() == agent && agent.Valid() {
 			return r, true
 		}
@@ -134,13 +135,13 @@ func (w *work) adoptable(q AdoptRequest) error {
 }
 
 // chosen is the writer that is to be adopted, if it is the only one.
-func (w *work) chosen(ctx context.Context, q AdoptRequest) (Writer, error) {
-	found, err := w.writers(ctx, q.Claude)
+func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
+	found, err := w.Evidence.Settled(ctx, q.Claude)
 	if err != nil {
-		return Writer{}, err
+		return evidence.Writer{}, err
 	}
-	var chosen, others []Writer
-	for _, one := range w.beside(ctx, found) {
+	var chosen, others []evidence.Writer
+	for _, one := range found.Writers(ctx, *w.r) {
 		if one.Identity == q.Agent {
 			chosen = append(chosen, one)
 		} else {
@@ -149,25 +150,25 @@ func (w *work) chosen(ctx context.Context, q AdoptRequest) (Writer, error) {
 	}
 	switch {
 	case len(chosen) == 0 || !chosen[0].Endable():
-		return Writer{}, ErrChanged
+		return evidence.Writer{}, ErrChanged
 	case len(others) > 0 && q.Asked:
-		return Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
+		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
 	case len(others) > 0:
-		return Writer{}, &WriterError{Writers: others}
+		return evidence.Writer{}, &WriterError{Writers: others}
 	case !chosen[0].InTmux:
-		return Writer{}, ErrNoTerminal
+		return evidence.Writer{}, ErrNoTerminal
 	case q.Asked:
 		return chosen[0], nil
 	case slices.Contains(w.r.Seconds, q.Agent):
-		return Writer{}, &WriterError{Writers: chosen}
+		return evidence.Writer{}, &WriterError{Writers: chosen}
 	case chosen[0].Source == process.SourceArgv: // it may be stale
-		return Writer{}, ErrChanged
+		return evidence.Writer{}, ErrChanged
 	}
 	return chosen[0], nil
 }
 
 // target is the record of the session that an agent becomes.
-func (w *work) target(ctx context.Context, q AdoptRequest, agent Writer) (*session.Record, error) {
+func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer) (*session.Record, error) {
 	server, err := w.Tmux.Server(ctx)
 	if err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent Writer) (*sessi
 	if t.Cursors, err = w.cursorsFromHere(); err != nil {
 		return nil, err
 	}
-	(&work{Service: w.Service, r: t}).bindTo(server, agent.Pane, agent.Identity)
+	(&work{kit: w.kit, r: t}).bindTo(server, agent.Pane, agent.Identity)
 	t.Binding.Adopted, t.Binding.Command = true, agent.Pane.Command
 	if agent.Pane.PID != agent.PID {
 		t.Binding.Shell = agent.Pane.PID
@@ -207,7 +208,7 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 	if w.r.State.Live() {
 		tail = math.MaxInt64
 	}
-	path, err := transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cursors, nil
 	}
@@ -237,7 +238,7 @@ func (w *work) keepUp(ctx context.Context) error {
 	}
 	last, followed := w.r.Cursor()
 	w.changeID(id)
-	path, err := transcript.Find(w.ProjectsDir, id)
+	path, err := transcript.Find(w.Observer.ProjectsDir, id)
 	switch {
 	case err == nil: // an earlier conversation: what was said there is history
 		end, err := transcript.End(path)
@@ -251,11 +252,4 @@ func (w *work) keepUp(ctx context.Context) error {
 		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
 	}
 	return w.saveAndFollow(ctx)
-}
-
-// front says whether the agent of an adopted pane is in the foreground of its
-// terminal; else keys would reach the shell or what runs in it.
-func (s *Service) front(b session.Binding) bool {
-	p, err := s.Processes.Inspect(b.Agent.PID)
-	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }

@@ -67,7 +67,7 @@ func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
-		assert.Equal(t, PhaseIdle, w.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseIdle, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
 	})
 }
 
@@ -277,7 +277,7 @@ func TestP7_AShellsScreenIsNotTheAgents(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
-		assert.Equal(t, PhaseUnknown, w.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseUnknown, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
 	})
 }
 
@@ -360,7 +360,7 @@ func TestP2_AnAdoptedPaneWithTheSessionsTagStays(t *testing.T) {
 		require.NoError(t, err)
 		pane, err := w.tmux.Fake.Pane(w.ctx, split)
 		require.NoError(t, err)
-		require.Equal(t, w.Tag(r.TookOver), pane.Tag)
+		require.Equal(t, w.Evidence.Tag(r.TookOver), pane.Tag)
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(h.id))

@@ -13,13 +13,15 @@ import (
 // agent is gone nothing tells whose it was. seen is the table from before the
 // end, which shows what has lost its parent since.
 func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace {
-	return process.Grace{Term: termAfter, Kill: max(w.KillGrace, termAfter), BeforeKill: func(ctx context.Context) error {
+	grace := w.grace()
+	grace.BeforeKill = func(ctx context.Context) error {
 		below := w.below(seen, id)
 		if now, err := w.Processes.Snapshot(ctx); err == nil {
 			below = append(below, w.below(now, id)...)
 		}
 		return w.noteBelow(id, below)
-	}}
+	}
+	return grace
 }
 
 // noteBelow is called for several processes at once.
@@ -34,7 +36,7 @@ func (w *work) noteBelow(of process.Identity, below []process.Identity) error {
 	err := w.save()
 	w.at("below-recorded")
 	if len(w.r.Below) > 0 {
-		w.Wake(w.r.ID) // whatever becomes of this end, a step looks after them
+		w.agenda.wake(w.r.ID) // whatever becomes of this end, a step looks after them
 	}
 	return err
 }
@@ -58,7 +60,7 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 	if p, ok := table.Find(id.PID); !ok || p.Identity != id {
 		return nil
 	}
-	apart := w.apart()
+	apart, all := w.apart(), w.Evidence.Of(table)
 	seen := map[int]bool{id.PID: true} // a table read while pids are reused could show a ring
 	for queue := []int{id.PID}; len(queue) > 0; queue = queue[1:] {
 		for _, child := range table.Children(queue[0]) {
@@ -67,7 +69,7 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 			}
 			seen[child.PID] = true
 			found = append(found, child.Identity)
-			if w.sparedBy(table, child, process.GuardNoAgent) == nil {
+			if all.SparedBy(w.r.ID, child, process.GuardNoAgent) == nil {
 				queue = append(queue, child.PID)
 			}
 		}
@@ -99,7 +101,10 @@ func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure
 	if err != nil {
 		return nil, []Failure{{Kind: FailureProcesses, Detail: err.Error()}}
 	}
-	spared := w.withBelow(table, w.apart())
+	spared := w.apart()
+	for _, id := range w.apart() {
+		spared = append(spared, w.below(table, id)...)
+	}
 	orphans = slices.DeleteFunc(orphans, func(id process.Identity) bool { return slices.Contains(spared, id) })
 	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
 	endings, errs := w.endEach(ctx, orphans, prove, func(process.Identity) process.Grace { return w.grace() })
@@ -144,20 +149,11 @@ func (w *work) orphaned() (orphans []process.Identity) {
 	return orphans
 }
 
-// withBelow are processes and all that runs below them.
-func (w *work) withBelow(table process.Snapshot, who []process.Identity) []process.Identity {
-	all := slices.Clone(who)
-	for _, id := range who {
-		all = append(all, w.below(table, id)...)
-	}
-	return all
-}
-
 // livingTools are the noted tools that are not proven gone: nothing else clears
 // them, also not the end of the session.
 func (w *work) livingTools() (living []session.Tool) {
 	for _, t := range w.r.Below {
-		if len(w.living([]process.Identity{t.Process})) > 0 {
+		if len(w.Evidence.Living([]process.Identity{t.Process})) > 0 {
 			living = append(living, t)
 		}
 	}

@@ -35,8 +35,8 @@ const (
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
-		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall(id).escAt) >= escPause })
-		w.view = s.View(ctx, *w.r)
+		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.memories.recall(id).box.escAt) >= escPause })
+		w.view = w.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	path, end := w.transcriptPath(*w.r), w.transcriptSize()
+	path, end := w.Observer.transcriptPath(*w.r), w.transcriptSize()
 	if err := pressEsc(ctx, w, p); err != nil {
 		return false, err
 	}
@@ -119,14 +119,14 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 			return err
 		}
 	}
-	w.view = w.View(ctx, *w.r) // disk and news took their time
+	w.view = w.Observer.View(ctx, *w.r) // disk and news took their time
 	err, pressed := refusesEsc(w.view), false
 	switch {
 	case err != nil:
 	case rests(w.view) && p.State != Typing:
 		err = ErrIdle
 	default:
-		w.remember(w.r.ID, func(m *memory) { m.escAt = w.Now() })
+		w.remember(func(m *memory) { m.box.escAt = w.Now() })
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		gone := errors.Is(err, tmux.ErrNoPane)
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) // else nobody knows
@@ -176,12 +176,12 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 	var since time.Time
 	await(ctx, lookPace, backWithin, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case !w.view.boxFree(), w.view.Screen.Continues: // the end of what runs, or of what was to follow, is not drawn yet
 			since = time.Time{}
 		case p.Key != "" && w.holds(ctx, p):
-			back = w.view.Now.Sub(w.recall(w.r.ID).escAt) >= escDrawn
+			back = w.view.Now.Sub(w.recall().box.escAt) >= escDrawn
 		case since.IsZero():
 			since = w.view.Now
 		}
@@ -217,7 +217,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
 		}
-		w.view = s.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case w.r.State != session.Running || !inFront(*w.r, w.view):
 			return ErrBoxBusy
@@ -241,7 +241,7 @@ func (w *work) clearDraft(ctx context.Context) error {
 	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
 		return err
 	}
-	w.view = w.View(ctx, *w.r)
+	w.view = w.Observer.View(ctx, *w.r)
 	if w.view.Screen.Box != told { // somebody types: that much was not told
 		return ErrBoxBusy
 	}

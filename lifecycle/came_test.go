@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -23,8 +24,8 @@ func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
 				w.edit(r.ID, func(r *session.Record) { r.State = state })
-				var asked []Writer
-				w.come = func(one Writer) bool {
+				var asked []evidence.Writer
+				w.come = func(one evidence.Writer) bool {
 					asked = append(asked, one)
 					_, err := w.transfer(r, one.Identity)
 					assert.NoError(t, err)
@@ -76,7 +77,7 @@ func TestP1_WhoIsNotAskedAbout(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
 				tc.spoil(w, r, h)
-				w.come = func(one Writer) bool { t.Errorf("asked about %s", one.Identity); return true }
+				w.come = func(one evidence.Writer) bool { t.Errorf("asked about %s", one.Identity); return true }
 				require.NoError(t, w.NoticeWriters(w.ctx))
 				assert.Equal(t, 1, w.news.seconds()+w.news.ghosts(), "it is told")
 			})
@@ -89,7 +90,7 @@ func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		asked := 0
-		w.come = func(Writer) bool { asked++; return false }
+		w.come = func(evidence.Writer) bool { asked++; return false }
 		for range 3 {
 			require.NoError(t, w.NoticeWriters(w.ctx))
 		}

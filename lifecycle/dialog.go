@@ -23,11 +23,11 @@ type Dialog = desk.Dialog
 // Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
 // there, or behind its shell; ErrUnseen: nobody knows.
 func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
-	r, ok := s.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return Dialog{}, session.ErrNotFound
 	}
-	w := &work{Service: s, r: &r}
+	w := &work{kit: s.kit, r: &r}
 	return w.lookAtDialog(ctx)
 }
 
@@ -36,7 +36,7 @@ func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
 	if !w.r.State.Open() {
 		return Dialog{}, ErrNoAgent
 	}
-	w.view = w.View(ctx, *w.r)
+	w.view = w.Observer.View(ctx, *w.r)
 	v := w.view
 	switch {
 	case v.Agent == process.Gone, v.Fate == PaneDead, v.Fate == PaneGone, v.Fate == PaneForeign, v.Behind:
@@ -90,7 +90,7 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 
 // terminal is what the terminal of the step's view shows and takes.
 func (w *work) terminal(screen string) news.Terminal {
-	shown := news.Terminal{Screen: screen, Attach: w.Attach(*w.r)}
+	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
 	if d := dialogOf(*w.r, w.view); d.Open {
 		shown.Dialog = &d
 	}
@@ -100,7 +100,7 @@ func (w *work) terminal(screen string) news.Terminal {
 // tellDialog tells what the terminal asks, once per dialog.
 func (w *work) tellDialog(ctx context.Context) error {
 	name := dialogName(w.view.Screen.Dialog)
-	if w.recall(w.r.ID).dialog == name {
+	if w.recall().dialog.told == name {
 		return nil
 	}
 	screen := w.view.Screen.Text
@@ -110,7 +110,7 @@ func (w *work) tellDialog(ctx context.Context) error {
 	if err := w.tell(ctx, *w.r, news.Dialog{Terminal: w.terminal(screen)}); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.dialog = name })
+	w.remember(func(m *memory) { m.dialog.told = name })
 	return nil
 }
 

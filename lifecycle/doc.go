@@ -3,12 +3,18 @@
 // into a window.
 //
 // Each session has one worker (session.Store.Do); everything that changes a
-// session runs there, one thing after another. The heart is a step: look at the
-// world (View), decide (decide is pure), act. A step is taken whenever something
-// may have changed: a hook event, the agent's presence file, a tmux
-// notification, the end of a process, a new prompt. Nothing here polls a session
-// that is idle; one that works is looked at every 30 s, because nothing tells that
-// its requests fail.
+// session runs there, one thing after another. What runs there is a work: it has the
+// kit (settings, effects, the agenda, the memory), and none of the verbs of the
+// Service. The heart is a step: look at the world (View), decide (decide is pure), act.
+// A step is taken whenever something may have changed: a hook event, the agent's
+// presence file, a tmux notification, the end of a process, a new prompt. Nothing here
+// polls a session that is idle; one that works is looked at every 30 s, because no
+// event says that its requests fail.
+//
+// Three kinds of looking have three words. An Observer looks at one session, at its
+// pane and its agent: a View is what steps act on, and a Look is what people and the
+// archive's clock are shown of it. Evidence is about processes, of all sessions at
+// once: who writes which conversation; see package evidence. Both change nothing.
 //
 // What an agent does, or what keeps it from doing anything, is one pure function of
 // all evidence: doing. People are told it, and no text is typed by it.

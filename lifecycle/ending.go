@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ccbot/bot/port/news"
-	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -88,7 +87,7 @@ func (w *work) settle(ctx context.Context) {
 		return
 	}
 	await(ctx, lookPace, settleWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		return known()
 	})
 }
@@ -136,12 +135,12 @@ func noteInterruption(ctx context.Context, w *work) {
 		return
 	}
 	w.keepProgress()
-	last, err := w.Presences.Read(ctx, b.Agent.PID)
+	last, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
 	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
 		last = presence.File{} // of nobody, or of another process
 	}
 	seen := w.LastThere
-	if w.recall(w.r.ID).seen == b.Agent {
+	if w.recall().agent == b.Agent {
 		seen = w.Now()
 	}
 	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
@@ -207,18 +206,4 @@ func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 		}
 	}
 	return nil
-}
-
-// capture reads the pane's screen into the view; without it the view is blind,
-// and nothing is typed.
-func (v *View) capture(ctx context.Context, t Tmux) {
-	history := 0
-	if v.Fate == PaneDead {
-		history = screenLines // tmux scrolls a dead pane to say that it is dead
-	}
-	text, err := t.Capture(ctx, v.Pane.ID, history)
-	if err != nil {
-		return
-	}
-	v.Screen, v.Captured = claudeui.Read(text), true
 }

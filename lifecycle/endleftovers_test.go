@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // haunt has a session archived, of which something was still left when ccbot died.
@@ -38,7 +39,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 }
 
 func (w *world) tailOf(r session.Record) int64 {
-	return (&work{Service: w.Service, r: &r}).transcriptSize()
+	return (&work{kit: w.kit, r: &r}).transcriptSize()
 }
 
 const testRule session.Rule = "recovery.end_leftovers"
@@ -141,7 +142,7 @@ func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
 		r, left := w.haunt()
 		w.presences.fail(errors.New("permission denied"))
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
-		require.ErrorIs(t, err, ErrEvidence)
+		require.ErrorIs(t, err, evidence.ErrUnreadable)
 		assert.True(t, w.processes.alive(left))
 		assert.Equal(t, r.History, w.get(r.ID).History)
 		assert.Equal(t, r.UpdatedAt, w.get(r.ID).UpdatedAt)

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 var (
@@ -15,8 +16,6 @@ var (
 	ErrNoAgent = errors.New("the session has no living agent")
 	// ErrNoClaude means that Claude Code's command is not to be found.
 	ErrNoClaude = errors.New("claude is not installed")
-	// ErrEvidence means that it cannot be seen who writes a conversation.
-	ErrEvidence = errors.New("look for writers")
 	// ErrChanged means that a process or a dialog is not any more what it was when
 	// the person decided about it.
 	ErrChanged = errors.New("it is not what it was any more")
@@ -82,7 +81,7 @@ func (e *MovedError) Error() string {
 
 // WriterError is a refusal to start a second writer of a conversation: each of
 // Writers writes it, or may.
-type WriterError struct{ Writers []Writer }
+type WriterError struct{ Writers []evidence.Writer }
 
 func (e *WriterError) Error() string {
 	first := e.Writers[0]

@@ -32,31 +32,23 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
-		s.lookAt(e.ClaudePID) // it may have come to another session's conversation
+		s.kit.agenda.lookAt(e.ClaudePID) // it may have come to another session's conversation
 	}
 	err = s.do(ctx, id, func(w *work) error {
-		if !w.ofBoundAgent(e) {
+		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
+		switch {
+		case w.r.Binding == nil || w.r.Binding.Agent != sender:
 			return nil
+		case e.Name == hookwire.SessionStart:
+			return w.reported(ctx, e)
 		}
-		return w.hear(ctx, e)
+		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
 	s.Wake(id)
 	return err
-}
-
-func (w *work) ofBoundAgent(e hookwire.Event) bool {
-	b := w.r.Binding
-	return b != nil && b.Agent == process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
-}
-
-func (w *work) hear(ctx context.Context, e hookwire.Event) error {
-	if e.Name == hookwire.SessionStart {
-		return w.reported(ctx, e)
-	}
-	return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 }
 
 // reported notes that the agent is there, since when and in which window, and
@@ -81,7 +73,7 @@ func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 // says whether that is new. Events of a spool come late, and may come twice.
 func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
 	b := w.r.Binding
-	if fate, p := w.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
+	if fate, p := w.Observer.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
 		b.Window, renewed = p.Window.String(), true // a person has moved its pane
 	}
 	if at.After(b.BoundAt) {
@@ -117,7 +109,7 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
 		return c
 	}
-	path, err := transcript.Find(w.ProjectsDir, id)
+	path, err := transcript.Find(w.Observer.ProjectsDir, id)
 	if err != nil {
 		return c
 	}

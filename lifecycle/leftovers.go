@@ -13,6 +13,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // endRest ends what is left of the session beside its agent, and says what it
@@ -58,7 +59,7 @@ func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) 
 	if len(ended)+len(failures) == 0 && w.r.Cleanup == nil {
 		return nil
 	}
-	w.r.Bound = w.living(w.r.Bound)
+	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Known, w.r.Haunted = w.transcriptSize(), false
 	why := endedText(ended)
 	if len(failures) == 0 {
@@ -113,22 +114,22 @@ type leftovers struct {
 }
 
 func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
-	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return leftovers{}, err
 	}
 	l.left, l.unknown = w.boundBefore()
-	for _, v := range found.verdicts {
-		switch standingOf(*w.r, v) {
-		case Leftover:
+	for _, v := range found.Verdicts {
+		switch evidence.StandingOf(*w.r, v) {
+		case evidence.Leftover:
 			if !slices.Contains(l.left, v.Process.Identity) {
 				l.left = append(l.left, v.Process.Identity)
 			}
-		case Second:
+		case evidence.Second:
 			l.seconds = append(l.seconds, v.Process)
-		case Unclear:
+		case evidence.Unclear:
 			l.unclear = append(l.unclear, failureOf(FailureUnknown, v.Process.Identity, "it may write the session: "+v.Why))
-		case Agent: // endAgent has decided about it
+		case evidence.Agent: // endAgent has decided about it
 		}
 	}
 	return l, nil
@@ -140,7 +141,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 	if w.r.State == session.Abandoned {
 		return nil, nil
 	}
-	for _, id := range w.living(w.r.Bound) {
+	for _, id := range w.Evidence.Living(w.r.Bound) {
 		switch {
 		case w.r.Binding != nil && w.r.Binding.Agent == id:
 		case w.Processes.Liveness(id) == process.Unknown:
@@ -154,8 +155,8 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 
 // proveLeftover looks at all the evidence once more, right before the signal.
 func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
-	leftover := func(_ evidence, v process.Verdict) bool {
-		return standingOf(*w.r, v) == Leftover
+	leftover := func(_ *evidence.Evidence, v process.Verdict) bool {
+		return evidence.StandingOf(*w.r, v) == evidence.Leftover
 	}
 	return func(p process.Process) error {
 		if slices.Contains(w.r.Bound, p.Identity) {
@@ -167,15 +168,15 @@ func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 
 // proveWriter says whether the process writes the conversation at this moment and
 // is one that is wanted, and whether nothing protects it.
-func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(evidence, process.Verdict) bool) error {
+func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(*evidence.Evidence, process.Verdict) bool) error {
 	if err := w.guarded(ctx, p); err != nil {
 		return err
 	}
-	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return err
 	}
-	for _, v := range found.verdicts {
+	for _, v := range found.Verdicts {
 		if v.Process.Identity == p.Identity && v.Writer == process.Yes && wanted(found, v) {
 			return nil
 		}
@@ -190,14 +191,10 @@ func (w *work) guarded(ctx context.Context, p process.Process, except ...string)
 	if err != nil {
 		return err
 	}
-	if spare := w.sparedBy(table, p, except...); spare != nil {
+	if spare := w.Evidence.Of(table).SparedBy(w.r.ID, p, except...); spare != nil {
 		return spare
 	}
 	return nil
-}
-
-func (w *work) sparedBy(table process.Snapshot, p process.Process, except ...string) *process.Spare {
-	return w.scene(table, w.Store.Shared()).sparedBy(w.r.ID, p, except...)
 }
 
 // endWriting ends processes that write the conversation. One that still lives is
@@ -213,7 +210,7 @@ func (w *work) endWriting(ctx context.Context, who []process.Identity, prove fun
 	for i, e := range endings {
 		w.spareCleaned(e.Outcome, before)
 		switch {
-		case errs[i] == nil && (e.over() || e.Reason == ReasonOtherAgent):
+		case errs[i] == nil && (e.over() || e.Reason == evidence.ReasonOtherAgent):
 		case errs[i] == nil && e.Reason == process.ReasonUnproven && w.movedOn(ctx, e.Process.Identity):
 		default:
 			receipt.failOutcome(e.Outcome, errs[i])
@@ -229,8 +226,8 @@ func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
 	if slices.Contains(w.r.Bound, id) {
 		return false
 	}
-	found, err := w.writers(ctx, w.r.ClaudeSessionID)
-	return err == nil && !slices.ContainsFunc(found.verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
+	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
+	return err == nil && !slices.ContainsFunc(found.Verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
 }
 
 // endEach ends processes side by side: each may take as long as KillGrace.
@@ -265,16 +262,4 @@ func (w *work) endOne(ctx context.Context, id process.Identity, prove func(proce
 		}
 	}()
 	return w.Processes.End(ctx, id, prove, nil, grace)
-}
-
-// living are those that are not proven gone. What ended before it could be
-// identified names nobody.
-func (s *Service) living(who []process.Identity) []process.Identity {
-	var alive []process.Identity
-	for _, id := range who {
-		if id.Valid() && s.Processes.Liveness(id) != process.Gone {
-			alive = append(alive, id)
-		}
-	}
-	return alive
 }

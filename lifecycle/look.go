@@ -45,20 +45,21 @@ func (l Look) Quiet() bool {
 }
 
 // Look looks at a session that is open.
-func (s *Service) Look(ctx context.Context, r session.Record) Look {
+func (o *Observer) Look(ctx context.Context, r session.Record) Look {
 	if !r.State.Live() || r.Binding == nil {
 		return Look{Phase: PhaseUnknown}
 	}
-	v := s.View(ctx, r)
-	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: s.lastActive(r, v)}
-	l.Background = s.background(ctx, r.Binding.Agent)
+	v := o.View(ctx, r)
+	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
+	l.Background = o.background(ctx, r.Binding.Agent)
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
-	if l.Usage = s.usage(r); l.Usage == nil {
+	if l.Usage = o.usage(r); l.Usage == nil {
 		l.Usage = r.Usage
 	}
-	viewers, err := s.Tmux.Viewers(ctx)
-	if err == nil && v.Fate == PaneOurs {
-		l.Desk = deskOf(viewers, v.Pane, v.Now)
+	if o.Screens != nil && v.Fate == PaneOurs {
+		if viewers, err := o.Screens.Viewers(ctx); err == nil {
+			l.Desk = deskOf(viewers, v.Pane, v.Now)
+		}
 	}
 	return l
 }
@@ -86,8 +87,8 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 // background says whether a command that the agent has started still runs. Each
 // command sits in a session of its own, other helpers of the agent share the
 // agent's. Where nobody knows, one may run.
-func (s *Service) background(ctx context.Context, agent process.Identity) bool {
-	table, err := s.Processes.Snapshot(ctx)
+func (o *Observer) background(ctx context.Context, agent process.Identity) bool {
+	table, err := o.Processes.Snapshot(ctx)
 	if err != nil {
 		return true
 	}
@@ -104,11 +105,11 @@ func (s *Service) background(ctx context.Context, agent process.Identity) bool {
 }
 
 // PIDs are those of a session's agent and of all that it has started; none: not known.
-func (s *Service) PIDs(ctx context.Context, r session.Record) []int {
+func (o *Observer) PIDs(ctx context.Context, r session.Record) []int {
 	if !r.State.Live() || r.Binding == nil {
 		return nil
 	}
-	table, err := s.Processes.Snapshot(ctx)
+	table, err := o.Processes.Snapshot(ctx)
 	if err != nil {
 		return nil
 	}
@@ -130,12 +131,12 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 
 // lastActive is the latest sign of life from either side: a change of the
 // record (a prompt, an answer shown), of the agent's status, of the transcript.
-func (s *Service) lastActive(r session.Record, v View) time.Time {
+func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	latest := r.UpdatedAt
 	if v.Present && v.Presence.UpdatedAt.After(latest) {
 		latest = v.Presence.UpdatedAt
 	}
-	if info, err := os.Stat(s.transcriptPath(r)); err == nil && info.ModTime().After(latest) {
+	if info, err := os.Stat(o.transcriptPath(r)); err == nil && info.ModTime().After(latest) {
 		latest = info.ModTime()
 	}
 	return latest
@@ -148,15 +149,15 @@ func (s *Service) lastActive(r session.Record, v View) time.Time {
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
-		l := s.Look(ctx, *w.r)
+		l := w.Observer.Look(ctx, *w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(since) {
 			return nil
 		}
-		if w.view = w.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
+		if w.view = w.Observer.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
 			return nil
 		}
-		all, err := w.writers(ctx, w.r.ClaudeSessionID)
-		if err != nil || len(newSeconds(*w.r, all)) > 0 {
+		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
+		if err != nil || len(all.Untold(*w.r)) > 0 {
 			return err // somebody has just come, and the person is to hear of it first
 		}
 		done = true

@@ -60,7 +60,7 @@ func TestLookAtTheDesk(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.desk(w, a)
-				assert.Equal(t, tc.want, w.Look(w.ctx, r).Desk)
+				assert.Equal(t, tc.want, w.Observer.Look(w.ctx, r).Desk)
 			})
 		})
 	}
@@ -95,7 +95,7 @@ func TestLookAtWhatRunsInTheBackground(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.run(w, a)
-				assert.Equal(t, tc.want, w.Look(w.ctx, r).Background)
+				assert.Equal(t, tc.want, w.Observer.Look(w.ctx, r).Background)
 			})
 		})
 	}
@@ -105,22 +105,22 @@ func TestLookAtWhatRunsInTheBackground(t *testing.T) {
 func TestLookTellsTheLastSignOfLife(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		assert.Equal(t, r.UpdatedAt, w.Look(w.ctx, r).Active)
+		assert.Equal(t, r.UpdatedAt, w.Observer.Look(w.ctx, r).Active)
 		w.pass(time.Minute)
 		w.write(r, userLine("hello"))
 		said := time.Now().Add(time.Hour)
 		require.NoError(t, os.Chtimes(w.transcript(r.ClaudeSessionID), said, said))
-		assert.True(t, said.Equal(w.Look(w.ctx, r).Active), "the transcript")
+		assert.True(t, said.Equal(w.Observer.Look(w.ctx, r).Active), "the transcript")
 		w.held(r, "k", "hello")
-		assert.True(t, said.Equal(w.Look(w.ctx, w.get(r.ID)).Active))
+		assert.True(t, said.Equal(w.Observer.Look(w.ctx, w.get(r.ID)).Active))
 	})
 }
 
 func TestLookAtWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Look(w.ctx, r))
-		assert.False(t, w.Look(w.ctx, r).Quiet())
+		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Observer.Look(w.ctx, r))
+		assert.False(t, w.Observer.Look(w.ctx, r).Quiet())
 	})
 }
 
@@ -129,7 +129,7 @@ func TestLookAtWhatIsOver(t *testing.T) {
 func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		seen := w.Look(w.ctx, r).Active
+		seen := w.Observer.Look(w.ctx, r).Active
 		w.pass(6 * time.Hour)
 		done, err := w.ArchiveQuiet(w.ctx, r.ID, seen, 6*time.Hour)
 		require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				seen := w.Look(w.ctx, r).Active
+				seen := w.Observer.Look(w.ctx, r).Active
 				w.pass(6 * time.Hour)
 				w.stop()
 				tc.spoil(w, r, a)
@@ -241,10 +241,10 @@ func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 				r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(a.pane)[0].Agent))
 				require.NoError(t, err)
 				w.pass(time.Second)
-				l := w.Look(w.ctx, w.get(r.ID))
+				l := w.Observer.Look(w.ctx, w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				done, err := w.ArchiveQuiet(w.ctx, r.ID, w.Look(w.ctx, w.get(r.ID)).Active, 6*time.Hour)
+				done, err := w.ArchiveQuiet(w.ctx, r.ID, w.Observer.Look(w.ctx, w.get(r.ID)).Active, 6*time.Hour)
 				require.NoError(t, err)
 				assert.Equal(t, left, done)
 				assert.Equal(t, !left, w.processes.alive(a.id))
@@ -259,8 +259,8 @@ func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		w.tmux.suspend(h)
-		assert.True(t, w.View(w.ctx, w.get(r.ID)).Behind)
+		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
 		h.set(func(a *agent) { a.silent = true })
-		assert.Equal(t, PhaseUnknown, w.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseUnknown, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
 	})
 }

@@ -7,24 +7,34 @@ import (
 
 	"ccbot/bot/port/news"
 	"ccbot/hooks"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
-// Windows makes and looks at windows. Errors other than tmux.ErrNoPane and
-// tmux.ErrNoServer mean that nobody knows.
+// PaneReader finds panes. Errors other than tmux.ErrNoPane and tmux.ErrNoServer
+// mean that it is unknown whether a pane is there.
+type PaneReader interface {
+	Server(ctx context.Context) (tmux.ServerID, error)
+	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
+}
+
+// Screens reads what panes show, and to whom.
+type Screens interface {
+	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
+	// Viewers are the terminals that people have attached.
+	Viewers(ctx context.Context) ([]tmux.Viewer, error)
+}
+
+// Windows makes windows, and closes a pane that is proven to be ours.
 type Windows interface {
 	// Ensure makes the server and ccbot's session where they are missing.
 	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
-	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
 	Panes(ctx context.Context) ([]tmux.Pane, error)
-	// Viewers are the terminals that people have attached.
-	Viewers(ctx context.Context) ([]tmux.Viewer, error)
-	Server(ctx context.Context) (tmux.ServerID, error)
 	AttachCommand(w tmux.WindowID, windowName string) string
+	ClosePane(ctx context.Context, g tmux.Guard) error
 }
 
 // Keyboard types into panes. Every method is one guarded tmux command: with a
@@ -35,36 +45,20 @@ type Keyboard interface {
 	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
 }
 
-// Panes reads a pane's screen and closes a pane that is proven to be ours.
-type Panes interface {
-	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
-	ClosePane(ctx context.Context, g tmux.Guard) error
-}
-
 // Tmux is what a session's life needs of tmux.
 type Tmux interface {
+	PaneReader
+	Screens
 	Windows
 	Keyboard
-	Panes
 }
 
 // Processes reads the process table and ends what is proven.
 type Processes interface {
-	Self() process.Identity
-	// Moment is now on the kernel's clock.
-	Moment() (process.Moment, error)
-	Inspect(pid int) (process.Process, error)
-	Snapshot(ctx context.Context) (process.Snapshot, error)
-	Liveness(id process.Identity) process.Liveness
+	evidence.Processes
 	Wait(ctx context.Context, id process.Identity) error
 	End(ctx context.Context, id process.Identity, prove func(process.Process) error,
 		hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
-}
-
-// Presences reads Claude Code's own presence files.
-type Presences interface {
-	Read(ctx context.Context, pid int) (presence.File, error)
-	List(ctx context.Context) ([]presence.File, []error)
 }
 
 // Launches writes the settings file of one launch in dir, the session's
@@ -106,4 +100,4 @@ type News interface {
 }
 
 // OtherWriters is news.OtherWriters before it is shown to people.
-type OtherWriters []Writer
+type OtherWriters []evidence.Writer

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -26,7 +27,7 @@ func TestOutcomes(t *testing.T) {
 		{"its end is not verified", process.Outcome{How: process.HowTerm, Ended: true}, nil, "failed"},
 		{"it could not be read", process.Outcome{Spared: "it cannot be read", Reason: process.ReasonUnreadable}, assert.AnError, "failed"},
 		{"nothing is known", process.Outcome{}, nil, "failed"},
-		{"it is another's", process.Outcome{Spared: "it is another agent", Reason: ReasonOtherAgent}, nil, "spared"},
+		{"it is another's", process.Outcome{Spared: "it is another agent", Reason: evidence.ReasonOtherAgent}, nil, "spared"},
 		{"it was protected from some step on", process.Outcome{How: process.HowTerm, Spared: "it is another agent"}, nil, "spared"},
 	}
 	for _, tt := range tests {

@@ -18,11 +18,11 @@ type Output = desk.Output
 // Output looks at the terminal of a session for a command of bash mode, with or
 // without its sign. The zero value says that nobody knows, or that the agent works
 // on something else.
-func (s *Service) Output(ctx context.Context, r session.Record, command string) Output {
+func (o *Observer) Output(ctx context.Context, r session.Record, command string) Output {
 	if !r.State.Live() || r.Binding == nil {
 		return Output{}
 	}
-	v := s.View(ctx, r)
+	v := o.View(ctx, r)
 	sh, seen := v.shell()
 	if !sh.Runs(command) {
 		return Output{Idle: seen && v.Phase() == PhaseIdle}

@@ -107,15 +107,15 @@ func TestACommandOfTheDeskStaysInTheBox(t *testing.T) {
 func TestOutputIsWhatTheTerminalShows(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		assert.Equal(t, Output{Idle: true}, w.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, Output{Idle: true}, w.Observer.Output(w.ctx, r, "!make test"))
 		a.set(func(a *agent) { a.running, a.status = "make test", presence.Busy })
-		assert.Equal(t, Output{Runs: true, Lines: []string{"one", "two"}, Above: 3}, w.Output(w.ctx, r, "!make test"))
-		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make"), "another one")
+		assert.Equal(t, Output{Runs: true, Lines: []string{"one", "two"}, Above: 3}, w.Observer.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make"), "another one")
 		a.set(func(a *agent) { a.running = "" })
-		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make test"), "it works on something else")
+		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make test"), "it works on something else")
 		a.set(func(a *agent) { a.hidden = true })
-		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, r, "!make test"))
 		w.archive(r)
-		assert.Equal(t, Output{}, w.Output(w.ctx, w.get(r.ID), "!make test"))
+		assert.Equal(t, Output{}, w.Observer.Output(w.ctx, w.get(r.ID), "!make test"))
 	})
 }

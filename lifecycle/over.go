@@ -7,13 +7,14 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // end is the moment since which the session counts as over, once nothing of it
 // lives: it must be the one that told leftovers from second writers, or whoever
 // was spared by it would be a leftover from then on.
 func (w *work) end() process.Moment {
-	if end, over := endOf(*w.r); over {
+	if end, over := evidence.EndOf(*w.r); over {
 		return end
 	}
 	return w.moment()
@@ -24,7 +25,7 @@ func (w *work) end() process.Moment {
 // the desk before ccbot came back: zero, which makes nobody a leftover but what
 // the record bound. The same holds for a launch that never had an agent.
 func (w *work) endSeen() process.Moment {
-	if w.r.Binding == nil || w.recall(w.r.ID).seen != w.r.Binding.Agent {
+	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
 		return process.Moment{}
 	}
 	return w.moment()
@@ -32,10 +33,10 @@ func (w *work) endSeen() process.Moment {
 
 // moment is now on the kernel's clock. Where it cannot be read it is zero, which
 // makes nobody a leftover.
-func (s *Service) moment() process.Moment {
-	now, err := s.Processes.Moment()
+func (k *kit) moment() process.Moment {
+	now, err := k.Processes.Moment()
 	if err != nil {
-		s.Log.Warn("clock_unreadable", "error", err.Error())
+		k.Log.Warn("clock_unreadable", "error", err.Error())
 		return process.Moment{}
 	}
 	return now
@@ -48,10 +49,10 @@ func (w *work) over(since process.Moment) {
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
-		w.Wake(w.r.ID) // they are ended in any state
+		w.agenda.wake(w.r.ID) // they are ended in any state
 	}
-	w.r.Bound = w.living(w.r.Bound)
-	w.r.Seconds = w.living(w.r.Seconds)
+	w.r.Bound = w.Evidence.Living(w.r.Bound)
+	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	w.r.Tail, w.r.Known, w.r.Haunted = w.transcriptSize(), 0, false
 }
 

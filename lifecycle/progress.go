@@ -2,8 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,8 +28,8 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 		return 0, nil // a torn read says nothing: what was seen last stays
 	}
 	seen := w.seePhase(p)
-	if seen.fresh {
-		w.wantGit(w.r.ID)
+	if seen.fresh && w.Git != nil {
+		w.agenda.wantGit(w.r.ID)
 	}
 	if seen.left > 0 {
 		return seen.left, nil
@@ -52,7 +50,7 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 		err = w.save()
 	}
 	if err == nil && p == PhaseIdle {
-		w.remember(w.r.ID, func(m *memory) { m.toldBy = time.Time{} })
+		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
 	}
 	return 0, err
 }
@@ -63,7 +61,7 @@ const sameEnd = 2 * time.Second
 
 // keepDoing puts what the agent does into the record, and says whether it is
 // something else than before; saving is the caller's.
-func keepDoing(w *work, now phase.Now, seen sighting) (news bool) {
+func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.view.Now
@@ -101,18 +99,18 @@ const retryTold = 10 * time.Second
 // tellRetrying tells once in a turn that the agent's requests fail and are made again.
 func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
 	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
-	if !long || w.recall(w.r.ID).retrying {
+	if !long || w.recall().turn.retrying {
 		return nil
 	}
 	if err := w.tell(ctx, *w.r, news.Retrying{Now: now}); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.retrying = true })
+	w.remember(func(m *memory) { m.turn.retrying = true })
 	return nil
 }
 
-// sighting is what one look at the phase adds to those before.
-type sighting struct {
+// turnNews is what one look at the phase adds to the looks before.
+type turnNews struct {
 	changed bool          // it was another one at the look before
 	fresh   bool          // a turn has ended, as far as this look can tell
 	since   time.Time     // since when it is this one
@@ -122,24 +120,24 @@ type sighting struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen has left a
 // new presence file.
-func (w *work) seePhase(p Phase) (seen sighting) {
+func (w *work) seePhase(p Phase) (seen turnNews) {
 	now, by := w.view.Now, w.view.Presence.UpdatedAt
-	w.remember(w.r.ID, func(m *memory) {
-		seen.changed = m.phase != "" && m.phase != p
-		seen.fresh = p == PhaseIdle && (m.phase != p || !m.idleSince.Equal(by))
-		if m.phase != p {
-			m.phase, m.phaseAt = p, now
+	w.remember(func(m *memory) {
+		seen.changed = m.turn.phase != "" && m.turn.phase != p
+		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
+		if m.turn.phase != p {
+			m.turn.phase, m.turn.since = p, now
 		}
-		seen.since = m.phaseAt
+		seen.since = m.turn.since
 		if p != PhaseIdle {
 			return
 		}
-		m.retrying = false
-		if m.idleSince = by; seen.fresh {
-			m.toldBy = now.Add(told)
+		m.turn.retrying = false
+		if m.turn.idleBy = by; seen.fresh {
+			m.turn.toldBy = now.Add(told)
 		}
-		if seen.due = !m.toldBy.IsZero(); seen.due {
-			seen.left = max(0, min(m.toldBy.Sub(now), told)) // or the clock was set back
+		if seen.due = !m.turn.toldBy.IsZero(); seen.due {
+			seen.left = max(0, min(m.turn.toldBy.Sub(now), told)) // or the clock was set back
 		}
 	})
 	return seen
@@ -148,7 +146,7 @@ func (w *work) seePhase(p Phase) (seen sighting) {
 // keepProgress reads on in the transcript and says whether that tells anything
 // new; saving is the caller's.
 func (w *work) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.transcriptPath(*w.r))
+	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
 	if err != nil {
 		w.Log.Debug("transcript_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 		return false
@@ -158,13 +156,24 @@ func (w *work) keepProgress() bool {
 	return news
 }
 
+// keepUsage puts what the status line said into the record, and says whether
+// that is news; saving is the caller's.
+func (w *work) keepUsage() bool {
+	now := w.Observer.usage(*w.r)
+	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
+		return false
+	}
+	w.r.Usage = now
+	return true
+}
+
 // gitLook is one look at a session's repository.
 type gitLook struct{ state *git.State }
 
 // keepGit puts the newest look at the repository into the record, and says
 // whether it is another than before; saving is the caller's.
 func (w *work) keepGit() bool {
-	look := w.recall(w.r.ID).git
+	look := w.recall().git
 	if look == nil || sameGit(look.state, w.r.GitNow) {
 		return false
 	}
@@ -182,63 +191,33 @@ func sameGit(a, b *git.State) bool {
 	return one == other
 }
 
-// wantGit asks for a look at a session's repository. It is not made on the
-// session's worker: in a large tree it takes seconds, and prompts would wait.
-func (s *Service) wantGit(id uuid.UUID) {
-	if s.Git == nil {
-		return
-	}
-	s.mu.Lock()
-	s.gits[id] = true
-	s.mu.Unlock()
-	s.signal()
-}
-
-// takeGits gives the sessions whose repositories are to be looked at, unless one
-// is at this moment: after a restart many come at once, and they are looked at
-// one by one.
-func (s *Service) takeGits() []uuid.UUID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.looking || len(s.gits) == 0 {
-		return nil
-	}
-	ids := slices.Collect(maps.Keys(s.gits))
-	clear(s.gits)
-	s.looking = true
-	return ids
-}
-
 func (s *Service) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 	for _, id := range ids {
-		r, ok := s.Store.Get(id)
+		r, ok := s.kit.Store.Get(id)
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		state, known := s.lookAtGit(ctx, r)
+		state, known := s.kit.lookAtGit(ctx, r)
 		if !known {
 			continue
 		}
-		s.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
+		s.kit.memories.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
 		if !sameGit(state, r.GitNow) {
 			s.Wake(id) // a step keeps it
 		}
 	}
-	s.mu.Lock()
-	s.looking = false
-	s.mu.Unlock()
-	s.signal()
+	s.kit.agenda.note(func() { s.kit.agenda.gits.looking = false })
 }
 
 // lookAtGit tells the state of a session's repository; known is false where git
 // did not say.
-func (s *Service) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
-	if s.Git == nil {
+func (k *kit) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
+	if k.Git == nil {
 		return nil, false
 	}
-	state, err := s.Git(ctx, r.Dir)
+	state, err := k.Git(ctx, r.Dir)
 	if err != nil {
-		s.Log.Debug("git_unknown", "session_id", r.ID.String(), "error", err.Error())
+		k.Log.Debug("git_unknown", "session_id", r.ID.String(), "error", err.Error())
 		return nil, false
 	}
 	return state, true

@@ -85,7 +85,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		w.view = s.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if w.view.boxFree() && !w.holds(ctx, p) { // nothing of it is to be taken back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
@@ -103,7 +103,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 // stands in the box, it is taken out there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
-		w.view = s.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if w.holds(ctx, p) {
 			w.emptyBox(ctx)
 		}
@@ -195,7 +195,7 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	if found || err != nil {
 		return err
 	}
-	if w.view = w.View(ctx, *w.r); p.runs(w.view) { // else the box may have it
+	if w.view = w.Observer.View(ctx, *w.r); p.runs(w.view) { // else the box may have it
 		return w.proven(ctx, p)
 	}
 	return w.unproven(ctx, p, "the agent is gone")

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // What recovery does with a session is told later, once and for all of them: until
@@ -134,7 +135,7 @@ func TestP6_TheAgentOfAnAbandonedSessionIsSpared(t *testing.T) {
 		writers := w.survey().Writers[r.ID]
 		require.Len(t, writers, 1)
 		assert.Equal(t, a.id, writers[0].Identity)
-		assert.Equal(t, Second, writers[0].Standing)
+		assert.Equal(t, evidence.Second, writers[0].Standing)
 		assert.True(t, writers[0].Adoptable())
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -324,7 +325,7 @@ func (x *trial) judgeAct(id process.Identity, how process.How) {
 func (x *trial) wasTold(g *guest) bool {
 	return g.told || slices.ContainsFunc(x.news.all(), func(h heard) bool {
 		all, _ := h.news.(OtherWriters)
-		return slices.ContainsFunc(all, func(one Writer) bool { return one.Identity == g.id })
+		return slices.ContainsFunc(all, func(one evidence.Writer) bool { return one.Identity == g.id })
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
 )
@@ -30,7 +31,7 @@ func (w *terminal) byDesk(args ...string) string {
 }
 
 // orphan waits until a window that a person has opened shows its agent.
-func (w *terminal) orphan(id string) (found Window) {
+func (w *terminal) orphan(id string) (found evidence.Window) {
 	w.t.Helper()
 	w.until("the agent is there", func() bool {
 		all, err := w.tmux.Panes(w.t.Context())
@@ -39,7 +40,7 @@ func (w *terminal) orphan(id string) (found Window) {
 		}
 		for _, p := range all {
 			if p.ID.String() == id {
-				windows, err := w.Windows(w.t.Context(), []tmux.Pane{p})
+				windows, err := w.Evidence.Windows(w.t.Context(), []tmux.Pane{p})
 				if err == nil && len(windows) == 1 && windows[0].Agent != nil && windows[0].Agent.Source == process.SourcePresence {
 					found = windows[0]
 				}
@@ -96,7 +97,7 @@ func TestP2_ARealOrphanWindowIsAdoptedAndArchived(t *testing.T) {
 				Conversation: session.Conversation{ChatID: 7}, Rule: "chat.adopt", Why: "asked for by 7"})
 			require.NoError(t, err)
 			assert.Equal(t, "by hand", r.Name)
-			assert.Equal(t, process.Alive, w.agentAlive(*r.Binding, w.agents()))
+			assert.Equal(t, process.Alive, w.Evidence.AgentAlive(*r.Binding))
 			w.typed(r, "k", "hello")
 			w.until("it was typed", func() bool { now, _ := w.Store.Get(r.ID); return len(now.Prompts) == 0 })
 			require.NoError(t, w.Archive(ctx, r.ID, session.Archived, "asked"))

@@ -38,12 +38,9 @@ func (e Ending) guarded() bool {
 	return e.Reason != "" && e.Reason != process.ReasonUnproven && e.Reason != process.ReasonUnreadable
 }
 
-// Reasons to leave a process alone beside those of package process.
-const (
-	ReasonSecond     = "second_writer" // not the session's own: ended only by a person's tap
-	ReasonOtherAgent = "other_agent"   // the bound agent of another session
-	ReasonUnclear    = "unclear"       // the evidence contradicts itself
-)
+// ReasonSecond is a reason to leave a process alone beside those of packages process
+// and evidence: it is not the session's own, and ended only by a person's tap.
+const ReasonSecond = "second_writer"
 
 // Failure is one thing that an archive could not prove.
 type Failure struct {
@@ -157,7 +154,7 @@ func (r *Receipt) reasons() []string {
 }
 
 // aged adds the process's age to its outcome.
-func (s *Service) aged(out process.Outcome, now process.Moment) Ending {
+func (k *kit) aged(out process.Outcome, now process.Moment) Ending {
 	age, _ := out.Process.Age(now)
 	return Ending{Outcome: out, Age: age}
 }

@@ -11,16 +11,17 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
 // Reattach watches a session's agent again after a restart and takes a step.
 func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
-	r, ok := s.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return fmt.Errorf("reattach session %s: no such record", id)
 	}
-	s.Watch(r)
+	s.kit.watchAgent(r)
 	s.Wake(id)
 	return nil
 }
@@ -30,11 +31,11 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 // that the record describes.
 func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
 	return s.do(ctx, id, func(w *work) error {
-		if pane.Tag != w.Tag(id) || w.r.Binding != nil {
+		if pane.Tag != w.Evidence.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
 		// The tag is the window's: a pane that a person split off has it too.
-		if p, err := w.Processes.Inspect(pane.PID); err == nil && !startedFor(p, w.r.ClaudeSessionID) {
+		if p, err := w.Processes.Inspect(pane.PID); err == nil && !evidence.StartedFor(p, w.r.ClaudeSessionID) {
 			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
 		}
 		return w.takeUp(ctx, pane)
@@ -46,8 +47,8 @@ func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
 	if err := w.bind(ctx, pane); err != nil {
 		return err
 	}
-	w.Watch(w.r.Clone())
-	w.Wake(w.r.ID)
+	w.watchAgent(w.r.Clone())
+	w.agenda.wake(w.r.ID)
 	return nil
 }
 
@@ -75,7 +76,7 @@ func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
 		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
 	}
 	for _, p := range panes {
-		if p.Tag == w.Tag(w.r.ID) && w.isLaunch(p.PID) {
+		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
 			return true, w.takeUp(ctx, p)
 		}
 	}
@@ -103,7 +104,7 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 		if !w.r.State.Open() {
 			return nil
 		}
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		d, over := decideEnd(*w.r, w.view)
 		if !over {
 			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
@@ -124,7 +125,7 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 		if !w.r.State.CanBecome(next) {
 			return &StateError{State: w.r.State, Want: string(next)}
 		}
-		if s.ownAgent(*w.r) != process.Gone {
+		if s.kit.ownAgent(*w.r) != process.Gone {
 			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
 		}
 		return w.giveUp(ctx, next, rule, why, closed)
@@ -140,7 +141,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		switch {
 		case !w.r.State.CanBecome(session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
-		case w.r.State == session.Running && s.agentsAlive([]session.Record{*w.r})[id] == process.Alive:
+		case w.r.State == session.Running && w.r.Binding != nil && w.Evidence.AgentAlive(*w.r.Binding) == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
 		case w.r.State == session.Running:
 			return w.giveUp(ctx, session.Abandoned, rule, why, closed)
@@ -155,11 +156,11 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 
 // ownAgent is what is known of a session's agent. One that ended before it
 // could be identified, or that never was, is gone.
-func (s *Service) ownAgent(r session.Record) process.Liveness {
+func (k *kit) ownAgent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
 	}
-	return s.Processes.Liveness(r.Agent())
+	return k.Processes.Liveness(r.Agent())
 }
 
 // giveUp ends the life of a session of which nothing is left, as far as anybody

@@ -11,8 +11,8 @@ import (
 )
 
 // configured is how a new session is started.
-func (s *Service) configured() *session.Launch {
-	return &session.Launch{Command: s.Command, Flags: slices.Clone(s.Flags), PermissionMode: s.PermissionMode}
+func (k *kit) configured() *session.Launch {
+	return &session.Launch{Command: k.Command, Flags: slices.Clone(k.Flags), PermissionMode: k.PermissionMode}
 }
 
 // relaunch is how a session's agent is started with a conversation.
@@ -28,7 +28,7 @@ func (w *work) lastSeen(conversation []string) transcript.Progress {
 	if w.r.ForkOf == uuid.Nil || w.r.Progress.Path != "" || !slices.Contains(conversation, w.r.ForkOf.String()) {
 		return w.r.Progress
 	}
-	path, err := transcript.Find(w.ProjectsDir, w.r.ForkOf)
+	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ForkOf)
 	if err != nil {
 		return transcript.Progress{}
 	}

@@ -30,11 +30,11 @@ func relayWait(r session.Record, v View) time.Duration {
 // lookAtRequests notes which permission requests of the session's agent wait for
 // the chat. A subagent's stands apart: its dialog is not drawn before its hook has
 // ended, so it says nothing of the terminal.
-func (s *Service) lookAtRequests(r session.Record, v *View) {
-	if s.Relays == nil {
+func (o *Observer) lookAtRequests(r session.Record, v *View) {
+	if o.Relays == nil {
 		return
 	}
-	for _, q := range s.Relays.Waiting(r.ID) {
+	for _, q := range o.Relays.Waiting(r.ID) {
 		switch {
 		case q.Agent != r.Binding.Agent.Text(): // of an earlier launch, whose hook outlived it
 		case q.SubagentID != "":
@@ -82,13 +82,13 @@ func (w *work) noteOpen() {
 	if w.view.DialogOpen() {
 		name = dialogName(w.view.Screen.Dialog)
 	}
-	w.remember(w.r.ID, func(m *memory) {
-		if m.open != name || m.asked && !w.view.Relayed {
-			m.open, m.openAt = name, w.view.Now
+	w.remember(func(m *memory) {
+		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
+			m.dialog.open, m.dialog.openAt = name, w.view.Now
 		}
-		m.asked = w.view.Relayed
+		m.dialog.asked = w.view.Relayed
 		if name != "" {
-			w.view.Since = m.openAt
+			w.view.Since = m.dialog.openAt
 		}
 	})
 }
@@ -97,11 +97,11 @@ func (w *work) noteOpen() {
 // was told, or what a request waits for. again is when that may be known, 0 when
 // nothing is awaited.
 func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
-	m := w.recall(w.r.ID)
+	m := w.recall()
 	proven := dialogGone(w.view)
-	gone := proven && !m.gone.Equal(w.view.Asked)
+	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
 	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven // the news would be taken to be of the request too
-	closed := m.dialog != "" && dialogClosed(w.view) && !waits
+	closed := m.dialog.told != "" && dialogClosed(w.view) && !waits
 	if !closed && !gone {
 		if mayBeGone(w.view) && !proven {
 			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
@@ -111,12 +111,12 @@ func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 	if err := w.tell(ctx, *w.r, news.DialogGone{}); err != nil {
 		return 0, err
 	}
-	w.remember(w.r.ID, func(m *memory) {
+	w.remember(func(m *memory) {
 		if closed {
-			m.dialog = ""
+			m.dialog.told = ""
 		}
 		if gone {
-			m.gone = w.view.Asked
+			m.dialog.gone = w.view.Asked
 		}
 	})
 	return 0, nil

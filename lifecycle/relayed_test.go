@@ -204,20 +204,20 @@ func TestARequestOfAnotherAgentDoesNotCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.relays.add(hooks.Request{Session: r.ID, Agent: process.Identity{PID: 9, Start: 9, Boot: boot}.Text(), Asked: time.Now()})
-		assert.False(t, w.View(w.ctx, r).Relayed)
+		assert.False(t, w.Observer.View(w.ctx, r).Relayed)
 		a.asks(askBash("touch x"))
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text()}) // without a time
-		v := w.View(w.ctx, r)
+		v := w.Observer.View(w.ctx, r)
 		assert.True(t, v.Relayed)
 		assert.True(t, v.Asked.IsZero())
 		first, last := time.Now(), time.Now().Add(time.Second)
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: last})
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: first})
-		assert.Equal(t, last, w.View(w.ctx, r).Asked)
+		assert.Equal(t, last, w.Observer.View(w.ctx, r).Asked)
 	})
 }
 

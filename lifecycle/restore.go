@@ -58,7 +58,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		if err := CheckDir(dir); err != nil {
 			return err
 		}
-		release, err := s.holdConversation(ctx, w.r.ClaudeSessionID)
+		release, err := s.kit.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		w.r.Dir = dir
 		return w.restore(ctx)
 	})
-	back.Record, _ = s.Store.Get(q.Session)
+	back.Record, _ = s.kit.Store.Get(q.Session)
 	return back, err
 }
 
@@ -80,7 +80,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // damaged, and where a person has decided so goes on with a repaired copy. Its
 // conversation has an id of its own.
 func (w *work) mend(how Damaged) error {
-	health, err := transcript.Check(w.ProjectsDir, w.r.ClaudeSessionID)
+	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
 	lost := empty && health.Size < w.r.Tail // else nothing but bookkeeping ever stood in it
@@ -118,7 +118,7 @@ func (w *work) resumeCopy(health transcript.Health) error {
 	case errors.Is(err, transcript.ErrNothingLeft):
 		return w.beginAnew()
 	case errors.Is(err, fs.ErrExist):
-		path, err = transcript.Find(w.ProjectsDir, id)
+		path, err = transcript.Find(w.Observer.ProjectsDir, id)
 	}
 	if err != nil {
 		return fmt.Errorf("repair the transcript: %w", err)

@@ -125,7 +125,7 @@ var damages = map[string]struct {
 	"half a line": {func(w *world, r session.Record) { w.writeRaw(r, assistantLine[:40]) }, transcript.FaultHalfLine},
 	"NULs":        {func(w *world, r session.Record) { w.writeRaw(r, "\x00\x00\x00\x00") }, transcript.FaultNUL},
 	"two files": {func(w *world, r session.Record) {
-		dir := filepath.Join(w.ProjectsDir, "-other")
+		dir := filepath.Join(w.Observer.ProjectsDir, "-other")
 		require.NoError(w.t, os.Mkdir(dir, 0o700))
 		require.NoError(w.t, os.WriteFile(filepath.Join(dir, r.ClaudeSessionID.String()+".jsonl"), []byte(userLine("there")+"\n"), 0o600))
 	}, transcript.FaultDuplicate},
@@ -191,7 +191,7 @@ func TestARepairedCopyIsResumed(t *testing.T) {
 				end, err := transcript.End(w.transcript(got.ClaudeSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, append(r.Cursors, end), got.Cursors, "what the copy begins with was shown before")
-				health, err := transcript.Check(w.ProjectsDir, got.ClaudeSessionID)
+				health, err := transcript.Check(w.Observer.ProjectsDir, got.ClaudeSessionID)
 				require.NoError(t, err)
 				assert.Empty(t, health.Faults)
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // noticeEvery is how often all processes are looked at for second writers that
@@ -29,19 +29,20 @@ const noticeEvery = time.Minute
 // first. Nobody is told twice of the same process, and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
-	all := s.Store.Shared()
+	all := s.kit.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
 	var records []session.Record
+	var conversations []uuid.UUID
 	for _, r := range all {
 		if notices(r) {
-			records = append(records, r)
+			records, conversations = append(records, r), append(conversations, r.ClaudeSessionID)
 		}
 	}
 	if len(records) == 0 {
 		return tidied
 	}
-	found, err := s.judge(ctx, conversations(records)...)
+	found, err := s.kit.Evidence.Read(ctx, conversations...)
 	if err != nil {
 		return errors.Join(tidied, err)
 	}
@@ -49,8 +50,7 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
 	failed := []error{tidied}
 	for _, r := range records {
-		fresh := newSeconds(r, found)
-		if len(fresh) == 0 && !s.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found.table, fresh) {
+		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
 			continue
 		}
 		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
@@ -63,13 +63,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 
 // came asks whether a session has moved to one of those who came to its
 // conversation. It runs on no worker: a session that moves needs its own.
-func (s *Service) came(ctx context.Context, r session.Record, table process.Snapshot, fresh []process.Verdict) bool {
-	fresh = slices.DeleteFunc(slices.Clone(fresh), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if s.Came == nil || len(fresh) == 0 || !r.State.MayMove(s.ownAgent(r)) {
+func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
+	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
+	if s.kit.Came == nil || len(fresh) == 0 || !r.State.MayMove(s.kit.ownAgent(r)) {
 		return false
 	}
-	for _, one := range s.scene(table, s.Store.Shared()).lookAround(ctx).describe(r, fresh) {
-		if one.Adoptable() && s.Came(ctx, one) {
+	for _, one := range found.Describe(ctx, r, fresh) {
+		if one.Adoptable() && s.kit.Came(ctx, one) {
 			return true
 		}
 	}
@@ -102,22 +102,6 @@ func noticeable(records []session.Record) func(session.Record) bool {
 	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) }
 }
 
-// newSeconds are the proven writers of the record's conversation that are not
-// its agent and were not told yet. What a cleanup failed to end was told with its
-// receipt, and is still to be ended. It is pure.
-func newSeconds(r session.Record, found evidence) (fresh []process.Verdict) {
-	for _, v := range found.verdicts {
-		switch {
-		case v.SessionID != r.ClaudeSessionID, v.Writer != process.Yes, isOwn(r, found, v):
-		case slices.Contains(r.Seconds, v.Process.Identity):
-		case r.State == session.CleanupFailed && standingOf(r, v) == Leftover:
-		default:
-			fresh = append(fresh, v)
-		}
-	}
-	return fresh
-}
-
 // explained is up to where it is known who has written each conversation: another
 // session may have had it later, and ended later.
 func explained(records []session.Record) map[uuid.UUID]int64 {
@@ -131,19 +115,19 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 // haunted says whether the conversation of a session that is over has gone on,
 // and that was not told yet. Of a session that is not proven to be over its own
 // agent may write.
-func (s *Service) haunted(r session.Record, known int64) bool {
+func (k *kit) haunted(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
 	if !r.State.Over() || r.Haunted || unknown {
 		return false
 	}
-	path := s.transcriptPath(r)
+	path := k.Observer.transcriptPath(r)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= known {
 		return false
 	}
 	grew, err := transcript.Grew(path, known)
 	if err != nil {
-		s.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
+		k.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
 	}
 	return grew
 }
@@ -155,28 +139,28 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	if !noticeable(all)(*w.r) {
 		return nil
 	}
-	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return err
 	}
-	fresh := evidence{table: found.table, verdicts: newSeconds(*w.r, found)}
-	if len(fresh.verdicts) == 0 {
+	fresh := found.Untold(*w.r)
+	if len(fresh) == 0 {
 		if !w.haunted(*w.r, known) {
 			return nil
 		}
-		if slices.ContainsFunc(strangers(*w.r, found).verdicts, func(v process.Verdict) bool { return v.Writer == process.Yes }) {
+		if slices.ContainsFunc(found.Strangers(*w.r), func(v process.Verdict) bool { return v.Writer == process.Yes }) {
 			w.r.Haunted = true // by somebody who was told already
 			return w.save()
 		}
 	}
-	if len(fresh.verdicts) > 0 && w.toldElsewhere(fresh) {
+	if len(fresh) > 0 && w.toldElsewhere(fresh) {
 		return w.noteSeconds(fresh)
 	}
 	var who OtherWriters
-	if len(fresh.verdicts) > 0 { // then all who write are shown, also those who were told before
-		who = w.describe(ctx, strangers(*w.r, found))
+	if len(fresh) > 0 { // then all who write are shown, also those who were told before
+		who = found.Describe(ctx, *w.r, found.Strangers(*w.r))
 	}
-	for _, v := range fresh.verdicts {
+	for _, v := range fresh {
 		w.Log.Warn("second_writer", "pid", v.Process.PID, "session_id", w.r.ID.String(), "why", v.Why)
 	}
 	if err := w.tell(ctx, *w.r, who); err != nil {
@@ -187,9 +171,9 @@ func (w *work) noticeWriters(ctx context.Context) error {
 }
 
 // noteSeconds puts on disk who the person was told of.
-func (w *work) noteSeconds(told evidence) error {
-	w.r.Seconds = w.living(w.r.Seconds)
-	for _, v := range told.verdicts {
+func (w *work) noteSeconds(told []process.Verdict) error {
+	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
+	for _, v := range told {
 		if v.Writer == process.Yes && !slices.Contains(w.r.Seconds, v.Process.Identity) {
 			w.r.Seconds = append(w.r.Seconds, v.Process.Identity)
 		}
@@ -200,14 +184,14 @@ func (w *work) noteSeconds(told evidence) error {
 
 // toldElsewhere says whether all of them were told already, with another session
 // of the same conversation.
-func (w *work) toldElsewhere(fresh evidence) bool {
+func (w *work) toldElsewhere(fresh []process.Verdict) bool {
 	var told []process.Identity
 	for _, r := range w.Store.Shared() {
 		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
 			told = append(told, r.Seconds...)
 		}
 	}
-	return !slices.ContainsFunc(fresh.verdicts, func(v process.Verdict) bool { return !slices.Contains(told, v.Process.Identity) })
+	return !slices.ContainsFunc(fresh, func(v process.Verdict) bool { return !slices.Contains(told, v.Process.Identity) })
 }
 
 // EndWriters ends processes that write the session's conversation without being
@@ -216,11 +200,11 @@ func (w *work) toldElsewhere(fresh evidence) bool {
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
 	err = s.do(ctx, id, func(w *work) error {
 		prove := func(p process.Process) error {
-			return w.proveWriter(ctx, p, func(found evidence, v process.Verdict) bool { return !isOwn(*w.r, found, v) })
+			return w.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
 		}
 		ended, _ = w.endWriting(ctx, who, prove)
 		_, _ = w.endBelow(ctx) // their tools; one that stays is tried again with the session's end
-		w.r.Seconds = w.living(w.r.Seconds)
+		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 		if !w.r.State.Live() {
 			w.r.Known, w.r.Haunted = w.transcriptSize(), false
 		}
@@ -229,18 +213,8 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 	return ended, err
 }
 
-// transcriptPath is where the session's conversation is written; empty where
-// nothing was ever said.
-func (s *Service) transcriptPath(r session.Record) string {
-	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
-		return c.Path
-	}
-	path, _ := transcript.Find(s.ProjectsDir, r.ClaudeSessionID) // what is not there has not grown
-	return path
-}
-
 func (w *work) transcriptSize() int64 {
-	info, err := os.Stat(w.transcriptPath(*w.r))
+	info, err := os.Stat(w.Observer.transcriptPath(*w.r))
 	switch {
 	case err == nil:
 		return info.Size()

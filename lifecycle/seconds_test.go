@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 const (
@@ -99,10 +100,10 @@ func TestP1_TheSessionsOwnAgentIsNeverTold(t *testing.T) {
 		w.order.onPoint(func(name string) {
 			if name != "second-told" { // on the worker: a look would wait for itself
 				points[name] = true
-				found, err := w.judge(w.ctx, w.ids()...)
+				found, err := w.Evidence.Read(w.ctx, w.ids()...)
 				require.NoError(t, err)
 				for _, r := range w.Store.List() {
-					assert.True(t, !noticed(r) || len(newSeconds(r, found)) == 0, "%s at %s", r.State, name)
+					assert.True(t, !noticed(r) || len(found.Untold(r)) == 0, "%s at %s", r.State, name)
 				}
 			}
 		})
@@ -193,7 +194,7 @@ func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
 		n := lastOf[OtherWriters](w.news)
 		require.Len(t, n, 1)
 		assert.Equal(t, desk.id, n[0].Identity)
-		assert.Equal(t, Second, n[0].Standing)
+		assert.Equal(t, evidence.Second, n[0].Standing)
 		assert.True(t, n[0].Adoptable())
 		assert.True(t, w.processes.alive(desk.id))
 		assert.Zero(t, w.news.seconds())

@@ -3,26 +3,21 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/git"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
 // Config is what a launch looks like and how patient an archive is.
 type Config struct {
-	Instance string   // random id of this ccbot, part of every window's tag
 	Host     string   // name of this machine
 	StateDir string   // $CCBOT_DIR
 	Command  string   // Claude Code: a name on PATH or a path
@@ -31,7 +26,6 @@ type Config struct {
 	PermissionMode string
 	Env            map[string]string // variables a launch gets
 	Unset          []string          // variables a launch must not inherit
-	ProjectsDir    string            // Claude Code's projects folder
 
 	KillGrace time.Duration
 	// OrphanGrace protects what was started a moment ago: for so long the window of
@@ -46,19 +40,20 @@ type Deps struct {
 	Store     *session.Store
 	Tmux      Tmux
 	Processes Processes
-	Presences Presences
+	Evidence  *evidence.Sources
+	Observer  *Observer
 	Launches  Launches
-	Relays    Relays // nil: none
 	Prompts   Prompts
 	News      News
-	Hooks     Hooks
+	// Unheard says whether an event of a launch lies on disk that was not heard yet. It may be nil.
+	Unheard func(recordID uuid.UUID) (bool, error)
 	// Git tells the state of the repository that a directory is in; nil: it is in
 	// none. It may be nil, and it may take its time.
 	Git func(ctx context.Context, dir string) (*git.State, error)
 	// Came is asked before a writer is told that has come to the conversation of a
 	// session whose own agent is gone, in a window of its own: handled says that the
 	// session has moved there, and nothing is told. It may be nil.
-	Came  func(ctx context.Context, w Writer) (handled bool)
+	Came  func(ctx context.Context, w evidence.Writer) (handled bool)
 	Hears Hears
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -78,77 +73,21 @@ type Hears struct {
 	Outcome func(what string)
 }
 
-// Hooks is what hooks have left on disk. Status and Unheard may be nil.
-type Hooks struct {
-	Bindings func() ([]hookwire.Binding, []error) // of who runs where
-	// Status is what the last status line of a launch told, fs.ErrNotExist where there was none.
-	Status func(recordID uuid.UUID) (hookwire.Status, error)
-	// Unheard says whether an event of a launch lies there that was not heard yet.
-	Unheard func(recordID uuid.UUID) (bool, error)
-}
+// Service runs the lives of all sessions: its verbs, and the steps that are taken
+// meanwhile.
+type Service struct{ kit *kit }
 
-// Service runs the lives of all sessions.
-type Service struct {
+// kit is what a turn of a session's worker works with.
+type kit struct {
 	Config
 	Deps
-
-	wakes chan struct{} // one slot: something is pending
-
-	mu      sync.Mutex
-	pending map[uuid.UUID]bool
-	busy    map[uuid.UUID]bool
-	timers  map[uuid.UUID]*time.Timer
-	watched map[process.Identity]bool
-	memory  map[uuid.UUID]memory
-	waits   []watch // agents to watch once Run runs
-
-	held      map[uuid.UUID]chan struct{} // one slot for each conversation that was resumed or adopted
-	strangers map[int]bool                // pids whose presence file changed and that are no agent of ours
-	noticing  bool                        // NoticeWriters runs, or is about to
-	gits      map[uuid.UUID]bool          // sessions whose repository is to be looked at
-	looking   bool                        // one is looked at, or is about to be
-}
-
-// memory is what a Service remembers of a session between steps. It is lost in
-// a restart, which costs a repeated notice at most.
-type memory struct {
-	dialog   string // the dialog that was told
-	open     string // the dialog that is open, and since when this process sees it without a request
-	openAt   time.Time
-	asked    bool      // a request waited for the chat at the last look
-	gone     time.Time // Asked of the newest request whose dialog was told to be gone
-	silent   bool      // "is not ready" was told
-	retrying bool      // it was told that requests of this turn fail
-	head     string    // key of the prompt whose turn it is
-	headAt   time.Time
-	// phase is what the agent was last seen doing, phaseAt since when; idleSince is
-	// by which presence file, and until toldBy more may come of the turn before.
-	phase                      Phase
-	phaseAt, idleSince, toldBy time.Time
-	still                      still // the prompt box as it was last seen, stillAt since when
-	stillAt                    time.Time
-	git                        *gitLook // the newest look at the repository
-	// failures counts the steps that have failed in a row.
-	failures int
-	seen     process.Identity // the agent, alive
-	last     Prompt           // the one that the agent took last
-	escAt    time.Time        // when ccbot pressed Esc last
-	pasted   string           // key of the prompt whose paste tmux has taken: it is on its way to the box
-}
-
-type watch struct {
-	session uuid.UUID
-	agent   process.Identity
+	agenda   *agenda
+	memories *memories
 }
 
 // New returns a Service; Run makes it work.
 func New(c Config, d Deps) *Service {
-	return &Service{Config: c, Deps: d,
-		wakes:   make(chan struct{}, 1),
-		pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
-		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool),
-		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool), held: make(map[uuid.UUID]chan struct{}),
-		gits: make(map[uuid.UUID]bool)}
+	return &Service{&kit{Config: c, Deps: d, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}
 }
 
 // Run takes steps and watches agents until ctx ends.
@@ -156,40 +95,37 @@ func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.noticeRegularly(ctx) })
 	s.wakeUnfinished()
+	a := s.kit.agenda
 	for {
-		for _, id := range s.takePending() {
+		steps, watches, strangers, gits := a.take()
+		for _, id := range steps {
 			g.Go(func() error { s.run(ctx, id); return nil })
 		}
-		for _, w := range s.takeWatches() {
+		for _, w := range watches {
 			g.Go(func() error { s.watch(ctx, w); return nil })
 		}
-		if pids := s.takeStrangers(); len(pids) > 0 {
-			g.Go(func() error { s.notice(ctx, pids); return nil })
+		if len(strangers) > 0 {
+			g.Go(func() error { s.notice(ctx, strangers); return nil })
 		}
-		if ids := s.takeGits(); len(ids) > 0 {
-			g.Go(func() error { s.lookAtGits(ctx, ids); return nil })
+		if len(gits) > 0 {
+			g.Go(func() error { s.lookAtGits(ctx, gits); return nil })
 		}
 		select {
 		case <-ctx.Done():
-			s.stopTimers()
+			defer a.stopTimers() // when no step sets one any more
 			return errors.Join(g.Wait(), ctx.Err())
-		case <-s.wakes:
+		case <-a.wakes:
 		}
 	}
 }
 
 // Wake asks for a step of a session: something about it may have changed.
-func (s *Service) Wake(id uuid.UUID) {
-	s.mu.Lock()
-	s.pending[id] = true
-	s.mu.Unlock()
-	s.signal()
-}
+func (s *Service) Wake(id uuid.UUID) { s.kit.agenda.wake(id) }
 
 // WakeAll asks for a step of every live session; tmux or the presence folder
 // says that something changed, not what.
 func (s *Service) WakeAll() {
-	for _, r := range s.Store.Shared() {
+	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() {
 			s.Wake(r.ID)
 		}
@@ -199,168 +135,52 @@ func (s *Service) WakeAll() {
 // WakeAgent asks for a step of the session whose agent has this pid. The
 // presence file of any other process may be that of a second writer.
 func (s *Service) WakeAgent(pid int) {
-	for _, r := range s.Store.Shared() {
+	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
 			s.Wake(r.ID)
 		}
 	}
-	s.lookAt(pid)
-}
-
-// lookAt asks whether a process has come to a conversation that is not its own.
-func (s *Service) lookAt(pid int) {
-	s.mu.Lock()
-	s.strangers[pid] = true
-	s.mu.Unlock()
-	s.signal()
-}
-
-func (s *Service) signal() {
-	pause.Poke(s.wakes)
-}
-
-// takePending takes the sessions to step that no step is running for; the
-// others are taken when their step ends.
-func (s *Service) takePending() []uuid.UUID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var ids []uuid.UUID
-	for id := range s.pending {
-		if s.busy[id] {
-			continue
-		}
-		delete(s.pending, id)
-		s.busy[id] = true
-		ids = append(ids, id)
-	}
-	return ids
+	s.kit.agenda.lookAt(pid)
 }
 
 // run takes one step and arranges the next.
 func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	again, err := s.step(ctx, id)
 	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
-		s.Log.Warn("session_step_failed", "session_id", id.String(), "error", err.Error())
+		s.kit.Log.Warn("session_step_failed", "session_id", id.String(), "error", err.Error())
 		again = max(again, s.failedAgain(id))
 	} else {
-		s.remember(id, func(m *memory) { m.failures = 0 })
+		s.kit.memories.remember(id, func(m *memory) { m.failures = 0 })
 	}
-	s.mu.Lock()
-	delete(s.busy, id)
-	if t := s.timers[id]; t != nil {
-		t.Stop()
-		delete(s.timers, id)
+	if ctx.Err() != nil {
+		again = 0
 	}
-	if again > 0 && ctx.Err() == nil {
-		s.timers[id] = time.AfterFunc(again, func() { s.Wake(id) })
-	}
-	s.mu.Unlock()
-	s.signal()
+	s.kit.agenda.stepped(id, again)
 }
 
 // failedAgain is the pause after a step that failed, longer each time: what a step
 // tells before it fails is told again by the next.
 func (s *Service) failedAgain(id uuid.UUID) (wait time.Duration) {
-	s.remember(id, func(m *memory) {
+	s.kit.memories.remember(id, func(m *memory) {
 		wait = pause.Doubled(2*time.Second, 5*time.Minute, m.failures)
 		m.failures++
 	})
 	return wait
 }
 
-func (s *Service) stopTimers() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.timers {
-		t.Stop()
+func (k *kit) at(point string) {
+	if k.Failpoint != nil {
+		k.Failpoint(point)
 	}
 }
-
-func (s *Service) recall(id uuid.UUID) memory {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.memory[id]
-}
-
-func (s *Service) remember(id uuid.UUID, change func(*memory)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.memory[id]
-	change(&m)
-	s.memory[id] = m
-}
-
-func (s *Service) at(point string) {
-	if s.Failpoint != nil {
-		s.Failpoint(point)
-	}
-}
-
-// Tag is the mark that a window of the session carries.
-func (s *Service) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
 
 // Attach is the command that shows the session's window at the desk.
-func (s *Service) Attach(r session.Record) string {
+func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
+
+func (k *kit) attach(r session.Record) string {
 	var window tmux.WindowID
 	if r.Binding != nil {
 		window, _ = tmux.ParseWindowID(r.Binding.Window) // a bad one attaches to the session as a whole
 	}
-	return s.Tmux.AttachCommand(window, r.Name)
-}
-
-// View looks at a session's world.
-func (s *Service) View(ctx context.Context, r session.Record) View {
-	v := View{Now: s.Now()}
-	if r.Binding == nil {
-		return v
-	}
-	v.Agent, v.Adopted = s.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
-	v.Fate, v.Pane = s.pane(ctx, *r.Binding)
-	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
-		v.Agent = process.Gone // it had ended before it could be identified
-	}
-	if v.Agent == process.Alive {
-		f, err := s.Presences.Read(ctx, r.Binding.Agent.PID)
-		v.Presence = f
-		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			v.Present, v.Presence = true, presence.File{} // it may say idle or waiting: nobody knows, so nothing is typed
-		}
-	}
-	v.Behind = v.Adopted && !s.front(*r.Binding)
-	s.lookAtRequests(r, &v)
-	if v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind { // else the screen is a shell's, or whose it may be
-		v.capture(ctx, s.Tmux)
-	}
-	return v
-}
-
-// pane says what became of the bound pane. An id counts only together with the
-// server's life and the pane's process.
-func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
-	server, err := s.Tmux.Server(ctx)
-	switch {
-	case errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
-	case err != nil:
-		return PaneUnknown, tmux.Pane{}
-	case !onServer(server, b):
-		return PaneGone, tmux.Pane{}
-	}
-	id, err := tmux.ParsePaneID(b.Pane)
-	if err != nil {
-		return PaneUnknown, tmux.Pane{}
-	}
-	p, err := s.Tmux.Pane(ctx, id)
-	switch {
-	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
-	case err != nil:
-		return PaneUnknown, tmux.Pane{}
-	case p.PID != b.PanePID():
-		return PaneForeign, tmux.Pane{} // whoever respawned it owns it: nothing of it is looked at or closed
-	case p.Dead:
-		return PaneDead, p
-	}
-	return PaneOurs, p
+	return k.Tmux.AttachCommand(window, r.Name)
 }

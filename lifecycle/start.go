@@ -27,7 +27,7 @@ type StartRequest = control.Start
 // exists and the session is starting; readiness is told as news. On an error
 // nothing is left: no window and no record.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
-	if r, ok := s.byOrigin(q.Origin); ok {
+	if r, ok := s.kit.byOrigin(q.Origin); ok {
 		return r, nil
 	}
 	if err := CheckDir(q.Dir); err != nil {
@@ -37,21 +37,21 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if err != nil {
 		return session.Record{}, fmt.Errorf("start: %w", err)
 	}
-	now := s.Now().UTC()
-	r := session.Record{ID: id, Name: s.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.Host,
+	now := s.kit.Now().UTC()
+	r := session.Record{ID: id, Name: s.kit.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, StartedAt: now, Since: s.moment(), Launch: s.configured()}
+		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := s.Store.Create(r); err != nil {
+	if err := s.kit.Store.Create(r); err != nil {
 		return session.Record{}, err
 	}
-	s.at("start-recorded")
+	s.kit.at("start-recorded")
 	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
 		return session.Record{}, errors.Join(err, s.undoStart(id, err))
 	}
-	r, _ = s.Store.Get(id)
+	r, _ = s.kit.Store.Get(id)
 	return r, nil
 }
 
@@ -63,7 +63,7 @@ var errWindowMayLive = errors.New("the window may have been made")
 // the record stays as it is: the next recovery looks for the window by its tag.
 func (s *Service) undoStart(id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
-		return errors.Join(s.Store.Remove(id), s.Launches.Remove(id))
+		return errors.Join(s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
 func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	pane, err := w.Tmux.NewWindow(ctx, spec)
 	if errors.Is(err, tmux.ErrLost) {
-		w.Wake(w.r.ID) // a step looks for it
+		w.agenda.wake(w.r.ID) // a step looks for it
 		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
 	}
 	if err != nil {
@@ -107,10 +107,10 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 		}
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { *m = memory{} })
+	w.remember(func(m *memory) { *m = memory{} })
 	w.at("bound")
-	w.Watch(w.r.Clone())
-	w.Wake(w.r.ID)
+	w.watchAgent(w.r.Clone())
+	w.agenda.wake(w.r.ID)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (w *work) spec() (tmux.Spec, error) {
 	for k, v := range w.Env {
 		env[k] = v
 	}
-	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Tag(w.r.ID), Dir: w.r.Dir,
+	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
 
@@ -160,8 +160,8 @@ func (w *work) conversation() ([]string, error) {
 	return []string{"--session-id", id}, nil
 }
 
-func (s *Service) hasTranscript(claudeID uuid.UUID) (bool, error) {
-	_, err := transcript.Find(s.ProjectsDir, claudeID)
+func (k *kit) hasTranscript(claudeID uuid.UUID) (bool, error) {
+	_, err := transcript.Find(k.Observer.ProjectsDir, claudeID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -200,7 +200,7 @@ func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 	w.r.Binding = &session.Binding{
 		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
 		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
-	w.r.Bound = w.living(append(w.r.Bound, agent))
+	w.r.Bound = w.Evidence.Living(append(w.r.Bound, agent))
 	w.bindProgram()
 }
 
@@ -245,8 +245,8 @@ func CheckDir(dir string) error {
 }
 
 // byOrigin finds the session that a command already started.
-func (s *Service) byOrigin(origin string) (session.Record, bool) {
-	for _, r := range s.Store.Shared() {
+func (k *kit) byOrigin(origin string) (session.Record, bool) {
+	for _, r := range k.Store.Shared() {
 		if origin != "" && r.Origin == origin && r.State != session.Failed {
 			return r, true
 		}
@@ -256,13 +256,13 @@ func (s *Service) byOrigin(origin string) (session.Record, bool) {
 
 // freeName gives the name asked for, or the directory's, with a number if a
 // session that is open or may come back has it already.
-func (s *Service) freeName(q StartRequest) string {
+func (k *kit) freeName(q StartRequest) string {
 	name := q.Name
 	if name == "" {
 		name = filepath.Base(filepath.Clean(q.Dir))
 	}
 	taken := make(map[string]bool)
-	for _, r := range s.Store.Shared() {
+	for _, r := range k.Store.Shared() {
 		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
 	}
 	free := name

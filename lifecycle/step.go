@@ -20,7 +20,7 @@ import (
 // work is one turn of a session's worker: the record, its save, and the look
 // at the world that the turn acts on.
 type work struct {
-	*Service
+	*kit
 	r    *session.Record
 	save func() error
 	view View
@@ -32,32 +32,42 @@ type work struct {
 	retried bool
 }
 
+// do runs fn on the session's worker.
+func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	return s.kit.do(ctx, id, fn)
+}
+
 // do runs fn on the session's worker. A panic there is that session's error:
 // the others, and the bot, go on.
-func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
-	return s.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
+func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
 			}
 		}()
-		return fn(&work{Service: s, r: r, save: save})
+		return fn(&work{kit: k, r: r, save: save})
 	})
 }
 
+// recall gives what is remembered of the session.
+func (w *work) recall() memory { return w.memories.recall(w.r.ID) }
+
+func (w *work) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
+
 // step looks, decides and acts, once.
 func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	r, ok := s.Store.Get(id)
+	r, ok := s.kit.Store.Get(id)
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
-	if target, half := s.halfMoved(r); half {
+	if target, half := s.kit.halfMoved(r); half {
 		if err := s.TidyTransfer(ctx, target); err != nil {
 			return 0, err
 		}
 	}
 	err = s.do(ctx, id, func(w *work) error {
-		if _, half := s.halfMoved(*w.r); half { // since a moment: the next step finishes it
+		if _, half := s.kit.halfMoved(*w.r); half { // since a moment: the next step finishes it
 			again = soon
 			return nil
 		}
@@ -70,8 +80,8 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			again = w.again
 			return err
 		}
-		w.view = s.View(ctx, *w.r)
-		s.Watch(*w.r)
+		w.view = w.Observer.View(ctx, *w.r)
+		s.kit.watchAgent(*w.r)
 		if err := w.keepUp(ctx); err != nil {
 			return err
 		}
@@ -80,7 +90,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		noteStill(w)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
-		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
+		s.kit.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
 			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
 		gone, err := w.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
@@ -110,11 +120,11 @@ func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
 	if head == nil {
 		return
 	}
-	s.remember(id, func(m *memory) {
-		if m.head != head.Key {
-			m.head, m.headAt = head.Key, s.Now()
+	s.kit.memories.remember(id, func(m *memory) {
+		if m.prompt.head != head.Key {
+			m.prompt.head, m.prompt.headAt = head.Key, s.kit.Now()
 		}
-		head.Since = m.headAt
+		head.Since = m.prompt.headAt
 	})
 }
 
@@ -226,8 +236,8 @@ func (w *work) wrongDir(ctx context.Context) error {
 }
 
 // tell passes on what happened to a session.
-func (s *Service) tell(ctx context.Context, r session.Record, n news.News) error {
-	if err := s.News.SessionNews(ctx, r.Clone(), n); err != nil {
+func (k *kit) tell(ctx context.Context, r session.Record, n news.News) error {
+	if err := k.News.SessionNews(ctx, r.Clone(), n); err != nil {
 		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
 	}
 	return nil
@@ -235,14 +245,14 @@ func (s *Service) tell(ctx context.Context, r session.Record, n news.News) error
 
 // tellSilent tells that the agent is silent, once per launch and run of ccbot.
 func (w *work) tellSilent(ctx context.Context) error {
-	if w.recall(w.r.ID).silent {
+	if w.recall().unready {
 		return nil
 	}
 	n := news.NotReporting{Waited: StartNotice, Terminal: w.terminal(w.view.Screen.Text)}
 	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.silent = true })
+	w.remember(func(m *memory) { m.unready = true })
 	return nil
 }
 
@@ -300,7 +310,7 @@ func heldBehind(w *work, head string) (all []Prompt) {
 // proven finishes a prompt that the agent has: the prompt first, so that a
 // crash in between leaves a key without a prompt, which is nothing.
 func (w *work) proven(ctx context.Context, p Prompt) error {
-	w.remember(w.r.ID, func(m *memory) { m.last = p })
+	w.remember(func(m *memory) { m.prompt.last = p })
 	if err := noteFollowed(w); err != nil {
 		return err
 	}
@@ -311,7 +321,7 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.at("prompt-finished")
-	w.Wake(w.r.ID)
+	w.agenda.wake(w.r.ID)
 	return w.dequeue(p.Key)
 }
 
@@ -332,6 +342,6 @@ func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
 		return err
 	}
 	p.State = Unproven
-	w.Wake(w.r.ID)
+	w.agenda.wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -56,7 +57,7 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 // stop carries out a stop whose intent is on disk. It may be called again after
 // a crash at any point: what has ended stays ended.
 func (w *work) stop(ctx context.Context, receipt *Receipt) error {
-	w.view = w.View(ctx, *w.r)
+	w.view = w.Observer.View(ctx, *w.r)
 	if w.r.Exit != nil && w.r.Binding != nil && w.view.Agent == process.Gone {
 		return w.complete(ctx) // it ended by itself, that is told already
 	}
@@ -79,12 +80,12 @@ func (w *work) bindOwn(ctx context.Context) {
 	if w.r.Binding == nil || w.view.Present {
 		return // it is the agent itself
 	}
-	all, err := w.judge(ctx, w.r.ClaudeSessionID)
+	all, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return // what that means is for the look at leftovers to say
 	}
-	for _, v := range all.verdicts {
-		if isOwn(*w.r, all, v) && v.Writer == process.Yes && !slices.Contains(w.r.Bound, v.Process.Identity) {
+	for _, v := range all.Verdicts {
+		if all.IsOwn(*w.r, v) && v.Writer == process.Yes && !slices.Contains(w.r.Bound, v.Process.Identity) {
 			w.r.Bound = append(w.r.Bound, v.Process.Identity)
 		}
 	}
@@ -125,7 +126,7 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 func (w *work) hangUpUnbound(ctx context.Context) {
 	panes, err := w.Tmux.Panes(ctx)
 	for _, p := range panes {
-		if p.Tag == w.Tag(w.r.ID) && !p.Dead && w.isLaunch(p.PID) {
+		if p.Tag == w.Evidence.Tag(w.r.ID) && !p.Dead && w.isLaunch(p.PID) {
 			err = errors.Join(err, w.closePane(ctx, p))
 		}
 	}
@@ -137,7 +138,7 @@ func (w *work) hangUpUnbound(ctx context.Context) {
 // isLaunch says whether a process was started for this session's conversation.
 func (w *work) isLaunch(pid int) bool {
 	p, err := w.Processes.Inspect(pid)
-	return err == nil && startedFor(p, w.r.ClaudeSessionID)
+	return err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
 }
 
 // endBound ends the living agent and says whether it is gone.
@@ -196,12 +197,12 @@ func (w *work) closeLeft(ctx context.Context) error {
 // this instance's tag, and the agent is the pane's own process and not in a shell.
 func (w *work) leftByUs() bool {
 	b := w.r.Binding
-	return b != nil && b.Adopted && b.Shell == 0 && w.ours(w.view.Pane) && w.view.Pane.PID == b.Agent.PID
+	return b != nil && b.Adopted && b.Shell == 0 && w.Evidence.Ours(w.view.Pane) && w.view.Pane.PID == b.Agent.PID
 }
 
 // closePane closes a pane that carries this session's tag.
 func (w *work) closePane(ctx context.Context, p tmux.Pane) error {
-	if p.Tag != w.Tag(w.r.ID) {
+	if p.Tag != w.Evidence.Tag(w.r.ID) {
 		return nil
 	}
 	return w.hangUpPane(ctx, p)

@@ -15,13 +15,14 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // survey takes a look that must change nothing.
-func (w *world) survey() Survey {
+func (w *world) survey() evidence.Survey {
 	w.t.Helper()
 	before, told := w.Store.List(), len(w.news.all())
-	v, err := w.Survey(w.ctx, before)
+	v, err := w.Evidence.Survey(w.ctx, before)
 	require.NoError(w.t, err)
 	assert.Equal(w.t, before, w.Store.List())
 	assert.Len(w.t, w.news.all(), told)
@@ -64,14 +65,14 @@ func TestP1_ASurveySeesAllWriters(t *testing.T) {
 		assert.True(t, one.Adoptable())
 		assert.Equal(t, running.ClaudeSessionID, one.ClaudeSessionID)
 		assert.Equal(t, desk.pane, one.Pane.ID)
-		found := map[int]Writer{}
+		found := map[int]evidence.Writer{}
 		for _, one := range v.Writers[over.ID] {
 			found[one.PID] = one
 		}
 		require.Len(t, found, 3)
-		assert.Equal(t, Leftover, found[770].Standing)
+		assert.Equal(t, evidence.Leftover, found[770].Standing)
 		assert.False(t, found[770].Proven, "but it is not known to write")
-		assert.Equal(t, Unclear, found[unclear.PID].Standing)
+		assert.Equal(t, evidence.Unclear, found[unclear.PID].Standing)
 		assert.Equal(t, process.GuardUser, found[foreign.PID].Spared)
 		for _, r := range []session.Record{running, quiet, launcher} {
 			assert.Equal(t, process.Alive, v.Agents[r.ID])
@@ -80,7 +81,7 @@ func TestP1_ASurveySeesAllWriters(t *testing.T) {
 		for _, r := range w.Store.List() {
 			all, err := w.Writers(w.ctx, r.ID)
 			require.NoError(t, err)
-			for _, list := range [][]Writer{all, v.Writers[r.ID]} {
+			for _, list := range [][]evidence.Writer{all, v.Writers[r.ID]} {
 				for i := range list {
 					list[i].Age = 0 // time goes by
 				}
@@ -112,8 +113,8 @@ func TestP6_ASurveyWithoutEvidenceStillSeesWhoLives(t *testing.T) {
 				w.stop()
 				w.processes.exit(b.id.PID)
 				tc.spoil(w)
-				v, err := w.Survey(w.ctx, w.Store.List())
-				require.ErrorIs(t, err, ErrEvidence)
+				v, err := w.Evidence.Survey(w.ctx, w.Store.List())
+				require.ErrorIs(t, err, evidence.ErrUnreadable)
 				assert.Nil(t, v.Writers)
 				assert.Equal(t, map[uuid.UUID]process.Liveness{alive.ID: process.Alive, gone.ID: process.Gone}, v.Agents)
 			})
@@ -245,8 +246,8 @@ func BenchmarkSurvey(b *testing.B) {
 	d := newDesk(o, ps)
 	files := &presences{desk: d}
 	crowd(b, store, ps, files, 1000, 200)
-	s := New(Config{Instance: "4f0c", Command: "claude", ProjectsDir: base}, Deps{Store: store, Tmux: d, Processes: ps,
-		Presences: files, Hooks: Hooks{Bindings: (&bindings{}).read}, Now: time.Now, Log: log})
+	s := evidence.Sources{Instance: "4f0c", Command: "claude", Records: store, Processes: ps, Presences: files,
+		Bindings: (&bindings{}).read, Panes: d.Panes, Log: log}
 	records := store.List()
 	for b.Loop() {
 		v, err := s.Survey(b.Context(), records)

@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
 )
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 // process.
 type terminal struct {
 	*Service
+	*kit   // of the Service
 	t      *testing.T
 	news   *heardNews
 	tmux   *tmux.Client
@@ -65,11 +67,15 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	require.NoError(t, err)
 	order := &order{}
 	w := &terminal{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir}
-	w.Service = New(Config{Instance: "test", Host: "here", StateDir: base, Command: command, Env: env,
-		ProjectsDir: filepath.Join(config, "projects"), KillGrace: 5 * time.Second},
-		Deps{Store: store, Tmux: client, Processes: table, Presences: presence.Dir{Path: filepath.Join(config, "sessions")},
-			Launches: launches{base}, Relays: w.relays, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
-			Hooks: Hooks{Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }}, Now: time.Now, Log: log})
+	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
+	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
+		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
+	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env, KillGrace: 5 * time.Second},
+		Deps{Store: store, Tmux: client, Processes: table, Evidence: seen,
+			Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log},
+			Launches: launches{base}, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news, Now: time.Now, Log: log})
+	w.kit = w.Service.kit
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { _ = client.Run(ctx); done <- struct{}{} }()
@@ -170,7 +176,7 @@ func (w *terminal) answerDialogs() {
 	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
-	w.until("it is idle", func() bool { return w.Look(ctx, r).Phase == PhaseIdle })
+	w.until("it is idle", func() bool { return w.Observer.Look(ctx, r).Phase == PhaseIdle })
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = w.Press(ctx, r.ID, d.Mark, "enter")

@@ -179,7 +179,7 @@ func TestP4_AStepThatWaitedBehindAHalfTransferDoesNothing(t *testing.T) {
 		r, h := w.wentOn()
 		w.wait(r, "k1")
 		w.prompts.set(func(p *promptStore) { p.stuck = errors.New("disk full") })
-		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
+		release, err := w.agenda.holdConversation(w.ctx, r.ClaudeSessionID)
 		require.NoError(t, err)
 		var failed error
 		var wg sync.WaitGroup

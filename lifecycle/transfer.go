@@ -24,40 +24,27 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 	t.EarlierClaudeIDs, t.ForkOf = from.EarlierClaudeIDs, from.ForkOf
 	t.Prompts = from.Prompts
 	t.Launch, t.Progress, t.Usage, t.GitStart, t.GitNow = from.Launch, from.Progress, from.Usage, from.GitStart, from.GitNow
-	t.Seconds = slices.DeleteFunc(w.living(from.Seconds), func(id process.Identity) bool { return id == agent })
+	t.Seconds = slices.DeleteFunc(w.Evidence.Living(from.Seconds), func(id process.Identity) bool { return id == agent })
 }
 
 // create puts a session for an adopted agent on disk and hands over to it. From
 // then on it lives, whatever comes in between.
 func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
-	steps := w.holdSteps(t.ID) // nothing is typed while the prompts are still another's
+	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts are still another's
 	defer steps()
 	if err := w.Store.Create(*t); err != nil {
 		return session.Record{}, err
 	}
 	r, _ := w.Store.Get(t.ID)
 	w.at("target-recorded")
-	w.Watch(r)
-	w.Wake(r.ID)
+	w.watchAgent(r)
+	w.agenda.wake(r.ID)
 	if r.TookOver != uuid.Nil {
 		if err := w.handOver(ctx, r, asked); err != nil {
 			return r, err
 		}
 	}
 	return r, w.tell(ctx, r, news.Transcript{})
-}
-
-// holdSteps keeps a session from being stepped until it is called back.
-func (s *Service) holdSteps(id uuid.UUID) (release func()) {
-	s.mu.Lock()
-	s.busy[id] = true
-	s.mu.Unlock()
-	return func() {
-		s.mu.Lock()
-		delete(s.busy, id)
-		s.mu.Unlock()
-		s.signal()
-	}
 }
 
 // handOver hands what this session still has over to its successor and closes it:
@@ -102,13 +89,13 @@ func (w *work) handOver(ctx context.Context, to session.Record, asked bool) erro
 
 // take puts prompts at the end of another session's queue that are not in it: they
 // were accepted after its record was written.
-func (s *Service) take(ctx context.Context, id uuid.UUID, keys []string) error {
-	r, ok := s.Store.Get(id)
+func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
+	r, ok := k.Store.Get(id)
 	if !ok || !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(r.Prompts, key) }) {
 		return nil
 	}
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
+	defer k.agenda.wake(id)
+	return k.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
 }
 
 // closeMoved closes the record in memory. Its dead pane, if there is one, is not
@@ -117,7 +104,7 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	rule, why := madeBy(to)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
 	if w.r.State == session.Running {
-		if w.view = w.View(ctx, *w.r); w.view.Fate == PaneDead {
+		if w.view = w.Observer.View(ctx, *w.r); w.view.Fate == PaneDead {
 			if err := w.closeOwn(ctx); err != nil {
 				w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
 			}
@@ -147,8 +134,8 @@ func madeBy(r session.Record) (session.Rule, string) {
 
 // successor finds the session that goes on with another one's conversation, or
 // with that of its successor.
-func (s *Service) successor(id uuid.UUID) (last session.Record, found bool) {
-	return session.Successor(s.Store.Shared(), id)
+func (k *kit) successor(id uuid.UUID) (last session.Record, found bool) {
+	return session.Successor(k.Store.Shared(), id)
 }
 
 // resumable says why a session cannot be brought back.
@@ -168,11 +155,11 @@ func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, n
 // TidyTransfer finishes what an Adopt left undone: the record that the target
 // took over from is closed, its prompts are the target's. Once more is nothing.
 func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
-	t, ok := s.Store.Get(target)
+	t, ok := s.kit.Store.Get(target)
 	if !ok {
 		return fmt.Errorf("tidy the transfer to session %s: %w", target, session.ErrNotFound)
 	}
-	if _, ok := s.source(t); !ok {
+	if _, ok := s.kit.source(t); !ok {
 		return nil // nobody's, or it was purged
 	}
 	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
@@ -184,13 +171,13 @@ func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 
 // source is the record that another one took over from. A file that was edited
 // may name itself, or a ring: there nobody took over.
-func (s *Service) source(t session.Record) (from session.Record, ok bool) {
+func (k *kit) source(t session.Record) (from session.Record, ok bool) {
 	if t.TookOver == uuid.Nil {
 		return session.Record{}, false
 	}
-	from, ok = s.Store.Get(t.TookOver)
+	from, ok = k.Store.Get(t.TookOver)
 	var seen []uuid.UUID
-	for at, there := from, ok; there && !slices.Contains(seen, at.ID); at, there = s.Store.Get(at.TookOver) {
+	for at, there := from, ok; there && !slices.Contains(seen, at.ID); at, there = k.Store.Get(at.TookOver) {
 		if at.ID == t.ID {
 			return session.Record{}, false
 		}
@@ -202,18 +189,18 @@ func (s *Service) source(t session.Record) (from session.Record, ok bool) {
 // halfMoved finds the transfer that has this record as its target or its source and
 // that an error has cut short. Until it is finished each prompt may be the one's or
 // the other's, so neither does anything else.
-func (s *Service) halfMoved(r session.Record) (target uuid.UUID, half bool) {
-	if from, ok := s.source(r); ok && !from.TransferDone() && !s.goesOn(from) {
+func (k *kit) halfMoved(r session.Record) (target uuid.UUID, half bool) {
+	if from, ok := k.source(r); ok && !from.TransferDone() && !k.goesOn(from) {
 		return r.ID, true
 	}
-	if r.TransferDone() || s.goesOn(r) {
+	if r.TransferDone() || k.goesOn(r) {
 		return uuid.Nil, false
 	}
-	for _, t := range slices.Backward(s.Store.Shared()) {
+	for _, t := range slices.Backward(k.Store.Shared()) {
 		if t.TookOver != r.ID {
 			continue
 		}
-		if _, ok := s.source(t); ok {
+		if _, ok := k.source(t); ok {
 			return t.ID, true
 		}
 	}
@@ -222,8 +209,8 @@ func (s *Service) halfMoved(r session.Record) (target uuid.UUID, half bool) {
 
 // goesOn says whether a session is not one that could be handed over: its agent
 // lives, or its worker is about to start or to end one.
-func (s *Service) goesOn(r session.Record) bool {
-	return r.State.Live() && (r.State != session.Running || s.ownAgent(r) == process.Alive)
+func (k *kit) goesOn(r session.Record) bool {
+	return r.State.Live() && (r.State != session.Running || k.ownAgent(r) == process.Alive)
 }
 
 // finishTransfer closes this session for its successor, unless that is done.
@@ -240,8 +227,8 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 // tidyTransfers finishes every transfer that an error has cut short.
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
-	for _, t := range s.Store.Shared() {
-		if from, ok := s.source(t); ok && !from.TransferDone() {
+	for _, t := range s.kit.Store.Shared() {
+		if from, ok := s.kit.source(t); ok && !from.TransferDone() {
 			failed = append(failed, s.TidyTransfer(ctx, t.ID))
 		}
 	}

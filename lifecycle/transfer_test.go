@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // crashed has a running session whose agent and window have gone while ccbot was
@@ -292,7 +293,7 @@ func TestP1_WhatDoesNotMoveUnasked(t *testing.T) {
 		{"while the evidence cannot be read", func(w *world, r session.Record, h hand) AdoptRequest {
 			w.presences.fail(errors.New("permission denied"))
 			return transferOf(r, h.id)
-		}, ErrEvidence},
+		}, evidence.ErrUnreadable},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -379,7 +380,7 @@ func TestP8_AWorkerThatIsBusyIsNotWaitedForLonger(t *testing.T) {
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.NotErrorIs(t, err, ErrBusy, "it is the caller who ended the wait")
 		})
-		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
+		release, err := w.agenda.holdConversation(w.ctx, r.ClaudeSessionID)
 		require.NoError(t, err)
 		_, err = w.Adopt(w.ctx, q)
 		require.ErrorIs(t, err, ErrBusy)

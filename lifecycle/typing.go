@@ -23,12 +23,12 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.pasted = "" })
+	w.remember(func(m *memory) { m.prompt.pasted = "" })
 	w.at("typing-marked")
 	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
 		return w.notPasted(ctx, p, err)
 	}
-	w.remember(w.r.ID, func(m *memory) { m.pasted = p.Key })
+	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")
 	switch w.seePaste(ctx, p) {
 	case pasteSeen:
@@ -50,7 +50,7 @@ func (w *work) mark() *Mark {
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has told it; without an offset all that was ever said would be proof
-		m.Path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+		m.Path, _ = transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
 		m.Offset = info.Size()
@@ -63,7 +63,7 @@ func (w *work) mark() *Mark {
 // whether the agent is the one that would get them.
 func (w *work) press(keys func(tmux.Guard) error) error {
 	b := w.r.Binding
-	if b.Adopted && !w.front(*b) {
+	if b.Adopted && !w.Observer.front(*b) {
 		return fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
 	}
 	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
@@ -86,7 +86,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	fate := pasteUnseen
 	await(ctx, lookPace, pasteWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case w.view.boxFree() && p.shows(w.view.Screen.Box):
 			fate = pasteSeen
@@ -117,7 +117,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.view = w.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
+	if w.view = w.Observer.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
 		return nil // the disk took its time, and something came in between
 	}
 	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
@@ -128,7 +128,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.at("entered")
-	w.remember(w.r.ID, func(m *memory) { m.still = still{} }) // what the Enter does is not drawn yet
+	w.remember(func(m *memory) { m.box.still = still{} }) // what the Enter does is not drawn yet
 	return w.tell(ctx, *w.r, news.Typed{Prompt: p.shown()})
 }
 
@@ -154,7 +154,7 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 		return askAbout(ctx, w, p)
 	}
 	p.State, p.Mark = Held, nil
-	w.Wake(w.r.ID)
+	w.agenda.wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }
 
@@ -165,7 +165,7 @@ func (w *work) emptyBox(ctx context.Context) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		if !w.view.boxFree() || w.view.Screen.Box.Empty {
 			break
 		}
@@ -192,7 +192,7 @@ const maxPresses = 500
 // did.
 func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
 	return await(ctx, lookPace, clearWait, func() bool {
-		w.view = w.View(ctx, *w.r)
+		w.view = w.Observer.View(ctx, *w.r)
 		return w.view.Screen.Box != before
 	})
 }
@@ -206,7 +206,7 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
 	}
-	w.remember(w.r.ID, func(m *memory) { m.last = Prompt{} })
+	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
 	w.clearBox(ctx)
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
@@ -239,7 +239,7 @@ func (w *work) clearBox(ctx context.Context) {
 
 // lastTaken is the prompt that the present agent has taken last; without a key it is not known.
 func lastTaken(w *work) Prompt {
-	p := w.recall(w.r.ID).last
+	p := w.recall().prompt.last
 	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
 		return Prompt{}
 	}
@@ -255,11 +255,11 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if trace.Arrived {
 		return Clues{Arrived: true} // which decides, whatever else there is
 	}
-	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall(w.r.ID).pasted == p.Key}
+	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
-	if w.Hooks.Unheard != nil {
-		c.Unheard, errEvents = w.Hooks.Unheard(w.r.ID)
+	if w.Unheard != nil {
+		c.Unheard, errEvents = w.Unheard(w.r.ID)
 	}
 	switch m := p.Mark; {
 	case m.Esc:
@@ -303,7 +303,7 @@ func markedPath(w *work, m Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
-	path, _ := transcript.Find(w.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	path, _ := transcript.Find(w.Observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
 	return path
 }
 
@@ -376,11 +376,11 @@ type still struct {
 // noteStill dates the idle screen from when this process first saw it as it is.
 func noteStill(w *work) {
 	v := &w.view
-	w.remember(w.r.ID, func(m *memory) {
+	w.remember(func(m *memory) {
 		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
-		if m.still != now || m.stillAt.After(v.Now) {
-			m.still, m.stillAt = now, v.Now
+		if m.box.still != now || m.box.stillAt.After(v.Now) {
+			m.box.still, m.box.stillAt = now, v.Now
 		}
-		v.Still = v.Now.Sub(m.stillAt)
+		v.Still = v.Now.Sub(m.box.stillAt)
 	})
 }

@@ -2,50 +2,31 @@ package lifecycle
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
-// Watch makes the end of the session's bound agent wake the session. Watching
-// it again is nothing.
-func (s *Service) Watch(r session.Record) {
-	if r.Binding == nil || !r.Binding.Agent.Valid() {
+// watchAgent makes the end of the session's bound agent wake the session. Once more
+// is nothing.
+func (k *kit) watchAgent(r session.Record) {
+	if r.Binding == nil || !r.Binding.Agent.Valid() || k.Processes.Liveness(r.Binding.Agent) != process.Alive {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watched[r.Binding.Agent] || s.Processes.Liveness(r.Binding.Agent) != process.Alive {
-		return
-	}
-	m := s.memory[r.ID]
-	m.seen = r.Binding.Agent
-	s.memory[r.ID] = m
-	s.watched[r.Binding.Agent] = true
-	s.waits = append(s.waits, watch{session: r.ID, agent: r.Binding.Agent})
-	s.signal()
-}
-
-func (s *Service) takeWatches() []watch {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.waits
-	s.waits = nil
-	return w
+	k.memories.remember(r.ID, func(m *memory) { m.agent = r.Binding.Agent })
+	k.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
 }
 
 func (s *Service) watch(ctx context.Context, w watch) {
-	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
+	if err := s.kit.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		s.kit.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
 		_ = pause.For(ctx, watchRetry)
 	}
-	s.mu.Lock()
-	delete(s.watched, w.agent)
-	s.mu.Unlock()
+	s.kit.agenda.note(func() { delete(s.kit.agenda.watched, w.agent) })
 	if ctx.Err() == nil {
 		s.Wake(w.session)
 	}
@@ -57,7 +38,7 @@ const watchRetry = 30 * time.Second
 // wakeUnfinished arranges the next step of every session that is over and has
 // something left to end: a cleanup that failed, or tools of what was killed.
 func (s *Service) wakeUnfinished() {
-	for _, r := range s.Store.Shared() {
+	for _, r := range s.kit.Store.Shared() {
 		if !r.State.Live() && stepped(r) {
 			s.Wake(r.ID)
 		}
@@ -77,22 +58,8 @@ func (s *Service) noticeRegularly(ctx context.Context) error {
 
 func (s *Service) noticeOnce(ctx context.Context) {
 	if err := s.NoticeWriters(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Warn("writers_not_noticed", "error", err.Error())
+		s.kit.Log.Warn("writers_not_noticed", "error", err.Error())
 	}
-}
-
-// takeStrangers gives the pids to look at, unless a look is under way: they are
-// taken when it is over.
-func (s *Service) takeStrangers() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.noticing || len(s.strangers) == 0 {
-		return nil
-	}
-	pids := slices.Collect(maps.Keys(s.strangers))
-	clear(s.strangers)
-	s.noticing = true
-	return pids
 }
 
 // notice looks at all processes if one of these, whose presence file has
@@ -103,21 +70,18 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 		s.noticeOnce(ctx)
 	}
 	if news() { // presence file and hook contradict each other for a moment
-		_ = pause.For(ctx, contradiction)
+		_ = pause.For(ctx, evidence.Contradiction)
 		s.noticeOnce(ctx)
 	}
-	s.mu.Lock()
-	s.noticing = false
-	s.mu.Unlock()
-	s.signal()
+	s.kit.agenda.note(func() { s.kit.agenda.strangers.looking = false })
 }
 
 func (s *Service) isNews(ctx context.Context, pid int) bool {
-	f, err := s.Presences.Read(ctx, pid)
+	f, err := s.kit.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
 		return false // gone, or torn: the next look at all of them finds it
 	}
-	all := s.Store.Shared()
+	all := s.kit.Store.Shared()
 	notices := noticeable(all)
 	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }

@@ -14,12 +14,13 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
 
 // look into the windows of some panes.
-func (w *world) windowsOf(panes ...tmux.PaneID) []Window {
+func (w *world) windowsOf(panes ...tmux.PaneID) []evidence.Window {
 	w.t.Helper()
 	all, err := w.tmux.Fake.Panes(w.ctx)
 	require.NoError(w.t, err)
@@ -29,7 +30,7 @@ func (w *world) windowsOf(panes ...tmux.PaneID) []Window {
 			windows = append(windows, p.Window)
 		}
 	}
-	found, err := w.Windows(w.ctx, slices.DeleteFunc(all, func(p tmux.Pane) bool { return !slices.Contains(windows, p.Window) }))
+	found, err := w.Evidence.Windows(w.ctx, slices.DeleteFunc(all, func(p tmux.Pane) bool { return !slices.Contains(windows, p.Window) }))
 	require.NoError(w.t, err)
 	return found
 }
@@ -139,15 +140,15 @@ func TestP6_WindowsThatCannotBeLookedIntoAreAnError(t *testing.T) {
 		panes, err := w.tmux.Fake.Panes(w.ctx)
 		require.NoError(t, err)
 		w.presences.fail(errors.New("permission denied"))
-		_, err = w.Windows(w.ctx, panes)
-		require.ErrorIs(t, err, ErrEvidence)
+		_, err = w.Evidence.Windows(w.ctx, panes)
+		require.ErrorIs(t, err, evidence.ErrUnreadable)
 		assert.True(t, w.processes.alive(h.id))
 	})
 }
 
 // ---- adopting what no session had
 
-func orphanOf(one Writer) AdoptRequest {
+func orphanOf(one evidence.Writer) AdoptRequest {
 	return AdoptRequest{Agent: one.Identity, Claude: one.ClaudeSessionID, Asked: true, Owner: 7,
 		Conversation: session.Conversation{ChatID: -9, ThreadID: 2}, Rule: "chat.adopt"}
 }

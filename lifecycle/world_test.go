@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 )
 
 // world is a Service with everything around it in memory, but for the records,
@@ -29,6 +30,7 @@ import (
 type world struct {
 	log logBuffer
 	*Service
+	*kit      // of the Service
 	t         *testing.T
 	ctx       context.Context
 	base      string
@@ -43,8 +45,8 @@ type world struct {
 	order     *order
 	git       *repository
 	saves     *saves
-	come      func(Writer) bool // Came; nil: nothing is handled
-	stop      func()            // ends the Service that runs
+	come      func(evidence.Writer) bool // Came; nil: nothing is handled
+	stop      func()                     // ends the Service that runs
 }
 
 // order is what happened, across all parts, one word each.
@@ -144,13 +146,18 @@ func (w *world) restart() {
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log)
 	require.NoError(w.t, err)
+	seen := &evidence.Sources{Instance: "4f0c", Command: filepath.Join(w.base, "claude"), Records: store, Processes: w.processes,
+		Presences: w.presences, Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
 	w.Service = New(
-		Config{Instance: "4f0c", Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
+		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
-			ProjectsDir: filepath.Join(w.base, "projects"), KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Presences: w.presences, Launches: launches{w.base},
-			Relays: w.relays, Prompts: w.prompts, News: w.news, Hooks: Hooks{Bindings: w.bindings.read, Status: w.status.read}, Came: w.came,
+			KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
+		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},
+			Observer: &Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+				Status: w.status.read, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log},
+			Prompts: w.prompts, News: w.news, Came: w.came,
 			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
+	w.kit = w.Service.kit
 }
 
 // logBuffer is a log that tests read.
@@ -171,7 +178,7 @@ func (w *world) logged() string {
 	return w.log.text.String()
 }
 
-func (w *world) came(_ context.Context, who Writer) bool {
+func (w *world) came(_ context.Context, who evidence.Writer) bool {
 	if w.come == nil {
 		return false
 	}

@@ -13,15 +13,16 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
 // writersOf are who else writes a session's conversation, by pid.
-func (w *world) writersOf(r session.Record) map[int]Writer {
+func (w *world) writersOf(r session.Record) map[int]evidence.Writer {
 	w.t.Helper()
 	all, err := w.Writers(w.ctx, r.ID)
 	require.NoError(w.t, err)
-	found := map[int]Writer{}
+	found := map[int]evidence.Writer{}
 	for _, one := range all {
 		found[one.PID] = one
 	}
@@ -56,7 +57,7 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 
 		one = all[772]
 		assert.False(t, one.Proven || one.Endable() || one.Adoptable())
-		assert.Equal(t, Unclear, one.Standing)
+		assert.Equal(t, evidence.Unclear, one.Standing)
 
 		one = all[foreign.PID]
 		assert.True(t, one.Proven)
@@ -65,7 +66,7 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 
 		one = all[b.id.PID]
 		assert.Equal(t, other.Name, one.Session)
-		assert.Equal(t, ReasonOtherAgent, one.Spared)
+		assert.Equal(t, evidence.ReasonOtherAgent, one.Spared)
 		assert.False(t, one.Endable() || one.Adoptable())
 
 		_, err := w.Writers(w.ctx, uuid.New())
@@ -176,7 +177,7 @@ func TestP2_EndWritersSpares(t *testing.T) {
 			other, _ := w.started()
 			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = h.id })
 			return h.id
-		}, ReasonOtherAgent},
+		}, evidence.ReasonOtherAgent},
 		{"what writes another conversation", func(w *world, _ session.Record, _ hand) process.Identity {
 			return w.processes.startNow(777, resume(uuid.New()))
 		}, process.ReasonUnproven},
@@ -301,9 +302,9 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 // writing are the living processes that really write a conversation.
 func (w *world) writing(id uuid.UUID) (found []process.Identity) {
 	w.t.Helper()
-	all, err := w.judge(w.ctx, id)
+	all, err := w.Evidence.Read(w.ctx, id)
 	require.NoError(w.t, err)
-	for _, v := range all.verdicts {
+	for _, v := range all.Verdicts {
 		if v.Writer == process.Yes {
 			found = append(found, v.Process.Identity)
 		}

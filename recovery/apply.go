@@ -30,7 +30,8 @@ type Recovery struct {
 	Store     Records
 	Tmux      Tmux
 	Processes Processes
-	Lifecycle Lifecycle
+	Evidence  Evidence
+	Lifecycle Lives // nil: it only looks
 	// Events has what hooks noted while ccbot was away taken in. It comes after
 	// the agents are bound again, and before a session is called over: its last
 	// events may say that it has moved to another conversation.

@@ -321,7 +321,7 @@ func TestP8_AHalfDoneTakeOverIsNotLost(t *testing.T) {
 	m.lose(r)
 	m.atTheDesk(r.ClaudeSessionID)
 	m.restart()
-	m.Lifecycle = &refusing{Lifecycle: m.service, err: errDisk, half: session.Record{ID: uuid.New()}}
+	m.Lifecycle = &refusing{Lives: m.service, err: errDisk, half: session.Record{ID: uuid.New()}}
 	m.recover()
 	assert.Len(t, m.lines("recovery_failed"), 1)
 	assert.Equal(t, session.Running, m.get(r.ID).State)

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // patience is how long the worker of a session is waited for before its
@@ -52,7 +53,7 @@ func (v *Recovery) HookEvent(ctx context.Context, e hookwire.Event) error {
 
 // Came is told of a process that has come to the conversation of a session that
 // is not running. handled means that there is nothing to tell of it.
-func (v *Recovery) Came(ctx context.Context, w lifecycle.Writer) (handled bool) {
+func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	a := arrival{agent: w.Identity, claude: w.ClaudeSessionID}
 	bound, _ := v.boundTo(a)
 	d, err := v.reconcile(ctx, a, bound)
@@ -230,10 +231,10 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 		return f, nil
 	}
 	var err error
-	if f.Nested, err = v.isBelow(ctx, a.agent); err != nil {
+	if f.Nested, err = v.Evidence.RunsBelowAgent(ctx, a.agent); err != nil {
 		return f, err
 	}
-	survey, err := v.Lifecycle.Survey(ctx, owners)
+	survey, err := v.Evidence.Survey(ctx, owners)
 	if err != nil {
 		return f, err
 	}
@@ -244,8 +245,8 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 }
 
 // factsOfWriters tells the process that came from others that write the same.
-func (v *Recovery) factsOfWriters(ctx context.Context, f *ResumeFacts, survey lifecycle.Survey, records, owners []session.Record) error {
-	var came lifecycle.Writer
+func (v *Recovery) factsOfWriters(ctx context.Context, f *ResumeFacts, survey evidence.Survey, records, owners []session.Record) error {
+	var came evidence.Writer
 	var told []process.Identity
 	others := make(map[process.Identity]bool)
 	for _, r := range owners {

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -21,7 +22,8 @@ import (
 var (
 	_ Tmux       = (*tmux.Client)(nil)
 	_ Processes  = (*process.Table)(nil)
-	_ Lifecycle  = (*lifecycle.Service)(nil)
+	_ Evidence   = (*evidence.Sources)(nil)
+	_ Lives      = (*lifecycle.Service)(nil)
 	_ Records    = (*session.Store)(nil)
 	_ hooks.Sink = (*Recovery)(nil)
 )
@@ -122,7 +124,7 @@ func TestANewAgentFollowsNobody(t *testing.T) {
 
 // binder is a lifecycle that binds an agent when it hears of it.
 type binder struct {
-	Lifecycle
+	Lives
 	bind func()
 }
 
@@ -271,10 +273,10 @@ func TestAllThatCouldBeMeantAreStale(t *testing.T) {
 	assert.Equal(t, NoSession, outcome, "they do not count any more")
 }
 
-// cameBy is what the lifecycle says of a process that came to a conversation.
-func (m *machine) cameBy(r session.Record, agent process.Identity) lifecycle.Writer {
+// cameBy is what the evidence says of a process that came to a conversation.
+func (m *machine) cameBy(r session.Record, agent process.Identity) evidence.Writer {
 	m.t.Helper()
-	survey, err := m.service.Survey(m.t.Context(), []session.Record{r})
+	survey, err := m.Evidence.Survey(m.t.Context(), []session.Record{r})
 	require.NoError(m.t, err)
 	for _, w := range survey.Writers[r.ID] {
 		if w.Identity == agent {
@@ -282,7 +284,7 @@ func (m *machine) cameBy(r session.Record, agent process.Identity) lifecycle.Wri
 		}
 	}
 	require.Fail(m.t, "it does not write the conversation")
-	return lifecycle.Writer{}
+	return evidence.Writer{}
 }
 
 // The lifecycle finds who came by its presence file alone; what moves is not told

@@ -89,8 +89,8 @@ func household(b *testing.B) *machine {
 		require.NoError(b, err)
 		require.NoError(b, os.WriteFile(filepath.Join(m.base, "sessions", r.ID.String()+".json"), data, 0o600))
 	}
+	m.table = both{m.processes, table}
 	m.restart()
-	m.Processes, m.service.Processes = both{m.processes, table}, both{m.processes, table}
 	m.Backup = Backups{Dir: filepath.Join(m.base, "backups"), Sessions: filepath.Join(m.base, "sessions"), Now: time.Now}.Make
 	return m
 }

@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -51,7 +52,7 @@ func inWorld(w World, dir string) (*Recovery, *lives, error) {
 	}
 	l := &lives{store: store, world: w, fail: make(map[uuid.UUID]bool)}
 	v := &Recovery{Instance: w.Instance, Session: w.Session, Dir: dir, Limits: w.Limits, Since: w.Since, Store: aside{store, w.Aside}, Tmux: still{w},
-		Processes: l, Lifecycle: l, Events: func(context.Context) error { return nil },
+		Processes: l, Evidence: l, Lifecycle: l, Events: func(context.Context) error { return nil },
 		Backup: func(context.Context) (string, error) { return "made", nil }, Now: now, Log: log,
 		watched: maps.Clone(w.Watched)}
 	return v, l, nil
@@ -116,21 +117,22 @@ func (l *lives) Inspect(pid int) (process.Process, error) {
 
 func (l *lives) Liveness(process.Identity) process.Liveness { return process.Unknown }
 
-func (l *lives) Survey(context.Context, []session.Record) (lifecycle.Survey, error) {
+func (l *lives) Survey(context.Context, []session.Record) (evidence.Survey, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.world.clone().Survey
 	if s.Writers == nil {
-		return s, lifecycle.ErrEvidence
+		return s, evidence.ErrUnreadable
 	}
 	return s, nil
 }
 
-func (l *lives) AgentAbove(_ context.Context, chain []process.Process) (lifecycle.Above, error) {
-	return lifecycle.Above{Found: slices.ContainsFunc(chain, func(p process.Process) bool { return p.PID > below })}, nil
+func (l *lives) RunsBelowAgent(_ context.Context, id process.Identity) (bool, error) {
+	p, _ := l.Inspect(id.PID)
+	return p.PPID > below, nil
 }
 
-func (l *lives) Windows(context.Context, []tmux.Pane) ([]lifecycle.Window, error) { return nil, nil }
+func (l *lives) Windows(context.Context, []tmux.Pane) ([]evidence.Window, error) { return nil, nil }
 
 // ---- what is done
 

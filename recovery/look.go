@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -24,7 +24,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 	w.Since, w.Signs = v.Since, signs(w.Records)
 	w.Holds = v.holds(w)
 	var err error
-	if w.Survey, err = v.Lifecycle.Survey(ctx, w.Records); err != nil {
+	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
 		v.Log.Warn("writers_unclear", "error", err.Error())
 	}
 	w.Below = v.below(ctx, w.Survey)
@@ -103,37 +103,15 @@ func signs(records []session.Record) map[uuid.UUID]Sign {
 
 // below finds out which of the writers that could be taken over run below
 // another agent. Where nobody knows they count as such: they stay where they are.
-func (v *Recovery) below(ctx context.Context, s lifecycle.Survey) map[process.Identity]bool {
+func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
 	found := make(map[process.Identity]bool)
 	for _, writers := range s.Writers {
 		for _, w := range writers {
 			if _, known := found[w.Identity]; !known && w.Adoptable() {
-				below, err := v.isBelow(ctx, w.Identity)
+				below, err := v.Evidence.RunsBelowAgent(ctx, w.Identity)
 				found[w.Identity] = below || err != nil
 			}
 		}
 	}
 	return found
 }
-
-// isBelow says whether a process runs below an agent, as a nested one does that
-// a tool call has started.
-func (v *Recovery) isBelow(ctx context.Context, id process.Identity) (bool, error) {
-	above, err := v.Lifecycle.AgentAbove(ctx, v.ancestors(id.PID))
-	return above.Found, err
-}
-
-// ancestors are what a process runs below, nearest first. A parent that cannot be
-// read ends the line: it is another user's, and no agent of ours is above it.
-func (v *Recovery) ancestors(pid int) (line []process.Process) {
-	p, err := v.Processes.Inspect(pid)
-	for err == nil && p.PPID > 1 && len(line) < maxDepth {
-		if p, err = v.Processes.Inspect(p.PPID); err == nil {
-			line = append(line, p)
-		}
-	}
-	return line
-}
-
-// maxDepth ends a walk through a table that changes under it.
-const maxDepth = 64

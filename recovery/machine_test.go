@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -40,6 +41,7 @@ type machine struct {
 	service   *lifecycle.Service
 	tmux      *tmuxtest.Fake
 	processes *processes
+	table     lifecycle.Processes // the processes as the program sees them
 	presences *presences
 	now       time.Time
 
@@ -52,6 +54,7 @@ type machine struct {
 
 func newMachine(t testing.TB) *machine {
 	m := &machine{t: t, base: t.TempDir(), tmux: tmuxtest.NewFake(), processes: &processes{}, presences: &presences{}, now: noon}
+	m.table = m.processes
 	m.tmux.Launch = func(p *tmuxtest.Process) { m.processes.start(p.PID, p.Spec.Argv) }
 	require.NoError(t, os.MkdirAll(filepath.Join(m.base, "src"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(m.base, "claude"), []byte("#!/bin/sh\n"), 0o700))
@@ -67,14 +70,17 @@ func (m *machine) restart() {
 	var err error
 	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log)
 	require.NoError(m.t, err)
+	seen := &evidence.Sources{Instance: instance, Command: filepath.Join(m.base, "claude"), Records: m.store, Processes: m.table,
+		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
-		lifecycle.Config{Instance: instance, StateDir: m.base, Command: filepath.Join(m.base, "claude"), ProjectsDir: m.base,
-			OrphanGrace: limits.OrphanGrace},
-		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.processes, Presences: m.presences, Launches: launches{m.base},
-			Prompts: prompts{}, News: m, Hooks: lifecycle.Hooks{Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }},
-			Came: func(ctx context.Context, w lifecycle.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
+		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
+		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.table, Evidence: seen, Launches: launches{m.base},
+			Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+				ProjectsDir: m.base, Now: now, Log: log},
+			Prompts: prompts{}, News: m,
+			Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
-		Processes: m.processes, Lifecycle: m.service, Events: func(context.Context) error { return nil },
+		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
 }
 

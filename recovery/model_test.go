@@ -7,7 +7,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // after is the world as it is once the actions are carried out.
@@ -99,7 +99,7 @@ func (w World) adopted(target session.Record) {
 	for _, r := range w.Records {
 		for i, one := range w.Survey.Writers[r.ID] {
 			if one.Identity == target.Binding.Agent {
-				w.Survey.Writers[r.ID][i].Spared = lifecycle.ReasonOtherAgent
+				w.Survey.Writers[r.ID][i].Spared = evidence.ReasonOtherAgent
 			}
 		}
 	}
@@ -108,19 +108,19 @@ func (w World) adopted(target session.Record) {
 // noLeftovers makes every writer of a session a person's: nobody saw when it ended.
 func (w World) noLeftovers(id uuid.UUID) {
 	for i := range w.Survey.Writers[id] {
-		w.Survey.Writers[id][i].Standing = lifecycle.Second
+		w.Survey.Writers[id][i].Standing = evidence.Second
 	}
 }
 
 // endLeftovers takes the leftovers of a session out of the world.
 func (w World) endLeftovers(id uuid.UUID) (ended []process.Identity) {
 	for _, one := range w.Survey.Writers[id] {
-		if one.Standing == lifecycle.Leftover && one.Endable() {
+		if one.Standing == evidence.Leftover && one.Endable() {
 			ended = append(ended, one.Identity)
 		}
 	}
 	for id := range w.Survey.Writers {
-		w.Survey.Writers[id] = slices.DeleteFunc(w.Survey.Writers[id], func(one lifecycle.Writer) bool { return slices.Contains(ended, one.Identity) })
+		w.Survey.Writers[id] = slices.DeleteFunc(w.Survey.Writers[id], func(one evidence.Writer) bool { return slices.Contains(ended, one.Identity) })
 	}
 	return ended
 }

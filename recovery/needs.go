@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -40,9 +41,9 @@ type Records interface {
 // means that nobody knows.
 type Evidence interface {
 	// Survey looks at all processes once. With an error it still tells who lives.
-	Survey(ctx context.Context, records []session.Record) (lifecycle.Survey, error)
-	Windows(ctx context.Context, panes []tmux.Pane) ([]lifecycle.Window, error)
-	AgentAbove(ctx context.Context, chain []process.Process) (lifecycle.Above, error)
+	Survey(ctx context.Context, records []session.Record) (evidence.Survey, error)
+	Windows(ctx context.Context, panes []tmux.Pane) ([]evidence.Window, error)
+	RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error)
 }
 
 // Lives are the changes to a session, each on its own worker. None of them tells
@@ -62,10 +63,4 @@ type Lives interface {
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	TidyTransfer(ctx context.Context, target uuid.UUID) error
 	HookEvent(ctx context.Context, e hookwire.Event) error
-}
-
-// Lifecycle is lifecycle.Service as recovery needs it.
-type Lifecycle interface {
-	Evidence
-	Lives
 }

@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -157,9 +158,9 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 
 // leftovers are the processes that may be ended of a session that is over: each is
 // proven to be the session's own, and nothing protects it.
-func (p plan) leftovers(r session.Record) (left []lifecycle.Writer) {
+func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	for _, w := range p.Survey.Writers[r.ID] {
-		if w.Standing == lifecycle.Leftover && w.Endable() {
+		if w.Standing == evidence.Leftover && w.Endable() {
 			left = append(left, w)
 		}
 	}
@@ -257,7 +258,7 @@ func (w World) closed(b session.Binding) string {
 // heir is the agent that goes on elsewhere with the conversation of a running session
 // whose own agent is proven gone. There is an heir only where this agent is the only
 // process that writes the conversation, and the session the only one that can be meant.
-func (p plan) heir(r session.Record) (w lifecycle.Writer, ok bool) {
+func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	writers := p.Survey.Writers[r.ID]
 	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
 		return w, false
@@ -266,7 +267,7 @@ func (p plan) heir(r session.Record) (w lifecycle.Writer, ok bool) {
 	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, w.Pane.Window, r)
 }
 
-func takeOver(r session.Record, w lifecycle.Writer) *Action {
+func takeOver(r session.Record, w evidence.Writer) *Action {
 	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
 		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
 }

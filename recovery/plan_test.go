@@ -12,7 +12,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -89,7 +89,7 @@ func record(state session.State, b *session.Binding) session.Record {
 func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 	return World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Server: server, Tmux: TmuxAnswers, Panes: panes,
 		Limits: limits, Records: []session.Record{r}, Signs: map[uuid.UUID]Sign{r.ID: SignOf(r)},
-		Survey: lifecycle.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]lifecycle.Writer{}}}
+		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 }
 
 var limits = Limits{StaleRunning: 30 * day, ResumeStale: day, OrphanGrace: 30 * time.Second}

@@ -18,7 +18,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -29,7 +29,7 @@ const worldsPerCheck = 100
 func anyWorld(t *rapid.T) World {
 	w := World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Limits: limits,
 		Watched: map[uuid.UUID]bool{}, Below: map[process.Identity]bool{}, Ignored: map[tmux.WindowID]bool{}, Holds: map[tmux.PaneID]bool{},
-		Survey: lifecycle.Survey{Agents: map[uuid.UUID]process.Liveness{}, Writers: map[uuid.UUID][]lifecycle.Writer{}}}
+		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 	w.Tmux = pick(t, "tmux", TmuxAnswers, TmuxAnswers, TmuxAnswers, TmuxAbsent, TmuxUnknown)
 	w.Boot = pick(t, "boot", "boot", "boot", "boot", "another", "")
 	w.Since = pick(t, "since", time.Time{}, noon.Add(-time.Minute))
@@ -128,17 +128,17 @@ func (w World) unboundTag(tag string) bool {
 
 // anyWriters are of conversations: each session that has one sees the same
 // processes, as far as they are not its own.
-func anyWriters(t *rapid.T, w World) map[uuid.UUID][]lifecycle.Writer {
+func anyWriters(t *rapid.T, w World) map[uuid.UUID][]evidence.Writer {
 	if pick(t, "evidence", 0, 0, 0, 0, 1) == 1 {
 		return nil
 	}
-	writers := map[uuid.UUID][]lifecycle.Writer{}
+	writers := map[uuid.UUID][]evidence.Writer{}
 	for i, r := range w.Records {
 		for n := range pick(t, "writers", 0, 0, 1, 1, 2) {
 			one := writer(10*i + n)
 			one.Proven = pick(t, "proven", true, true, true, false)
 			one.Source = pick(t, "source", process.SourcePresence, process.SourcePresence, process.SourceHook, process.SourceArgv)
-			one.Standing = pick(t, "standing", lifecycle.Second, lifecycle.Leftover, lifecycle.Unclear)
+			one.Standing = pick(t, "standing", evidence.Second, evidence.Leftover, evidence.Unclear)
 			one.Spared = pick(t, "spared", "", "", "", "self")
 			one.InTmux = len(w.Panes) > 0 && pick(t, "in tmux", true, true, false)
 			if one.InTmux {
@@ -279,8 +279,8 @@ func checkApply(t *rapid.T, w World, stuck map[uuid.UUID]bool, dir string) {
 	}
 	compare(t, want.Records, v.Store.Shared(), stuck)
 	for _, id := range l.ended {
-		if !slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(w.Survey.Writers))...), func(one lifecycle.Writer) bool {
-			return one.Identity == id && one.Standing == lifecycle.Leftover && one.Endable()
+		if !slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(w.Survey.Writers))...), func(one evidence.Writer) bool {
+			return one.Identity == id && one.Standing == evidence.Leftover && one.Endable()
 		}) {
 			t.Fatalf("process %s was ended", id)
 		}
@@ -352,7 +352,7 @@ func (w World) fault(a Action) string {
 		return unless(ok && writers[0].Identity == a.Agent && writers[0].Adoptable() && writers[0].Source == process.SourcePresence &&
 			!w.Below[a.Agent], "there is doubt of who goes on")
 	case EndLeftovers:
-		own := slices.ContainsFunc(writers, func(w lifecycle.Writer) bool { return w.Standing == lifecycle.Leftover && w.Endable() })
+		own := slices.ContainsFunc(writers, func(w evidence.Writer) bool { return w.Standing == evidence.Leftover && w.Endable() })
 		return unless(own && (r.State == session.Archived || r.State == session.Completed), "nothing of it is proven to be left")
 	}
 	return "it is not known"

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // The worker of the session may be busy; then the next event tries again.
@@ -20,7 +21,7 @@ func TestP8_ABusySessionMovesAtTheNextEvent(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
 	agent := m.atTheDesk(r.ClaudeSessionID)
-	busy := &refusing{Lifecycle: m.service, err: lifecycle.ErrBusy}
+	busy := &refusing{Lives: m.service, err: lifecycle.ErrBusy}
 	m.Lifecycle = busy
 	outcome, _ := m.hear(sessionStart(agent, r.ClaudeSessionID))
 	assert.Equal(t, LockTimeout, outcome)
@@ -35,7 +36,7 @@ func TestP8_ABusySessionMovesAtTheNextEvent(t *testing.T) {
 
 // refusing is a lifecycle that does not adopt, or does not get to its end.
 type refusing struct {
-	Lifecycle
+	Lives
 	err   error
 	half  session.Record // the target, if it was made
 	asked lifecycle.AdoptRequest
@@ -49,13 +50,13 @@ func (r *refusing) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.R
 // What the lifecycle sees right before it moves a session counts.
 func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 	refusals := map[string]error{"changed": lifecycle.ErrChanged, "no terminal": lifecycle.ErrNoTerminal,
-		"writers": &lifecycle.WriterError{Writers: []lifecycle.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring},
+		"writers": &lifecycle.WriterError{Writers: []evidence.Writer{writer(3)}}, "state": &lifecycle.StateError{State: session.Restoring},
 		"moved": &lifecycle.MovedError{To: uuid.New()}}
 	for name, err := range refusals {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			m.Lifecycle = &refusing{Lifecycle: m.service, err: err}
+			m.Lifecycle = &refusing{Lives: m.service, err: err}
 			outcome, reason := m.hear(sessionStart(m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID))
 			assert.Equal(t, SecondWriter, outcome)
 			assert.Contains(t, reason, err.Error())
@@ -68,7 +69,7 @@ func TestP6_WithoutEvidenceTheEventComesAgain(t *testing.T) {
 	tests := map[string]func(m *machine){
 		"processes": func(m *machine) { m.presences.fail = errDisk },
 		"tmux":      func(m *machine) { m.Recovery.Tmux = silent{m.tmux, "Server"} },
-		"disk":      func(m *machine) { m.Lifecycle = &refusing{Lifecycle: m.service, err: errDisk} },
+		"disk":      func(m *machine) { m.Lifecycle = &refusing{Lives: m.service, err: errDisk} },
 	}
 	for name, broken := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestP6_WithoutEvidenceTheEventComesAgain(t *testing.T) {
 }
 
 // deaf is a lifecycle that takes no event.
-type deaf struct{ Lifecycle }
+type deaf struct{ Lives }
 
 func (deaf) HookEvent(context.Context, hookwire.Event) error { return errDisk }
 

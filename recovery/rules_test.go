@@ -11,13 +11,14 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
 // writer is process 3000+n in pane n, that its presence file proves to write the
 // conversation.
-func writer(n int, change ...func(*lifecycle.Writer)) lifecycle.Writer {
-	w := lifecycle.Writer{Proven: true, Source: process.SourcePresence, Standing: lifecycle.Second, Pane: pane(n), InTmux: true, Age: time.Hour}
+func writer(n int, change ...func(*evidence.Writer)) evidence.Writer {
+	w := evidence.Writer{Proven: true, Source: process.SourcePresence, Standing: evidence.Second, Pane: pane(n), InTmux: true, Age: time.Hour}
 	w.Process = process.Process{Identity: process.Identity{PID: 3000 + n, Start: uint64(n + 1), Boot: "boot"}}
 	for _, c := range change {
 		c(&w)
@@ -25,9 +26,9 @@ func writer(n int, change ...func(*lifecycle.Writer)) lifecycle.Writer {
 	return w
 }
 
-func leftover(w *lifecycle.Writer) { w.Standing = lifecycle.Leftover }
+func leftover(w *evidence.Writer) { w.Standing = evidence.Leftover }
 
-func writes(w World, r session.Record, writers ...lifecycle.Writer) World {
+func writes(w World, r session.Record, writers ...evidence.Writer) World {
 	w.Survey.Writers[r.ID] = writers
 	return w
 }
@@ -52,45 +53,45 @@ func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		writers []lifecycle.Writer
+		writers []evidence.Writer
 		world   func(r session.Record, w *World)
 		want    Do
 	}{
-		{name: "one", writers: []lifecycle.Writer{writer(7)}, want: TakeOver},
+		{name: "one", writers: []evidence.Writer{writer(7)}, want: TakeOver},
 		{name: "none", want: MarkLost},
-		{name: "two", writers: []lifecycle.Writer{writer(7), writer(8)}, want: MarkLost},
+		{name: "two", writers: []evidence.Writer{writer(7), writer(8)}, want: MarkLost},
 		{name: "another one may write too", want: MarkLost,
-			writers: []lifecycle.Writer{writer(7), writer(8, func(w *lifecycle.Writer) { w.Proven = false })}},
-		{name: "not proven", writers: []lifecycle.Writer{writer(7, func(w *lifecycle.Writer) { w.Proven = false })}, want: MarkLost},
-		{name: "only its command line says so", writers: []lifecycle.Writer{writer(7, func(w *lifecycle.Writer) { w.Source = process.SourceArgv })}, want: MarkLost},
-		{name: "only a hook said so", writers: []lifecycle.Writer{writer(7, func(w *lifecycle.Writer) { w.Source = process.SourceHook })}, want: MarkLost},
-		{name: "in no window", writers: []lifecycle.Writer{writer(7, func(w *lifecycle.Writer) { w.InTmux = false })}, want: MarkLost},
-		{name: "protected", writers: []lifecycle.Writer{writer(7, func(w *lifecycle.Writer) { w.Spared = "self" })}, want: MarkLost},
-		{name: "below another agent", writers: []lifecycle.Writer{writer(7)}, want: MarkLost,
+			writers: []evidence.Writer{writer(7), writer(8, func(w *evidence.Writer) { w.Proven = false })}},
+		{name: "not proven", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Proven = false })}, want: MarkLost},
+		{name: "only its command line says so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceArgv })}, want: MarkLost},
+		{name: "only a hook said so", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Source = process.SourceHook })}, want: MarkLost},
+		{name: "in no window", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.InTmux = false })}, want: MarkLost},
+		{name: "protected", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Spared = "self" })}, want: MarkLost},
+		{name: "below another agent", writers: []evidence.Writer{writer(7)}, want: MarkLost,
 			world: func(_ session.Record, w *World) { w.Below = map[process.Identity]bool{writer(7).Identity: true} }},
-		{name: "told as a second writer", writers: []lifecycle.Writer{writer(7)}, want: MarkLost,
+		{name: "told as a second writer", writers: []evidence.Writer{writer(7)}, want: MarkLost,
 			world: func(_ session.Record, w *World) { w.Records[0].Seconds = []process.Identity{writer(7).Identity} }},
-		{name: "another session has the conversation", writers: []lifecycle.Writer{writer(7)}, want: MarkLost,
+		{name: "another session has the conversation", writers: []evidence.Writer{writer(7)}, want: MarkLost,
 			world: func(r session.Record, w *World) {
 				other := record(session.Archived, nil)
 				other.ClaudeSessionID = r.ClaudeSessionID
 				w.Records = append(w.Records, other)
 			}},
-		{name: "another session had the conversation, and was set aside", writers: []lifecycle.Writer{writer(7)}, want: TakeOver,
+		{name: "another session had the conversation, and was set aside", writers: []evidence.Writer{writer(7)}, want: TakeOver,
 			world: func(r session.Record, w *World) {
 				other := record(session.Failed, nil)
 				other.ClaudeSessionID, other.Closed = r.ClaudeSessionID, session.ClosedStale
 				w.Records = append(w.Records, other)
 			}},
-		{name: "in another session's window", writers: []lifecycle.Writer{writer(7)}, want: MarkLost,
+		{name: "in another session's window", writers: []evidence.Writer{writer(7)}, want: MarkLost,
 			world: func(_ session.Record, w *World) {
 				other := record(session.Running, binding(7))
 				w.Records = append(w.Records, other)
 				w.Watched = map[uuid.UUID]bool{other.ID: true}
 			}},
-		{name: "it was never ready", writers: []lifecycle.Writer{writer(7)}, want: MarkLost,
+		{name: "it was never ready", writers: []evidence.Writer{writer(7)}, want: MarkLost,
 			world: func(_ session.Record, w *World) { w.Records[0].State = session.Restoring }},
-		{name: "its own agent may live", writers: []lifecycle.Writer{writer(7)}, want: "",
+		{name: "its own agent may live", writers: []evidence.Writer{writer(7)}, want: "",
 			world: func(r session.Record, w *World) { w.Survey.Agents[r.ID] = process.Unknown }},
 	}
 	for _, tc := range tests {
@@ -114,9 +115,9 @@ func TestP1_TakeOverNeedsOneWriterAndOneSession(t *testing.T) {
 // What does not prove an interactive agent is not even a second writer yet.
 func TestP1_OnlyThePresenceFileProves(t *testing.T) {
 	assert.True(t, byPresence(writer(7)))
-	assert.False(t, byPresence(writer(7, func(w *lifecycle.Writer) { w.Proven = false })), "it contradicts a hook")
-	assert.False(t, byPresence(writer(7, func(w *lifecycle.Writer) { w.Source = process.SourceHook })))
-	assert.False(t, byPresence(lifecycle.Writer{}))
+	assert.False(t, byPresence(writer(7, func(w *evidence.Writer) { w.Proven = false })), "it contradicts a hook")
+	assert.False(t, byPresence(writer(7, func(w *evidence.Writer) { w.Source = process.SourceHook })))
+	assert.False(t, byPresence(evidence.Writer{}))
 }
 
 func TestHowItWasLost(t *testing.T) {
@@ -193,7 +194,7 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 		name   string
 		state  session.State
 		record func(*session.Record)
-		writer lifecycle.Writer
+		writer evidence.Writer
 		want   Do
 		notice NoticeKind
 	}{
@@ -202,8 +203,8 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 		{name: "a minute ago", state: session.Archived, record: ended(time.Minute), writer: writer(7, leftover), want: EndLeftovers},
 		{name: "a moment ago", state: session.Archived, record: ended(5 * time.Second), writer: writer(7, leftover)},
 		{name: "a second writer", state: session.Archived, writer: writer(7)},
-		{name: "not proven", state: session.Archived, writer: writer(7, leftover, func(w *lifecycle.Writer) { w.Proven = false })},
-		{name: "protected", state: session.Archived, writer: writer(7, leftover, func(w *lifecycle.Writer) { w.Spared = "other_agent" })},
+		{name: "not proven", state: session.Archived, writer: writer(7, leftover, func(w *evidence.Writer) { w.Proven = false })},
+		{name: "protected", state: session.Archived, writer: writer(7, leftover, func(w *evidence.Writer) { w.Spared = "other_agent" })},
 		{name: "to be tried again later", state: session.Archived, record: retry(time.Minute), writer: writer(7, leftover), notice: Pending},
 		{name: "to be tried again now", state: session.Archived, record: retry(-time.Minute), writer: writer(7, leftover), want: EndLeftovers},
 		{name: "another session goes on with it", state: session.Archived, writer: writer(7, leftover),
@@ -339,8 +340,8 @@ func TestEvidenceIsTold(t *testing.T) {
 	assert.Equal(t, "pane %3 of window @3 is dead, signal 9, process 1003@4 is gone", only(t, world(record(session.Running, binding(3)), process.Gone, killed)).Evidence)
 
 	over := record(session.Archived, nil)
-	left := writes(world(over, process.Unknown), over, writer(7, leftover, func(w *lifecycle.Writer) { w.Source = process.SourceArgv }),
-		writer(8, leftover, func(w *lifecycle.Writer) { w.InTmux = false }))
+	left := writes(world(over, process.Unknown), over, writer(7, leftover, func(w *evidence.Writer) { w.Source = process.SourceArgv }),
+		writer(8, leftover, func(w *evidence.Writer) { w.InTmux = false }))
 	assert.Equal(t, "process 3007@8 in window @7 by its command line; process 3008@9 by its presence", only(t, left).Evidence)
 }
 

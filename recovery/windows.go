@@ -10,7 +10,7 @@ import (
 
 	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -48,7 +48,7 @@ func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
 
 // Orphans are the windows that belong to no session and that nobody ignores, with
 // what runs in them.
-func (v *Recovery) Orphans(ctx context.Context) ([]lifecycle.Window, error) {
+func (v *Recovery) Orphans(ctx context.Context) ([]evidence.Window, error) {
 	w := v.lookAtWindows(ctx)
 	if w.Tmux == TmuxUnknown {
 		return nil, errors.New("orphan windows: tmux did not answer")
@@ -57,31 +57,31 @@ func (v *Recovery) Orphans(ctx context.Context) ([]lifecycle.Window, error) {
 	if len(orphans) == 0 {
 		return nil, nil
 	}
-	return v.Lifecycle.Windows(ctx, slices.DeleteFunc(w.sortedPanes(), func(p tmux.Pane) bool {
+	return v.Evidence.Windows(ctx, slices.DeleteFunc(w.sortedPanes(), func(p tmux.Pane) bool {
 		return !slices.ContainsFunc(orphans, func(o tmux.Pane) bool { return o.Window == p.Window })
 	}))
 }
 
 // Ignore leaves a window out of Orphans and of the log, as long as it lives.
-func (v *Recovery) Ignore(ctx context.Context, w lifecycle.Window) error {
-	return v.know(ctx, []lifecycle.Window{w}, func(k *knownWindow) { k.Ignored = true })
+func (v *Recovery) Ignore(ctx context.Context, w evidence.Window) error {
+	return v.know(ctx, []evidence.Window{w}, func(k *knownWindow) { k.Ignored = true })
 }
 
 // NewOrphans are those of the windows that the chat was not told of yet.
-func (v *Recovery) NewOrphans(ctx context.Context, windows []lifecycle.Window) ([]lifecycle.Window, error) {
+func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([]evidence.Window, error) {
 	server, err := v.Tmux.Server(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("new orphan windows: %w", err)
 	}
 	list, _ := v.readWindows() // what cannot be read was told to nobody
-	told := func(w lifecycle.Window) bool {
+	told := func(w evidence.Window) bool {
 		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Told && k.same(server, w.Pane) })
 	}
 	return slices.DeleteFunc(slices.Clone(windows), told), nil
 }
 
 // Told notes that the chat was told of the windows.
-func (v *Recovery) Told(ctx context.Context, windows []lifecycle.Window) error {
+func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
 	return v.know(ctx, windows, func(k *knownWindow) { k.Told = true })
 }
 
@@ -101,7 +101,7 @@ func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.Win
 }
 
 // know notes something of windows, and forgets those that are not there any more.
-func (v *Recovery) know(ctx context.Context, windows []lifecycle.Window, note func(*knownWindow)) error {
+func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note func(*knownWindow)) error {
 	server, panes, err := v.panes(ctx)
 	if err != nil {
 		return fmt.Errorf("note windows: %w", err)

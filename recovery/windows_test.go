@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/keepjson"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -73,7 +73,7 @@ func TestP2_OrphansAreShownUntilTheyAreIgnored(t *testing.T) {
 func TestAnOrphanIsToldOnceInItsLife(t *testing.T) {
 	m := newMachine(t)
 	one := m.tmux.AddWindow(tmuxtest.Session, "one")
-	fresh := func() []lifecycle.Window {
+	fresh := func() []evidence.Window {
 		all, err := m.Orphans(t.Context())
 		require.NoError(t, err)
 		fresh, err := m.NewOrphans(t.Context(), all)
@@ -89,8 +89,8 @@ func TestAnOrphanIsToldOnceInItsLife(t *testing.T) {
 	assert.Len(t, m.orphans(), 1, "it is still in the list")
 
 	two := m.tmux.AddWindow(tmuxtest.Session, "two")
-	require.NoError(t, m.Ignore(t.Context(), lifecycle.Window{Pane: two}))
-	untold, err := m.NewOrphans(t.Context(), []lifecycle.Window{{Pane: two}})
+	require.NoError(t, m.Ignore(t.Context(), evidence.Window{Pane: two}))
+	untold, err := m.NewOrphans(t.Context(), []evidence.Window{{Pane: two}})
 	require.NoError(t, err)
 	assert.Len(t, untold, 1, "not to be told is not to have been told")
 	m.tmux.ClosePaneByHand(two.ID)
@@ -117,7 +117,7 @@ func TestClosedWindowsAreForgotten(t *testing.T) {
 	m := newMachine(t)
 	for range 5 {
 		p := m.tmux.AddWindow(tmuxtest.Session, "one")
-		require.NoError(t, m.Ignore(t.Context(), lifecycle.Window{Pane: p}))
+		require.NoError(t, m.Ignore(t.Context(), evidence.Window{Pane: p}))
 		m.tmux.ClosePaneByHand(p.ID)
 	}
 	assert.Len(t, m.windowsJSON().Windows, 1)
@@ -129,7 +129,7 @@ func TestOrphansWithoutTmux(t *testing.T) {
 	m.Recovery.Tmux = silent{m.tmux, "Panes"}
 	_, err := m.Orphans(t.Context())
 	require.Error(t, err, "nobody knows")
-	require.Error(t, m.Ignore(t.Context(), lifecycle.Window{}))
+	require.Error(t, m.Ignore(t.Context(), evidence.Window{}))
 	m.Recovery.Tmux = silent{m.tmux, "Server"}
 	_, err = m.NewOrphans(t.Context(), nil)
 	require.Error(t, err)
@@ -164,7 +164,7 @@ func TestP8_AListOfWindowsThatCannotBeRead(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, tc.data, string(data), "a look changes nothing")
 
-			err = m.Ignore(t.Context(), lifecycle.Window{Pane: p})
+			err = m.Ignore(t.Context(), evidence.Window{Pane: p})
 			if !tc.ignored {
 				require.ErrorIs(t, err, keepjson.ErrNewer)
 				data, err := os.ReadFile(path)
@@ -189,7 +189,7 @@ func TestP8_AListOfWindowsThatCannotBeWritten(t *testing.T) {
 	m := newMachine(t)
 	p := m.tmux.AddWindow(tmuxtest.Session, "one")
 	m.Dir = filepath.Join(m.base, "claude") // a file
-	require.Error(t, m.Ignore(t.Context(), lifecycle.Window{Pane: p}))
+	require.Error(t, m.Ignore(t.Context(), evidence.Window{Pane: p}))
 	assert.Len(t, m.orphans(), 1)
 }
 

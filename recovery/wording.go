@@ -7,7 +7,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -52,7 +52,7 @@ func (w World) describeGone(b session.Binding) string {
 	return fmt.Sprintf("pane %s of tmux server %d is gone, %s", b.Pane, b.Server.PID, agent)
 }
 
-func describeWriter(w lifecycle.Writer) string {
+func describeWriter(w evidence.Writer) string {
 	where := ""
 	if w.InTmux {
 		where = " in window " + w.Pane.Window.String()
@@ -67,7 +67,7 @@ func source(s process.Source) string {
 	return string(s)
 }
 
-func describeAll(writers []lifecycle.Writer) string {
+func describeAll(writers []evidence.Writer) string {
 	var all []string
 	for _, w := range writers {
 		all = append(all, describeWriter(w))

@@ -10,7 +10,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -36,7 +36,7 @@ type World struct {
 	// has the tag of its window too.
 	Holds map[tmux.PaneID]bool
 
-	Survey lifecycle.Survey          // who lives, and who writes which conversation
+	Survey evidence.Survey           // who lives, and who writes which conversation
 	Below  map[process.Identity]bool // writers that run below another agent
 
 	// Watched are the records that were handed to the lifecycle already: its steps
@@ -146,10 +146,10 @@ func isOwner(r session.Record, claude uuid.UUID) bool {
 // byPresence says whether Claude Code's own presence file says that the process
 // writes the conversation. Only that proves an interactive agent: a `claude -p`
 // has none, and what a hook or a command line said may be past.
-func byPresence(w lifecycle.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
+func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
 
 // objection says why a process is not taken over unasked; empty: it may be.
-func objection(w lifecycle.Writer, told []process.Identity, below bool) string {
+func objection(w evidence.Writer, told []process.Identity, below bool) string {
 	switch {
 	case !byPresence(w):
 		return "no presence file says that it has the conversation"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,10 +13,9 @@ import (
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -32,12 +32,14 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	looking, _, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	log := quietLog(c, stderr)
+	seen, sources, err := c.look(ctx, environ, store, table, log)
 	if err != nil {
 		return err
 	}
-	var bot int
-	bot, looking.Since = statefolder.RunningBot(c.Dir, table)
+	bot, since := statefolder.RunningBot(c.Dir, table)
+	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Since: since,
+		Store: store, Tmux: seen, Processes: table, Evidence: sources, Now: time.Now, Log: log}
 	w := looking.Look(ctx)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
@@ -59,21 +61,37 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 // keep is what there is to do with a session that a running bot holds.
 const keep = "keep"
 
-// looking are a recovery and the lives of sessions that can look and do nothing else.
-func (c config) looking(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
-	*recovery.Recovery, *lifecycle.Service, error) {
+// look looks at tmux once, and gives what there is to read beside it.
+func (c config) look(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+	seen picture, sources *evidence.Sources, err error) {
 	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window is this ccbot's
 	if err != nil {
-		return nil, nil, statefolder.Error(c.Dir, err)
+		return picture{}, nil, statefolder.Error(c.Dir, err)
 	}
-	seen := pictured{}
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
 		Env: environment.Server(environ), Log: log, Start: startOf(table)})
-	sessions := lifecycle.New(
-		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
-			OrphanGrace: c.OrphanGrace},
-		lifecycle.Deps{Store: store, Tmux: seen, Processes: harmless{table}, Presences: presence.Dir{Path: c.presenceDir()},
-			Hooks: lifecycle.Hooks{Bindings: c.bindings, Status: c.status}, Now: time.Now, Log: log})
-	return &recovery.Recovery{Instance: instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Store: store,
-		Tmux: seen, Processes: table, Lifecycle: sessions, Now: time.Now, Log: log}, sessions, nil
+	return seen, c.evidence(instance, store, table, seen.Panes, log), nil
+}
+
+// picture is tmux as one look has found it.
+type picture struct {
+	server tmux.ServerID
+	panes  []tmux.Pane
+	err    error // of the look
+}
+
+// Server is the server that was looked at.
+func (p picture) Server(context.Context) (tmux.ServerID, error) { return p.server, p.err }
+
+// Panes are all of its panes.
+func (p picture) Panes(context.Context) ([]tmux.Pane, error) { return p.panes, p.err }
+
+// Pane is one of them.
+func (p picture) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
+	for _, pane := range p.panes {
+		if pane.ID == id {
+			return pane, p.err
+		}
+	}
+	return tmux.Pane{}, cmp.Or(p.err, fmt.Errorf("%w: %s", tmux.ErrNoPane, id))
 }

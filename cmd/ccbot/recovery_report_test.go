@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -183,16 +184,30 @@ func TestDryRunSaysWhatIsSetAside(t *testing.T) {
 	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
 
-// A look refuses everything that is more than one.
+// What a look is given has no method that could change anything.
 func TestP2_ALookCanDoNothing(t *testing.T) {
-	p, ctx := pictured{}, t.Context()
-	_, window := p.NewWindow(ctx, tmux.Spec{})
-	_, capture := p.Capture(ctx, tmux.PaneID{}, 1)
-	_, end := harmless{}.End(ctx, process.Identity{}, nil, nil, process.Grace{})
-	for _, err := range []error{p.Ensure(ctx), window, capture, p.Paste(ctx, tmux.Guard{}, "x"), p.Enter(ctx, tmux.Guard{}),
-		p.Press(ctx, tmux.Guard{}, tmux.KeyEscape), p.ClosePane(ctx, tmux.Guard{}), end} {
-		assert.ErrorIs(t, err, errOnlyLooks)
+	c, seen, table := config{Dir: t.TempDir()}, picture{}, new(process.Table)
+	sources, observer := c.evidence("", nil, table, seen.Panes, nil), c.observer(seen, table, nil)
+	assert.Nil(t, observer.Screens, "no screen is looked at")
+	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting"}
+	fields := func(of any) (all []reflect.Type) {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			all = append(all, field.Type)
+		}
+		return all
 	}
+	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[picture]()) {
+		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[lifecycle.Screens]() {
+			continue // the log, and what is nil
+		}
+		for i := range what.NumMethod() {
+			assert.Contains(t, reads, what.Method(i).Name, what)
+		}
+	}
+	var all any = seen
+	_, windows := all.(lifecycle.Windows)
+	_, keys := all.(lifecycle.Keyboard)
+	assert.False(t, windows || keys)
 }
 
 // TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.

@@ -14,14 +14,14 @@ import (
 
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // TestP9_RefusalsDoNotFillTheLog: the next refusal that has a line counts those before it that had none.
 func TestP9_RefusalsDoNotFillTheLog(t *testing.T) {
 	var log strings.Builder
 	now := at
-	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	s := a.socket()
 	s.refused = &refusals{now: func() time.Time { return now }, log: slog.New(slog.NewTextHandler(&log, nil))}
 	lines := func() []string { return strings.Split(strings.TrimSpace(log.String()), "\n") }

@@ -135,11 +135,11 @@ func (c config) refuseAgents(ctx context.Context, environ []string, table *proce
 	if err != nil {
 		return err
 	}
-	_, looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	_, sources, err := c.look(ctx, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}
-	return refuseAgents(ctx, looking, table)
+	return refuseAgents(ctx, sources)
 }
 
 // purgedLines lists the records that have left by their age, the latest first, below the backups.

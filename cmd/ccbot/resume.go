@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -169,7 +170,7 @@ func notResumed(r session.Record, attach string, err error) string {
 		return fmt.Sprintf("the transcript of %s is damaged (%s); the chat offers a repaired copy: /resume %s", r.Name, damaged.Health.Path, r.Name)
 	case errors.Is(err, lifecycle.ErrNoClaude):
 		return fmt.Sprintf("%s cannot be started: %s; install Claude Code, or set CLAUDE_COMMAND to its path", r.Name, err)
-	case errors.Is(err, lifecycle.ErrEvidence):
+	case errors.Is(err, evidence.ErrUnreadable):
 		return fmt.Sprintf("it cannot be seen who writes the conversation of %s, so it was not started: %s", r.Name, err)
 	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
 		return toInstall(err).Error()
@@ -193,7 +194,7 @@ func notOver(r session.Record, state session.State, attach string) string {
 }
 
 // writersText says who writes a conversation, or may.
-func writersText(all []lifecycle.Writer) string {
+func writersText(all []evidence.Writer) string {
 	if len(all) == 0 {
 		return "somebody else writes its conversation"
 	}

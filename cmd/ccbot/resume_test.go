@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -33,8 +34,8 @@ import (
 func TestWhyASessionDoesNotComeBack(t *testing.T) {
 	window, err := tmux.ParseWindowID("@21")
 	require.NoError(t, err)
-	writer := func(proven bool) lifecycle.Writer {
-		return lifecycle.Writer{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: proven}
+	writer := func(proven bool) evidence.Writer {
+		return evidence.Writer{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: proven}
 	}
 	inTmux := writer(true)
 	inTmux.InTmux, inTmux.Pane.Window = true, window
@@ -53,15 +54,15 @@ func TestWhyASessionDoesNotComeBack(t *testing.T) {
 		{"over for good", state(session.Lost), "api is lost and cannot be resumed"},
 		{"no folder", &lifecycle.DirError{Dir: "/src/api", Why: lifecycle.DirMissing},
 			"api cannot be opened in /src/api: missing; in the chat /resume api PATH brings it back in another folder"},
-		{"a writer", &lifecycle.WriterError{Writers: []lifecycle.Writer{inTmux, writer(true)}},
+		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{inTmux, writer(true)}},
 			"process 7 writes its conversation in tmux window @21, and 1 more; api is not started a second time: the chat offers what can be done, /resume api"},
-		{"perhaps a writer", &lifecycle.WriterError{Writers: []lifecycle.Writer{writer(false)}},
+		{"perhaps a writer", &lifecycle.WriterError{Writers: []evidence.Writer{writer(false)}},
 			"process 7 may write its conversation; api is not started a second time: the chat offers what can be done, /resume api"},
 		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}},
 			"the transcript of api is damaged (/t.jsonl); the chat offers a repaired copy: /resume api"},
 		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "nothing is left in the transcript of api; the chat offers to begin anew: /resume api"},
 		{"no claude", lifecycle.ErrNoClaude, "api cannot be started: claude is not installed; install Claude Code, or set CLAUDE_COMMAND to its path"},
-		{"nobody knows", lifecycle.ErrEvidence, "it cannot be seen who writes the conversation of api, so it was not started: look for writers"},
+		{"nobody knows", evidence.ErrUnreadable, "it cannot be seen who writes the conversation of api, so it was not started: look for writers"},
 		{"forgotten", session.ErrNotFound, "api is forgotten by now"},
 		{"anything else", errors.New("x"), ""},
 	}
@@ -125,26 +126,26 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 		{Identity: process.Identity{PID: 1}}}, Whole: true}
 	tests := []struct {
 		name, verb, body string
-		above            lifecycle.Above
+		above            evidence.Above
 		err              error
 		want, code, did  string
 	}{
-		{"a resume", verbResume, `{"session":"api"}`, lifecycle.Above{}, nil,
+		{"a resume", verbResume, `{"session":"api"}`, evidence.Above{}, nil,
 			`{"id":"00000000-0000-0000-0000-000000000000","name":"api","dir":"/src","attach":"tmux attach"}`, "", "api"},
-		{"a refused one", verbResume, `{"session":"api"}`, lifecycle.Above{}, refuse(codeRefused, "no"), "", codeRefused, "api"},
-		{"a failed one", verbResume, `{"session":"api"}`, lifecycle.Above{}, errors.New("disk"), "", "", "api"},
-		{"of no session", verbResume, `{}`, lifecycle.Above{}, nil, "", codeMalformed, ""},
-		{"no body", verbResume, ``, lifecycle.Above{}, nil, "", codeMalformed, ""},
-		{"of an agent", verbResume, `{"session":"api"}`, lifecycle.Above{Found: true, Session: uuid.New()}, nil, "", codeForbidden, ""},
-		{"a recovery", verbRecover, `{}`, lifecycle.Above{}, nil,
+		{"a refused one", verbResume, `{"session":"api"}`, evidence.Above{}, refuse(codeRefused, "no"), "", codeRefused, "api"},
+		{"a failed one", verbResume, `{"session":"api"}`, evidence.Above{}, errors.New("disk"), "", "", "api"},
+		{"of no session", verbResume, `{}`, evidence.Above{}, nil, "", codeMalformed, ""},
+		{"no body", verbResume, ``, evidence.Above{}, nil, "", codeMalformed, ""},
+		{"of an agent", verbResume, `{"session":"api"}`, evidence.Above{Found: true, Session: uuid.New()}, nil, "", codeForbidden, ""},
+		{"a recovery", verbRecover, `{}`, evidence.Above{}, nil,
 			`{"dry_run":false,"at":"0001-01-01T00:00:00Z","took_seconds":0,"records":7,"actions":null,"notices":null}`, "", "all"},
-		{"of an agent of nobody's", verbRecover, `{}`, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
-		{"a forgetting", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{}, nil, `{}`, "", "forget " + idOf(1).String()},
-		{"of what is not over", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{}, archive.ErrNotOver, "", codeRefused, "forget " + idOf(1).String()},
-		{"a forgetting of nothing", verbForget, `{}`, lifecycle.Above{}, nil, "", codeMalformed, ""},
-		{"a forgetting for an agent", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
-		{"is it there", verbPing, ``, lifecycle.Above{}, nil, `{}`, "", ""},
-		{"for an agent", verbPing, ``, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
+		{"of an agent of nobody's", verbRecover, `{}`, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
+		{"a forgetting", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{}, nil, `{}`, "", "forget " + idOf(1).String()},
+		{"of what is not over", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{}, archive.ErrNotOver, "", codeRefused, "forget " + idOf(1).String()},
+		{"a forgetting of nothing", verbForget, `{}`, evidence.Above{}, nil, "", codeMalformed, ""},
+		{"a forgetting for an agent", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
+		{"is it there", verbPing, ``, evidence.Above{}, nil, `{}`, "", ""},
+		{"for an agent", verbPing, ``, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

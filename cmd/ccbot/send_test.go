@@ -19,7 +19,7 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // socketDir is a folder for a socket: t.TempDir may be too long for one.
@@ -61,11 +61,11 @@ func runServer(t *testing.T, server *control.Server, dir string) (stop func()) {
 func TestSendSaysWhatBecameOfIt(t *testing.T) {
 	here, err := os.Getwd()
 	require.NoError(t, err)
-	inside := lifecycle.Above{Found: true, Session: uuid.New()}
+	inside := evidence.Above{Found: true, Session: uuid.New()}
 	tests := []struct {
 		name       string
 		args       []string
-		above      lifecycle.Above
+		above      evidence.Above
 		err        error
 		code       int
 		said, sent string
@@ -75,7 +75,7 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 		{"refused", []string{"/a"}, inside, &port.Error{Code: port.FileEmpty}, 1, "ccbot: /a was not sent: it is empty\n", "/a "},
 		{"failed", []string{"/a"}, inside, errors.New("secret"), 1,
 			"ccbot: /a was not sent: something went wrong in ccbot; its log says what\n", "/a "},
-		{"not below an agent", []string{"/a"}, lifecycle.Above{}, nil, 1,
+		{"not below an agent", []string{"/a"}, evidence.Above{}, nil, 1,
 			"ccbot: /a was not sent: no session of ccbot is above this program, so there is no chat to send to\n", ""},
 	}
 	for _, tt := range tests {
@@ -99,7 +99,7 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 // The bot goes away while it sends.
 func TestSendThatLosesTheBot(t *testing.T) {
 	dir, sending := socketDir(t), make(chan struct{})
-	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New()}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New()}}
 	a.send = func(ctx context.Context) error {
 		close(sending)
 		<-ctx.Done()

@@ -21,13 +21,15 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // socket answers what comes through ccbot.sock.
 type socket struct {
-	agents agents
-	relay  interface {
+	agents interface {
+		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
+	}
+	relay interface {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	}
 	files interface {
@@ -83,7 +85,7 @@ func refuse(code, text string) error { return &control.Refusal{Code: code, Text:
 // says; what the call says counts for nothing. Below an agent there are only the
 // verbs that are for agents, and for its own session. All others change something,
 // and need a way up to pid 1 that shows a terminal and no agent.
-func permitted(verb string, p control.Peer, above lifecycle.Above) error {
+func permitted(verb string, p control.Peer, above evidence.Above) error {
 	forAgents := verb == hookwire.VerbPermission || verb == hookwire.VerbSend
 	switch {
 	case above.Found && above.Session == uuid.Nil:
@@ -151,7 +153,7 @@ func isShell(exe string) bool {
 type caller struct {
 	process process.Identity
 	chain   []process.Process
-	above   lifecycle.Above
+	above   evidence.Above
 }
 
 // checked serves a verb for those who may.

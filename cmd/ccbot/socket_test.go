@@ -21,7 +21,7 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // TestP9_WhoMayUseTheSocket is the whole rule.
@@ -32,15 +32,15 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 	inTerminal := control.Peer{Chain: []process.Process{at(9, 34816), at(1, 0)}, Whole: true}
 	hidden := control.Peer{Chain: []process.Process{at(9, 34816)}}
 	orphan := control.Peer{Chain: []process.Process{at(9, 0), at(1, 0)}, Whole: true}
-	none := lifecycle.Above{}
-	ours := lifecycle.Above{Found: true, Session: uuid.New()}
-	nested := lifecycle.Above{Found: true} // such as a claude -p below an agent of ours
+	none := evidence.Above{}
+	ours := evidence.Above{Found: true, Session: uuid.New()}
+	nested := evidence.Above{Found: true} // such as a claude -p below an agent of ours
 	const change = "archive"
 	tests := []struct {
 		name  string
 		verb  string
 		peer  control.Peer
-		above lifecycle.Above
+		above evidence.Above
 		ok    bool
 	}{
 		{"a hook of ours", hookwire.VerbPermission, inTerminal, ours, true},
@@ -87,7 +87,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 
 // around is a socket among fakes, and what they were asked.
 type around struct {
-	above   lifecycle.Above
+	above   evidence.Above
 	unknown error
 	hook    string // its path; hookPath without one
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
@@ -111,7 +111,7 @@ func (a *around) forget(ctx context.Context, id uuid.UUID) error {
 	return a.changed(ctx, "forget "+id.String())
 }
 
-func (a *around) AgentAbove(context.Context, []process.Process) (lifecycle.Above, error) {
+func (a *around) AgentAbove(context.Context, []process.Process) (evidence.Above, error) {
 	return a.above, a.unknown
 }
 
@@ -184,7 +184,7 @@ func TestP9_OnlyOurHookAsks(t *testing.T) {
 			assert.False(t, fromHook(chain, agent, tt.hook), "below no agent")
 		})
 	}
-	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	s, forged := a.socket(), peerBelow()
 	forged.Chain[0].Exe = "/usr/bin/python3"
 	_, err := s.checked(s.permission)(t.Context(), forged, permission(t, asItIs))
@@ -201,7 +201,7 @@ func TestP9_ARequestIsOfNow(t *testing.T) {
 		"in a second": {time.Second, 0}, "in 290 years": {290 * 365 * 24 * time.Hour, 0}, "long ago": {-24 * time.Hour, -oldestAsk},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
 				return hooks.Decision{}, false, nil
 			}
@@ -246,7 +246,7 @@ func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) { return tt.d, tt.decided, nil }
 			s := a.socket()
 			c := permission(t, asItIs)
@@ -273,7 +273,7 @@ func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
 		filepath.Join(projects, "..", "-src", claude.String()+".jsonl"): "",
 	} {
 		t.Run(path, func(t *testing.T) {
-			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
 				return hooks.Decision{}, false, nil
 			}
@@ -291,16 +291,16 @@ func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
 
 // TestP9_APermissionRequestThatIsNoneReachesNobody: neither the relay nor the chat.
 func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
-	ours := lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}
+	ours := evidence.Above{Found: true, Session: uuid.New(), Agent: agent}
 	tests := []struct {
 		name    string
-		above   lifecycle.Above
+		above   evidence.Above
 		unknown error
 		change  func(c *hookwire.Call, a *hookwire.Ask)
 		code    string // empty: not for the client
 	}{
-		{"nobody above", lifecycle.Above{}, nil, asItIs, codeForbidden},
-		{"of a nested agent", lifecycle.Above{Found: true, Agent: agent}, nil, asItIs, codeForbidden},
+		{"nobody above", evidence.Above{}, nil, asItIs, codeForbidden},
+		{"of a nested agent", evidence.Above{Found: true, Agent: agent}, nil, asItIs, codeForbidden},
 		{"nobody knows who is above", ours, errors.New("unreadable"), asItIs, ""},
 		{"no id", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "" }, codeMalformed},
 		{"an id that is a path", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "../../../../../../etc/x" }, codeMalformed},
@@ -329,7 +329,7 @@ func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
 
 // TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer: the hook must not take the end of this program for one.
 func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
-	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	a.wait = func(ctx context.Context, _ hooks.Request) (hooks.Decision, bool, error) {
 		cancel(control.ErrGone)
@@ -358,7 +358,7 @@ func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	require.NoError(t, err)
 	parent, err := table.Identify(os.Getppid())
 	require.NoError(t, err)
-	first := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: parent}, hook: me}
+	first := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: parent}, hook: me}
 	first.wait = func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
 		waiting <- q
 		<-ctx.Done()
@@ -392,7 +392,7 @@ func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	parent, err := table.Identify(os.Getppid())
 	require.NoError(t, err)
-	a, dir := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: parent}}, socketDir(t)
+	a, dir := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: parent}}, socketDir(t)
 	stop := serving(t, a, dir)
 	_, err = hookwire.Relay(t.Context(), dir, hookwire.Ask{Received: time.Now(), SessionID: uuid.NewString(), Tool: "Bash",
 		Input: json.RawMessage(`{"command":"ls"}`)})
@@ -402,7 +402,7 @@ func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
 }
 
 func TestARequestThatTheRelayRefuses(t *testing.T) {
-	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
 		return hooks.Decision{}, false, fmt.Errorf("too many: %w", hooks.ErrRefused)
 	}
@@ -430,7 +430,7 @@ func TestSendThroughTheSocket(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
 			a.send = func(context.Context) error { return tt.err }
 			s := a.socket()
 			body, err := s.checked(s.send)(t.Context(), peerBelow(), hookwire.Call{Verb: hookwire.VerbSend, Body: json.RawMessage(tt.body)})

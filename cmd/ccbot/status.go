@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // detailed is what `ccbot status --json` prints: what `ccbot list --json` tells of the session, with the phase as it is
@@ -90,18 +91,20 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	if err != nil {
 		return err
 	}
-	_, seen, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	log := quietLog(c, stderr)
+	seen, sources, err := c.look(ctx, environ, store, table, log)
 	if err != nil {
 		return err
 	}
-	d := detailsOf(ctx, host.Sessions{Lifecycle: seen, Records: store, Git: gitWith(environ), Memory: gauge.Sum}, r, store.List(), table.Liveness)
+	m := host.Sessions{Observer: c.observer(seen, table, log), Records: store, Git: gitWith(environ), Memory: gauge.Sum}
+	d := detailsOf(ctx, m, sources, r, store.List())
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
 	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })
 }
 
 // detailsOf asks the machine for all that is known of a session.
-func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []session.Record, alive func(process.Identity) process.Liveness) detailed {
-	d := detailed{listed: listingOf(r, alive), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
+func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, r session.Record, all []session.Record) detailed {
+	d := detailed{listed: listingOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
 		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
@@ -128,10 +131,10 @@ func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []ses
 		}
 	}
 	d.git(work.Git)
-	if writers, err := m.Writers(ctx, r.ID); err == nil {
+	if writers, err := sources.Writers(ctx, r); err == nil {
 		d.Writers = []otherWriter{}
 		for _, w := range writers {
-			d.Writers = append(d.Writers, otherWriter{w.PID, w.Program, w.Age.Seconds(), w.Dir, w.Proven, w.Session})
+			d.Writers = append(d.Writers, otherWriter{w.PID, host.Process(w.Process, w.Age).Program, w.Age.Seconds(), w.Cwd, w.Proven, w.Session})
 		}
 	}
 	for _, other := range all {

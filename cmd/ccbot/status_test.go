@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +89,28 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	} {
 		assert.Regexp(t, "(?m)"+line, out)
 	}
+}
+
+// TestStatusShowsAWriterOfWhichNobodyWasTold: it reads, and notes nowhere that the writer was shown.
+func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
+	r := one(1, "api", func(r *session.Record) { r.ClaudeSessionID = uuid.New() })
+	state := stateWith(t, r)
+	claude := filepath.Join(state, "claude")
+	require.NoError(t, os.WriteFile(claude, []byte("#!/bin/sh\nread line\n"), 0o700))
+	cmd := exec.Command(claude, "--resume", r.ClaudeSessionID.String())
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Wait() })
+
+	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
+	code, out, errs := ccbot(environ, "status", "api", "--json")
+	require.Equal(t, exit.OK, code, errs)
+	var got detailed
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Writers, 1, out)
+	assert.Equal(t, cmd.Process.Pid, got.Writers[0].PID)
+	assert.True(t, got.Writers[0].Proven)
 }
 
 // TestStatusClaimsNothing of a session of which hardly anything is known, in a folder that is no repository.

@@ -40,6 +40,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -52,6 +53,8 @@ type system struct {
 	store     *session.Store
 	inbox     *inbox.Store
 	outbox    *outbox.Outbox
+	evidence  *evidence.Sources
+	observer  *lifecycle.Observer
 	lifecycle *lifecycle.Service
 	losses    losses
 	recovery  *recovery.Recovery
@@ -201,26 +204,41 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
 	times := s.config
+	s.evidence = s.config.evidence(instance, s.store, s.table, s.tmux.Panes, s.log)
+	s.observer = s.config.observer(s.tmux, s.table, s.log)
+	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
 	s.lifecycle = lifecycle.New(
-		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
-			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
+		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
+			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
-		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
-			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
-			Hooks: lifecycle.Hooks{Bindings: s.bindings,
-				Status:  s.status,
-				Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) }},
+		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
+			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
 			},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
-			Came:  func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
+			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
+}
+
+// evidence is what tells who writes which conversation.
+func (c config) evidence(instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
+	log *slog.Logger) *evidence.Sources {
+	return &evidence.Sources{Instance: instance, Command: expandHome(c.Claude, c.home), Records: store, Processes: table,
+		Presences: presence.Dir{Path: c.presenceDir()}, Panes: panes, Log: log,
+		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
+}
+
+// observer looks at single sessions. It sees no screen.
+func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
+	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.presenceDir()}, ProjectsDir: c.projectsDir(),
+		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
 // gitWith asks git without secrets: what agents may not have, a program of the repository may not either.
@@ -236,7 +254,7 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	backups := s.backups()
 	backups.Failpoint = failpoint(environ)
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.limits(),
-		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Lifecycle: s.lifecycle, Backup: backups.Make,
+		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
 		Now: time.Now, Log: s.log, Failpoint: failpoint(environ)}
 	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
@@ -264,11 +282,6 @@ func (u unmade) Remove(id uuid.UUID) error {
 	return err
 }
 
-// status is what the status line of a session's agent told last.
-func (c config) status(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }
-
-func (c config) bindings() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }
-
 // limits are the ages that recovery goes by.
 func (c config) limits() recovery.Limits {
 	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
@@ -281,10 +294,10 @@ func (c config) backups() recovery.Backups {
 
 // wireSocket connects what can only be connected once all of it is there.
 func (s *system) wireSocket(hook string) {
-	s.sessions.Lifecycle, s.sessions.Windows = s.lifecycle, s.recovery
+	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
-	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
+	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }
 

@@ -12,8 +12,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
-	"ccbot/internal/process"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -73,7 +72,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		if err := refuseAgents(ctx, s.lifecycle, s.table); err != nil {
+		if err := refuseAgents(ctx, s.evidence); err != nil {
 			return err
 		}
 		s.claude.Version(ctx) // nobody waits here but whoever asked for it
@@ -87,8 +86,8 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 }
 
 // refuseAgents refuses to go on below an agent, as the socket does.
-func refuseAgents(ctx context.Context, agents agents, table *process.Table) error {
-	above, err := agents.AgentAbove(ctx, ancestry(table))
+func refuseAgents(ctx context.Context, sources *evidence.Sources) error {
+	above, err := sources.AgentAbove(ctx, sources.Line(sources.Processes.Self().PID))
 	if err != nil {
 		return fmt.Errorf("look who has started this program: %w", err)
 	}
@@ -96,26 +95,6 @@ func refuseAgents(ctx context.Context, agents agents, table *process.Table) erro
 		return errors.New("an agent may not do this")
 	}
 	return nil
-}
-
-// ancestry is this process and what is above it. What cannot be read ends it: that
-// is another user's, and no agent of ours.
-func ancestry(table *process.Table) (chain []process.Process) {
-	for pid := table.Self().PID; pid > 0 && len(chain) < maxAncestry; {
-		p, err := table.Inspect(pid)
-		if err != nil {
-			break
-		}
-		chain, pid = append(chain, p), p.PPID
-	}
-	return chain
-}
-
-const maxAncestry = 64
-
-// agents knows which programs are agents.
-type agents interface {
-	AgentAbove(ctx context.Context, chain []process.Process) (lifecycle.Above, error)
 }
 
 // quietLog is for a verb that says itself what it did: the log is for what failed.

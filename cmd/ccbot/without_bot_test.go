@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -112,7 +113,7 @@ func TestP8_ARecoveryEndsWithTheRun(t *testing.T) {
 // TestP1_OfTwoResumesOneWins: one from the chat, one from the command line, at once.
 // The other one is told that the session is open, and there is one window.
 func TestP1_OfTwoResumesOneWins(t *testing.T) {
-	r := one(1, "api", func(r *session.Record) { r.Dir = t.TempDir() })
+	r := one(1, "api", func(r *session.Record) { r.Dir, r.ClaudeSessionID = t.TempDir(), uuid.New() })
 	environ := machine(t, r)
 	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
 		var fromChat, fromHere error

@@ -22,6 +22,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -58,7 +59,7 @@ func NewsNames(t *testing.T) []string {
 type Sample struct {
 	Prompt        prompts.Prompt
 	Screen, Draft string
-	Writer        lifecycle.Writer
+	Writer        evidence.Writer
 }
 
 // News are the news of a name. Those of a running session come with no running one.

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // fakeSessions does what a test gives it. Without that it says yes; Move and Advance change the
@@ -36,7 +37,7 @@ type fakeSessions struct {
 	Leftovers   []lifecycle.Ending // that a restore ends first
 	OnArchive   func(id uuid.UUID) error
 	OnForget    func(id uuid.UUID) error
-	OnWriters   func(id uuid.UUID) ([]lifecycle.Writer, error)
+	OnWriters   func(id uuid.UUID) ([]evidence.Writer, error)
 	Ends        func(who []process.Identity) ([]lifecycle.Ending, error)
 	OnAdopt     func(q lifecycle.AdoptRequest) error
 	Shell       int // below which an adopted agent runs
@@ -125,7 +126,7 @@ func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (l
 	return lifecycle.Restored{Record: r, Ended: f.Leftovers}, nil
 }
 
-func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]lifecycle.Writer, error) {
+func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]evidence.Writer, error) {
 	f.wait()
 	if f.OnWriters != nil {
 		return f.OnWriters(id)
@@ -384,28 +385,28 @@ func (f *fakeSessions) Attach(r session.Record) string {
 // fakeWindows are windows that belong to no session.
 type fakeWindows struct {
 	*gate
-	All      []lifecycle.Window
+	All      []evidence.Window
 	WereTold map[string]bool
 	Err      error // of every method
 }
 
-func (f *fakeWindows) Orphans(context.Context) ([]lifecycle.Window, error) {
+func (f *fakeWindows) Orphans(context.Context) ([]evidence.Window, error) {
 	f.wait()
 	return slices.Clone(f.All), f.Err
 }
 
-func (f *fakeWindows) Ignore(_ context.Context, w lifecycle.Window) error {
+func (f *fakeWindows) Ignore(_ context.Context, w evidence.Window) error {
 	f.wait()
-	f.All = slices.DeleteFunc(f.All, func(k lifecycle.Window) bool { return k.Pane.Window == w.Pane.Window })
+	f.All = slices.DeleteFunc(f.All, func(k evidence.Window) bool { return k.Pane.Window == w.Pane.Window })
 	return f.Err
 }
 
-func (f *fakeWindows) NewOrphans(_ context.Context, of []lifecycle.Window) ([]lifecycle.Window, error) {
+func (f *fakeWindows) NewOrphans(_ context.Context, of []evidence.Window) ([]evidence.Window, error) {
 	f.wait()
-	return slices.DeleteFunc(slices.Clone(of), func(w lifecycle.Window) bool { return f.WereTold[w.Pane.Window.String()] }), f.Err
+	return slices.DeleteFunc(slices.Clone(of), func(w evidence.Window) bool { return f.WereTold[w.Pane.Window.String()] }), f.Err
 }
 
-func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
+func (f *fakeWindows) Told(_ context.Context, all []evidence.Window) error {
 	f.wait()
 	for _, w := range all {
 		f.WereTold[w.Pane.Window.String()] = true

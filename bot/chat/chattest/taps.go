@@ -32,6 +32,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -178,7 +179,7 @@ func (w *World) recovery64(t *testing.T) {
 		r := w.Lost(t, name, session.ClosedReboot)
 		w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = time.Unix(math.MaxInt32*2, 0) })
 	}
-	w.Windows.All = []lifecycle.Window{AgentWindow(t, "@2147483646", math.MaxInt32)}
+	w.Windows.All = []evidence.Window{AgentWindow(t, "@2147483646", math.MaxInt32)}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonArchive))
 }

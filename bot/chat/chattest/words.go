@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/recovery"
 )
 
@@ -59,7 +60,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	}
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
 		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
-		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, lifecycle.ErrEvidence, &lifecycle.TranscriptError{Nothing: true},
+		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, evidence.ErrUnreadable, &lifecycle.TranscriptError{Nothing: true},
 		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
 		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return r, err }
 		w.MustHear(t, "/resume old")
@@ -70,7 +71,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	undo(0)
 	w.Session(t, "stuck", session.CleanupFailed)
 	w.MustHear(t, "/resume stuck")
-	w.Lifecycle.OnArchive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
+	w.Lifecycle.OnArchive = func(uuid.UUID) error { return evidence.ErrUnreadable }
 	require.NoError(t, w.pressOn(t, Alice, 55, w.Telegram.Last(t), w.Word(i18n.ButtonRetry)))
 	w.Lifecycle.OnArchive = nil
 	e := w.Prompt(t, r, "text", inbox.Held)
@@ -90,7 +91,7 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 	t.Helper()
 	kept := InWindow(t, 3)
 	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
-	for _, all := range [][]lifecycle.Writer{{AtDesk(1)}, {InWindow(t, 1)}, {AtDesk(1), AtDesk(2)}, {kept, Unsure(4), AgentOf(5, "web")}, nil} {
+	for _, all := range [][]evidence.Writer{{AtDesk(1)}, {InWindow(t, 1)}, {AtDesk(1), AtDesk(2)}, {kept, Unsure(4), AgentOf(5, "web")}, nil} {
 		_, m := w.Told(t, k, all...)
 		for n := range Spots(m) {
 			r, m := w.Told(t, k, all...)
@@ -105,7 +106,7 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 			}
 			w.Records.Forget(r.ID)
 		}
-		w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, ErrTable }
+		w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, ErrTable }
 		if w.Has(m, i18n.ButtonShow) {
 			require.NoError(t, w.TapShown(t, Alice, m, i18n.ButtonShow))
 		}

@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -28,15 +29,15 @@ import (
 var Theirs = uuid.MustParse("11111111-0000-4000-8000-000000000001")
 
 // ShellWindow is a window in which nobody writes a conversation.
-func ShellWindow(t *testing.T, id string) lifecycle.Window {
+func ShellWindow(t *testing.T, id string) evidence.Window {
 	t.Helper()
 	window, err := tmux.ParseWindowID(id)
 	require.NoError(t, err)
-	return lifecycle.Window{Pane: tmux.Pane{Window: window, WindowName: "mine", PID: 99, Command: "vim", Path: "/home/alice/x"}}
+	return evidence.Window{Pane: tmux.Pane{Window: window, WindowName: "mine", PID: 99, Command: "vim", Path: "/home/alice/x"}}
 }
 
 // AgentWindow is a window in whose shell an agent runs that is proven to write a conversation.
-func AgentWindow(t *testing.T, id string, pid int) lifecycle.Window {
+func AgentWindow(t *testing.T, id string, pid int) evidence.Window {
 	t.Helper()
 	w := ShellWindow(t, id)
 	one := AtDesk(pid)
@@ -47,7 +48,7 @@ func AgentWindow(t *testing.T, id string, pid int) lifecycle.Window {
 }
 
 // Unbound makes these the windows of nobody, and gives the list that shows them.
-func (w *World) Unbound(t *testing.T, all ...lifecycle.Window) outbox.Message {
+func (w *World) Unbound(t *testing.T, all ...evidence.Window) outbox.Message {
 	t.Helper()
 	w.Windows.All = all
 	w.MustHear(t, "/list")
@@ -55,14 +56,14 @@ func (w *World) Unbound(t *testing.T, all ...lifecycle.Window) outbox.Message {
 }
 
 // AtDesk is a writer that somebody has started at the desk: proven, and nothing protects it.
-func AtDesk(pid int) lifecycle.Writer {
+func AtDesk(pid int) evidence.Writer {
 	p := Claude(pid)
 	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
-	return lifecycle.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: lifecycle.Second}
+	return evidence.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: evidence.Second}
 }
 
 // InWindow is a writer in a window of ccbot's tmux server.
-func InWindow(t *testing.T, pid int) lifecycle.Writer {
+func InWindow(t *testing.T, pid int) evidence.Writer {
 	t.Helper()
 	w := AtDesk(pid)
 	window, err := tmux.ParseWindowID("@4")
@@ -71,25 +72,25 @@ func InWindow(t *testing.T, pid int) lifecycle.Writer {
 	return w
 }
 
-func Unsure(pid int) lifecycle.Writer {
+func Unsure(pid int) evidence.Writer {
 	w := AtDesk(pid)
-	w.Proven, w.Standing, w.Source = false, lifecycle.Unclear, ""
+	w.Proven, w.Standing, w.Source = false, evidence.Unclear, ""
 	return w
 }
 
-func AgentOf(pid int, name string) lifecycle.Writer {
+func AgentOf(pid int, name string) evidence.Writer {
 	w := AtDesk(pid)
-	w.Session, w.Spared = name, lifecycle.ReasonOtherAgent
+	w.Session, w.Spared = name, evidence.ReasonOtherAgent
 	return w
 }
 
 // Write makes these the writers of every session.
-func (w *World) Write(all ...lifecycle.Writer) {
-	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return all, nil }
+func (w *World) Write(all ...evidence.Writer) {
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return all, nil }
 }
 
 // Refuse is a resume that is refused because of these writers; they write on.
-func (w *World) Refuse(all ...lifecycle.Writer) {
+func (w *World) Refuse(all ...evidence.Writer) {
 	w.Write(all...)
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		now, err := w.Lifecycle.OnWriters(uuid.Nil)
@@ -101,7 +102,7 @@ func (w *World) Refuse(all ...lifecycle.Writer) {
 }
 
 // Told posts the message of a scene and gives it.
-func (w *World) Told(t *testing.T, k Conflict, all ...lifecycle.Writer) (session.Record, outbox.Message) {
+func (w *World) Told(t *testing.T, k Conflict, all ...evidence.Writer) (session.Record, outbox.Message) {
 	t.Helper()
 	state := map[Conflict]session.State{ResumeRefused: session.Archived, OtherWriter: session.Running, WriterAfterEnd: session.Archived}[k]
 	r := w.Session(t, "api", state)
@@ -115,7 +116,7 @@ func (w *World) Told(t *testing.T, k Conflict, all ...lifecycle.Writer) (session
 }
 
 // GhostShown is the message that these write the conversation of a session that is over.
-func (w *World) GhostShown(t *testing.T, r session.Record, all ...lifecycle.Writer) outbox.Message {
+func (w *World) GhostShown(t *testing.T, r session.Record, all ...evidence.Writer) outbox.Message {
 	t.Helper()
 	return w.Shown(t, r, lifecycle.OtherWriters(all))
 }
@@ -177,7 +178,7 @@ func Live(r views.Session) bool { return r.Live }
 func Resumable(r views.Session) bool { return r.Resumable }
 
 // Identities are the processes of writers.
-func Identities(all []lifecycle.Writer) (who []process.Identity) {
+func Identities(all []evidence.Writer) (who []process.Identity) {
 	for _, one := range all {
 		who = append(who, one.Identity)
 	}

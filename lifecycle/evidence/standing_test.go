@@ -1,4 +1,4 @@
-package lifecycle
+package evidence
 
 import (
 	"slices"
@@ -19,6 +19,8 @@ const (
 	tEnded  = 400
 	tAfter  = 500
 )
+
+const boot = "8d6c7a52-0000-4000-8000-000000000001"
 
 func momentAt(tick uint64) process.Moment { return process.Moment{Boot: boot, Tick: tick} }
 
@@ -106,7 +108,7 @@ func TestP2_StandingOf(t *testing.T) {
 			for _, change := range tc.v {
 				change(&v)
 			}
-			assert.Equal(t, tc.want, standingOf(r, v))
+			assert.Equal(t, tc.want, StandingOf(r, v))
 		})
 	}
 }
@@ -148,7 +150,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 			Process: process.Process{Identity: anyIdentity(t, "process"), Args: []string{"claude", "--resume", named.String()}}}
 		who := v.Process.Identity
 
-		standing := standingOf(r, v)
+		standing := StandingOf(r, v)
 		if r.Binding != nil && r.Binding.Agent == who {
 			assert.Equal(t, Agent, standing)
 			return

@@ -1,4 +1,4 @@
-package lifecycle
+package evidence
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ const (
 	Second                   // anybody else: told, and ended only by a person's tap
 )
 
-// standingOf tells a leftover from somebody who came later or from elsewhere. It
+// StandingOf distinguishes a leftover from somebody who came later or from elsewhere. It
 // is pure.
 //
 // A leftover is an agent that the record itself bound, or a proven writer that
@@ -32,9 +32,9 @@ const (
 // show it on its command line: it is nobody's leftover, whenever it started. And
 // what a session had bound that was given up because nothing was known of it is
 // none: unknown ends nothing.
-func standingOf(r session.Record, v process.Verdict) Standing {
+func StandingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
-	end, over := endOf(r)
+	end, over := EndOf(r)
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
 		return Agent
@@ -44,7 +44,7 @@ func standingOf(r session.Record, v process.Verdict) Standing {
 		return Unclear
 	case slices.Contains(r.Bound, who):
 		return Second
-	case slices.Contains(r.Seconds, who), !startedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
+	case slices.Contains(r.Seconds, who), !StartedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
@@ -52,17 +52,17 @@ func standingOf(r session.Record, v process.Verdict) Standing {
 	return Leftover
 }
 
-// startedFor says whether the command line of a process names the conversation.
-func startedFor(p process.Process, claudeID uuid.UUID) bool {
+// StartedFor says whether the command line of a process names the conversation.
+func StartedFor(p process.Process, claudeID uuid.UUID) bool {
 	named, ok := claudeflags.Session(p.Args)
 	return ok && named == claudeID
 }
 
-// endOf is the moment from which on whoever starts a process does it knowing
+// EndOf is the moment from which on whoever starts a process does it knowing
 // that the session is over; over is false while it is not. A stop is over when it
 // is asked for: its window closes at once, its agent may need many seconds more,
 // and a person may go on at the desk meanwhile.
-func endOf(r session.Record) (end process.Moment, over bool) {
+func EndOf(r session.Record) (end process.Moment, over bool) {
 	switch {
 	case !r.State.Live(), r.Interrupted(): // what is being restored has no agent yet
 		return r.Ended, true

@@ -1,4 +1,4 @@
-package lifecycle
+package evidence
 
 import (
 	"context"
@@ -24,50 +24,38 @@ type Survey struct {
 
 // Survey looks once at all processes. It changes nothing. On an error what the
 // kernel says of the bound agents is there all the same.
-func (s *Service) Survey(ctx context.Context, records []session.Record) (Survey, error) {
-	v := Survey{Agents: s.agentsAlive(records)}
-	t, err := s.testimony(ctx)
+func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey, error) {
+	names := s.agents(s.Records.Shared())
+	v := Survey{Agents: make(map[uuid.UUID]process.Liveness)}
+	conversations := make([]uuid.UUID, 0, len(records))
+	for _, r := range records {
+		conversations = append(conversations, r.ClaudeSessionID)
+		if r.Binding != nil {
+			v.Agents[r.ID] = s.agentAlive(*r.Binding, names)
+		}
+	}
+	e, err := s.Read(ctx, conversations...)
 	if err != nil {
 		return v, fmt.Errorf("survey: %w", err)
 	}
+	e.lookAround(ctx) // once, however many writers there are
 	v.Writers = make(map[uuid.UUID][]Writer)
-	verdicts := make(map[uuid.UUID][]process.Verdict)
-	for _, one := range s.weigh(t, conversations(records)...).verdicts {
-		verdicts[one.SessionID] = append(verdicts[one.SessionID], one)
-	}
-	c := s.scene(t.table, records).lookAround(ctx)
 	for _, r := range records {
-		all := evidence{table: t.table, verdicts: verdicts[r.ClaudeSessionID]}
-		found := append(c.describe(r, strangers(r, all).verdicts), c.unended(r, all.verdicts)...)
-		if len(found) > 0 {
+		if found := e.known(ctx, r); len(found) > 0 {
 			v.Writers[r.ID] = found
 		}
 	}
 	return v, nil
 }
 
-func conversations(records []session.Record) []uuid.UUID {
-	ids := make([]uuid.UUID, 0, len(records))
-	for _, r := range records {
-		ids = append(ids, r.ClaudeSessionID)
-	}
-	return ids
+// AgentAlive says whether a bound agent lives.
+func (s *Sources) AgentAlive(b session.Binding) process.Liveness {
+	return s.agentAlive(b, s.agents(s.Records.Shared()))
 }
 
-func (s *Service) agentsAlive(records []session.Record) map[uuid.UUID]process.Liveness {
-	alive := make(map[uuid.UUID]process.Liveness)
-	names := s.agentsOf(records)
-	for _, r := range records {
-		if r.Binding != nil {
-			alive[r.ID] = s.agentAlive(*r.Binding, names)
-		}
-	}
-	return alive
-}
-
-// agentAlive says whether a bound agent lives. Its pid, start and boot stay when
-// it executes another program: then nobody knows what has become of it.
-func (s *Service) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
+// agentAlive takes into account that pid, start and boot of an agent stay when it
+// executes another program: then it is unknown what has become of the agent.
+func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
 	alive := s.Processes.Liveness(b.Agent)
 	if alive != process.Alive || b.Exe == "" || b.Argv == "" {
 		return alive

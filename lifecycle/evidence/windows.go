@@ -1,4 +1,4 @@
-package lifecycle
+package evidence
 
 import (
 	"context"
@@ -22,25 +22,27 @@ type Window struct {
 	Ours   bool              // it carries this instance's tag
 }
 
-// Windows tells what runs in windows; panes are all panes of the windows asked
+// Windows says what runs in windows; panes are all panes of the windows asked
 // about.
-func (s *Service) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, error) {
-	t, err := s.testimony(ctx)
+func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, error) {
+	e, err := s.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look into windows: %w", err)
 	}
-	c := s.scene(t.table, s.Store.Shared())
-	c.now, _ = c.Processes.Moment()
-	c.panes = panes
-	writers := c.describe(session.Record{}, proven(s.weigh(t, t.mentioned()...)))
+	e.judge(e.mentioned()...)
+	e.now, _ = s.Processes.Moment()
+	e.panes, e.around = panes, true
+	writers := e.Describe(ctx, session.Record{}, slices.DeleteFunc(e.Verdicts, func(v process.Verdict) bool {
+		return v.Writer != process.Yes || prints(v.Process.Args) // nobody sits before one that prints
+	}))
 	var windows []Window
 	for _, p := range panes {
 		if slices.ContainsFunc(windows, func(w Window) bool { return w.Pane.Window == p.Window }) {
 			continue
 		}
-		windows = append(windows, Window{Pane: p, Ours: s.ours(p), Agent: agentIn(p.Window, writers)})
+		windows = append(windows, Window{Pane: p, Ours: s.Ours(p), Agent: agentIn(p.Window, writers)})
 	}
-	others := c.beside(windows)
+	others := e.beside(windows)
 	for i, w := range windows {
 		windows[i].Others = others[w.Pane.Window]
 	}
@@ -62,31 +64,21 @@ func agentIn(window tmux.WindowID, writers []Writer) (agent *Writer) {
 }
 
 // mentioned are all conversations that anything speaks of.
-func (t testimony) mentioned() (ids []uuid.UUID) {
-	seen := map[uuid.UUID]bool{uuid.Nil: true}
+func (e *Evidence) mentioned() (ids []uuid.UUID) {
 	add := func(id uuid.UUID) {
-		if !seen[id] {
-			seen[id] = true
+		if id != uuid.Nil && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	for _, claim := range t.claims {
+	for _, claim := range e.claims {
 		add(claim.SessionID)
 	}
-	for _, p := range t.table.Processes {
+	for _, p := range e.Table.Processes {
 		if id, ok := claudeflags.Session(p.Args); ok {
 			add(id)
 		}
 	}
 	return ids
-}
-
-// proven are the verdicts on processes that write for certain, and with a person
-// before them.
-func proven(all evidence) []process.Verdict {
-	return slices.DeleteFunc(all.verdicts, func(v process.Verdict) bool {
-		return v.Writer != process.Yes || prints(v.Process.Args)
-	})
 }
 
 // prints says whether a claude was started to print one answer. The value of
@@ -101,10 +93,10 @@ func prints(args []string) bool {
 
 // beside are the processes in windows: below their panes, or in their terminals.
 // The pid of a dead pane may be anybody's.
-func (c *scene) beside(windows []Window) map[tmux.WindowID][]process.Process {
+func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process {
 	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
-	for _, pane := range c.panes {
-		if p, ok := c.table.Find(pane.PID); ok && !pane.Dead {
+	for _, pane := range e.panes {
+		if p, ok := e.Table.Find(pane.PID); ok && !pane.Dead {
 			below[p.PID] = pane.Window
 			inside[p.TTY] = pane.Window
 		}
@@ -117,10 +109,10 @@ func (c *scene) beside(windows []Window) map[tmux.WindowID][]process.Process {
 		}
 	}
 	found := map[tmux.WindowID][]process.Process{}
-	for _, p := range c.table.Processes {
+	for _, p := range e.Table.Processes {
 		window, in := inside[p.TTY]
 		ofAgent := false
-		for _, above := range append([]process.Process{p}, c.table.Ancestors(p.PID)...) {
+		for _, above := range append([]process.Process{p}, e.Table.Ancestors(p.PID)...) {
 			ofAgent = ofAgent || agents[above.Identity]
 			if w, ok := below[above.PID]; ok && !in {
 				window, in = w, true

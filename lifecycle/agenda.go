@@ -1,0 +1,151 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/pause"
+	"ccbot/internal/process"
+)
+
+// agenda is what a Service has to do next. Run does it.
+type agenda struct {
+	wakes chan struct{} // one slot: something is pending
+
+	mu      sync.Mutex
+	pending map[uuid.UUID]bool // sessions to step
+	busy    map[uuid.UUID]bool // sessions that are stepped, or must not be
+	timers  map[uuid.UUID]*time.Timer
+	watched map[process.Identity]bool
+	waits   []watch                     // agents to watch once Run runs
+	held    map[uuid.UUID]chan struct{} // one slot for each conversation that was resumed or adopted
+
+	strangers errand[int]       // pids whose presence file changed and that are no agent of ours
+	gits      errand[uuid.UUID] // sessions whose repository is to be looked at
+}
+
+// watch is an agent whose end wakes its session.
+type watch struct {
+	session uuid.UUID
+	agent   process.Identity
+}
+
+// errand is a look at several things. What is wanted during one look waits for the
+// next.
+type errand[K comparable] struct {
+	wanted  map[K]bool
+	looking bool
+}
+
+func newAgenda() *agenda {
+	return &agenda{wakes: make(chan struct{}, 1), pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
+		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool), held: make(map[uuid.UUID]chan struct{}),
+		strangers: errand[int]{wanted: make(map[int]bool)}, gits: errand[uuid.UUID]{wanted: make(map[uuid.UUID]bool)}}
+}
+
+// note changes the agenda, and has Run look at it.
+func (a *agenda) note(change func()) {
+	a.mu.Lock()
+	change()
+	a.mu.Unlock()
+	pause.Poke(a.wakes)
+}
+
+// wake asks for a step of a session: something about it may have changed.
+func (a *agenda) wake(id uuid.UUID) { a.note(func() { a.pending[id] = true }) }
+
+// lookAt asks whether a process has come to a conversation that is not its own.
+func (a *agenda) lookAt(pid int) { a.note(func() { a.strangers.wanted[pid] = true }) }
+
+// wantGit asks for a look at a session's repository. It is not made on the
+// session's worker: in a large tree it takes seconds, and prompts would wait.
+func (a *agenda) wantGit(id uuid.UUID) { a.note(func() { a.gits.wanted[id] = true }) }
+
+// watch has an agent watched. Once more is nothing.
+func (a *agenda) watch(w watch) {
+	a.note(func() {
+		if !a.watched[w.agent] {
+			a.watched[w.agent] = true
+			a.waits = append(a.waits, w)
+		}
+	})
+}
+
+// holdSteps keeps a session from being stepped until it is called back.
+func (a *agenda) holdSteps(id uuid.UUID) (release func()) {
+	a.note(func() { a.busy[id] = true })
+	return func() { a.note(func() { delete(a.busy, id) }) }
+}
+
+// take gives what is due: sessions to step that no step is running for, agents to
+// watch, and what is to be looked at unless such a look is under way.
+func (a *agenda) take() (steps []uuid.UUID, watches []watch, strangers []int, gits []uuid.UUID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.pending {
+		if !a.busy[id] {
+			delete(a.pending, id)
+			a.busy[id] = true
+			steps = append(steps, id)
+		}
+	}
+	watches, a.waits = a.waits, nil
+	return steps, watches, a.strangers.take(), a.gits.take()
+}
+
+func (e *errand[K]) take() []K {
+	if e.looking || len(e.wanted) == 0 {
+		return nil
+	}
+	e.looking = true
+	defer clear(e.wanted)
+	return slices.Collect(maps.Keys(e.wanted))
+}
+
+// stepped notes that a step was taken. The next comes after again; 0: when
+// something asks for it.
+func (a *agenda) stepped(id uuid.UUID, again time.Duration) {
+	a.note(func() {
+		delete(a.busy, id)
+		if t := a.timers[id]; t != nil {
+			t.Stop()
+			delete(a.timers, id)
+		}
+		if again > 0 {
+			a.timers[id] = time.AfterFunc(again, func() { a.wake(id) })
+		}
+	})
+}
+
+func (a *agenda) stopTimers() {
+	a.note(func() {
+		for _, t := range a.timers {
+			t.Stop()
+		}
+	})
+}
+
+// holdConversation keeps a conversation to one turn at a time, from the look at
+// who writes it until a new agent of it is bound: two records may have the same
+// one.
+func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (release func(), err error) {
+	a.mu.Lock()
+	slot, ok := a.held[claudeID]
+	if !ok {
+		slot = make(chan struct{}, 1)
+		a.held[claudeID] = slot
+	}
+	a.mu.Unlock()
+	select {
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for conversation %s: %w", claudeID, ctx.Err())
+	}
+}

@@ -1,0 +1,66 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+)
+
+// Above is the agent that a process runs below.
+type Above struct {
+	Agent   process.Identity
+	Session uuid.UUID // of the agent's record; Nil: it is no record's
+	Found   bool      // false: there is no agent
+}
+
+// AgentAbove says below which agent a process runs. chain is the process, its
+// parent and so on, each proven from the kernel. The nearest agent counts: one
+// that is bound to a record of ours that is live or not cleaned up, or that has a presence file in
+// our Claude Code's folder. Another claude, such as a developer's own elsewhere,
+// is none. With an error it is unknown.
+func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
+	bound := make(map[process.Identity]uuid.UUID)
+	for _, r := range s.Records.Shared() {
+		if agent := r.Agent(); !r.State.Over() && agent.Valid() {
+			bound[agent] = r.ID
+		}
+	}
+	for _, p := range chain {
+		if id, ok := bound[p.Identity]; ok {
+			return Above{Agent: p.Identity, Session: id, Found: true}, nil
+		}
+		switch f, err := s.Presences.Read(ctx, p.PID); {
+		case err == nil && f.ProcStart == p.Start:
+			return Above{Agent: p.Identity, Found: true}, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, err)
+		}
+	}
+	return Above{}, nil
+}
+
+// Line is a process and what is above it, nearest first. What cannot be read ends
+// it: that is another user's, and no agent of ours is above it.
+func (s *Sources) Line(pid int) (line []process.Process) {
+	for pid > 0 && len(line) < 64 { // the processes change under the walk
+		p, err := s.Processes.Inspect(pid)
+		if err != nil {
+			break
+		}
+		line, pid = append(line, p), p.PPID
+	}
+	return line
+}
+
+// RunsBelowAgent says whether a process runs below an agent, as a nested agent does
+// that a tool call has started.
+func (s *Sources) RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error) {
+	line := s.Line(id.PID)
+	above, err := s.AgentAbove(ctx, line[min(1, len(line)):])
+	return above.Found, err
+}

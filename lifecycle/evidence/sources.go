@@ -1,0 +1,207 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/hooks"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// ErrUnreadable means that it cannot be seen who writes a conversation.
+var ErrUnreadable = errors.New("look for writers")
+
+// Contradiction is how long two pieces of evidence may contradict each other:
+// /clear and /resume reach the presence file and the hooks one after the other.
+const Contradiction = 2 * time.Second
+
+// Sources are what evidence is read from.
+type Sources struct {
+	Instance  string // random id of this ccbot, part of every window's tag
+	Command   string // Claude Code: a name on PATH or a path
+	Records   Records
+	Processes Processes
+	Presences Presences
+	Bindings  func() ([]hookwire.Binding, []error)           // hooks' notes of who runs where
+	Panes     func(ctx context.Context) ([]tmux.Pane, error) // only to show where a writer runs
+	Log       *slog.Logger
+}
+
+// Records are all sessions, which must not be changed.
+type Records interface{ Shared() []session.Record }
+
+// Processes reads the process table.
+type Processes interface {
+	Self() process.Identity
+	// Moment is now on the kernel's clock.
+	Moment() (process.Moment, error)
+	Inspect(pid int) (process.Process, error)
+	Snapshot(ctx context.Context) (process.Snapshot, error)
+	Liveness(id process.Identity) process.Liveness
+}
+
+// Presences reads Claude Code's own presence files.
+type Presences interface {
+	Read(ctx context.Context, pid int) (presence.File, error)
+	List(ctx context.Context) ([]presence.File, []error)
+}
+
+// Settled reads who writes a conversation, or may. Where the evidence contradicts
+// itself it is read again for a moment.
+func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, error) {
+	const tries = 8
+	for try := 0; ; try++ {
+		e, err := s.Read(ctx, claudeID)
+		contradicts := func(v process.Verdict) bool { return v.Writer == process.Maybe }
+		if err != nil || try == tries || !slices.ContainsFunc(e.Verdicts, contradicts) {
+			return e, err
+		}
+		if err := pause.For(ctx, Contradiction/tries); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Read takes one reading of who writes some conversations, or may.
+func (s *Sources) Read(ctx context.Context, claudeIDs ...uuid.UUID) (*Evidence, error) {
+	e, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.judge(claudeIDs...)
+	return e, nil
+}
+
+// read reads everything once. Evidence that cannot be read is no evidence of
+// absence: its process may be a writer.
+func (s *Sources) read(ctx context.Context) (*Evidence, error) {
+	table, err := s.Processes.Snapshot(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	e := s.Of(table)
+	if err = e.readPresences(ctx); err == nil {
+		err = e.readBindings()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return e, nil
+}
+
+// Of is the evidence of a process table alone: it says what protects a process.
+func (s *Sources) Of(table process.Snapshot) *Evidence {
+	e := &Evidence{Table: table, from: s, records: s.Records.Shared(), bound: make(map[process.Identity][]session.Record)}
+	e.agents = s.agents(e.records)
+	e.guards = process.StandardGuards(s.Processes.Self(), e.agents)
+	for _, r := range e.records {
+		if r.Binding != nil {
+			e.bound[r.Binding.Agent] = append(e.bound[r.Binding.Agent], r)
+		}
+	}
+	return e
+}
+
+// agents are the names of Claude Code's command, and the programs that agents of
+// ours were seen to be.
+func (s *Sources) agents(records []session.Record) process.AgentNames {
+	names := process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
+	for _, r := range records {
+		if r.Exe != "" && !slices.Contains(names.Exes, r.Exe) {
+			names.Exes = append(names.Exes, r.Exe)
+		}
+	}
+	return names
+}
+
+// Tag is the mark that a window of the session carries.
+func (s *Sources) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
+
+// Ours says whether a window carries this instance's tag.
+func (s *Sources) Ours(p tmux.Pane) bool { return strings.HasPrefix(p.Tag, s.Instance+"/") }
+
+// Living are those that are not proven gone. What ended before it could be
+// identified names nobody.
+func (s *Sources) Living(who []process.Identity) []process.Identity {
+	return slices.DeleteFunc(slices.Clone(who), func(id process.Identity) bool {
+		return !id.Valid() || s.Processes.Liveness(id) == process.Gone
+	})
+}
+
+// readPresences takes what presence files say. A file of a process that is gone,
+// or of an earlier bearer of its pid, matches nothing in the table. An error is of
+// the folder: then nothing is known of anybody.
+func (e *Evidence) readPresences(ctx context.Context) error {
+	files, errs := e.from.Presences.List(ctx)
+	for _, f := range files {
+		if p, ok := e.Table.Find(f.PID); ok {
+			id := process.Identity{PID: f.PID, Start: f.ProcStart, Boot: p.Boot}
+			e.claims = append(e.claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
+		}
+	}
+	for _, err := range errs {
+		unreadable := (*presence.FileError)(nil)
+		if !errors.As(err, &unreadable) {
+			return err
+		}
+		if e.maybeAgent(unreadable.PID) { // else it is of an earlier bearer of the pid, or of another machine's process
+			e.doubt(unreadable.PID, process.SourcePresence, err)
+		}
+	}
+	return nil
+}
+
+// readBindings takes what hooks recorded.
+func (e *Evidence) readBindings() error {
+	bindings, errs := e.from.Bindings()
+	for _, b := range bindings {
+		id, err := uuid.Parse(b.SessionID)
+		if err != nil {
+			errs = append(errs, &hooks.BindingError{Name: b.Name(), PID: b.PID, Start: b.Start, Boot: b.Boot, Err: err})
+			continue
+		}
+		e.claims = append(e.claims, process.Claim{SessionID: id, Source: process.SourceHook,
+			Process: process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}})
+	}
+	for _, err := range errs {
+		unreadable := (*hooks.BindingError)(nil)
+		if !errors.As(err, &unreadable) {
+			return err
+		}
+		if p, ok := e.Table.Find(unreadable.PID); ok && p.Start == unreadable.Start && p.Boot == unreadable.Boot {
+			e.doubt(unreadable.PID, process.SourceHook, err)
+		}
+	}
+	return nil
+}
+
+// doubt notes that what is said of a process cannot be read.
+func (e *Evidence) doubt(pid int, source process.Source, err error) {
+	e.from.Log.Warn("evidence_unreadable", "error", err.Error())
+	e.doubts = append(e.doubts, process.Claim{Process: process.Identity{PID: pid}, Source: source})
+}
+
+// maybeAgent says whether the process that has a pid now is an agent.
+func (e *Evidence) maybeAgent(pid int) bool {
+	p, ok := e.Table.Find(pid)
+	if !ok {
+		return false
+	}
+	if seen, err := e.from.Processes.Inspect(pid); err == nil && seen.Identity == p.Identity {
+		p = seen // with its executable
+	}
+	return process.IsAgent(p, e.agents)
+}

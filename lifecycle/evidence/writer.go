@@ -1,0 +1,148 @@
+package evidence
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Reasons to leave a process alone beside those of package process.
+const (
+	ReasonOtherAgent = "other_agent" // the bound agent of another session
+	ReasonUnclear    = "unclear"     // the evidence contradicts itself
+)
+
+// Writer is a process that writes a session's conversation, or may, as a person
+// is shown it.
+type Writer struct {
+	process.Process           // with Cwd where it may be read
+	ClaudeSessionID uuid.UUID // the conversation
+	Age             time.Duration
+	Proven          bool
+	Source          process.Source // of the evidence that decided
+	Why             string         // English, for the log
+	Standing        Standing
+	Spared          string // reason why no tap ends it; empty: a tap may
+	Session         string // name of the session whose bound agent it is; empty: of none
+	Pane            tmux.Pane
+	InTmux          bool // Pane, on ccbot's tmux server, is where it runs in the foreground
+}
+
+// Endable says whether a person may have it ended: it is proven, and nothing
+// protects it.
+func (w Writer) Endable() bool { return w.Proven && w.Spared == "" }
+
+// Adoptable says whether ccbot can take it over in the terminal where it runs.
+// What no archive could end is not adopted.
+func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
+
+// Writers are the processes that write the session's conversation at this
+// moment, or may, apart from its own agent.
+func (s *Sources) Writers(ctx context.Context, r session.Record) ([]Writer, error) {
+	e, err := s.Settled(ctx, r.ClaudeSessionID)
+	if err != nil {
+		return nil, err
+	}
+	return e.Writers(ctx, r), nil
+}
+
+// Writers are all who keep the session from having its conversation to itself.
+func (e *Evidence) Writers(ctx context.Context, r session.Record) []Writer {
+	found := e.known(ctx, r)
+	return append(found, e.elsewhere(r, found)...)
+}
+
+// known are the writers of a session's conversation that there is evidence of.
+func (e *Evidence) known(ctx context.Context, r session.Record) []Writer {
+	return append(e.Describe(ctx, r, e.Strangers(r)), e.unended(r)...)
+}
+
+// Describe shows who some processes are to a session.
+func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []process.Verdict) (all []Writer) {
+	if len(verdicts) > 0 {
+		e.lookAround(ctx)
+	}
+	for _, v := range verdicts {
+		seen := v.Process
+		one := Writer{Process: seen, ClaudeSessionID: v.SessionID, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
+			Standing: StandingOf(r, v), Session: e.agentOf(r.ID, seen)}
+		one.Age, _ = seen.Age(e.now)
+		if p, err := e.from.Processes.Inspect(seen.PID); err == nil && p.Identity == seen.Identity {
+			one.Cwd, seen = p.Cwd, p // with its executable, which a scan leaves out
+		}
+		if spare := e.SparedBy(r.ID, seen); spare != nil {
+			one.Spared = spare.Reason
+		}
+		one.Pane, one.InTmux = paneOf(e.Table, v.Process, e.panes)
+		one.InTmux = one.InTmux && (one.Pane.Tag == "" || e.from.Ours(one.Pane)) // else its window is another ccbot's
+		all = append(all, one)
+	}
+	return all
+}
+
+// unended are agents that a record bound earlier and that are not proven gone.
+// Nothing else says that they write the conversation; but they did.
+func (e *Evidence) unended(r session.Record) (left []Writer) {
+	for _, id := range e.from.Living(r.Bound) {
+		one := Writer{Process: process.Process{Identity: id}, ClaudeSessionID: r.ClaudeSessionID, Standing: Leftover,
+			Why: "the record bound it, and it is not proven gone"}
+		if p, err := e.from.Processes.Inspect(id.PID); err == nil && p.Identity == id {
+			one.Process = p
+		}
+		judged := slices.ContainsFunc(e.Verdicts, func(v process.Verdict) bool {
+			return v.SessionID == r.ClaudeSessionID && v.Process.Identity == id
+		})
+		own := r.Binding != nil && r.Binding.Agent == id
+		if !judged && !own && e.agentOf(r.ID, one.Process) == "" {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
+// elsewhere are the open sessions that have the same conversation, as far as
+// their agents are not among those known: one that has just been started shows
+// nothing yet.
+func (e *Evidence) elsewhere(of session.Record, known []Writer) (left []Writer) {
+	for _, r := range e.records {
+		if r.ID == of.ID || !r.State.Live() || r.ClaudeSessionID != of.ClaudeSessionID {
+			continue
+		}
+		one := Writer{ClaudeSessionID: r.ClaudeSessionID, Proven: true, Standing: Second, Spared: ReasonOtherAgent, Session: r.Name, Why: "the agent of another session"}
+		if r.Binding != nil {
+			one.Process = process.Process{Identity: r.Binding.Agent}
+		}
+		if !slices.ContainsFunc(known, func(k Writer) bool { return k.Identity == one.Identity }) {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
+// paneOf finds the pane in which the process runs in the foreground: the pane of
+// the nearest ancestor that shares its terminal. One that runs in a terminal
+// inside the pane (another tmux, script) or in the background is in none, and
+// neither is one that tmux calls by the shell's own name: whether the shell is in
+// front could not be told before a key.
+func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.Pane, bool) {
+	if p.TTY == 0 || p.PGID != p.Foreground {
+		return tmux.Pane{}, false
+	}
+	for _, above := range append([]process.Process{p}, table.Ancestors(p.PID)...) {
+		if above.TTY != p.TTY {
+			break
+		}
+		for _, pane := range panes {
+			if pane.PID == above.PID && !pane.Dead {
+				return pane, above.PID == p.PID || pane.Command != above.Comm
+			}
+		}
+	}
+	return tmux.Pane{}, false
+}
