@@ -60,7 +60,7 @@ func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
 		}
 		now := silence{active: s.Look.Active, at: s.At}
 		if before, ok := i.silences[s.Record.ID]; ok && before.active.Equal(now.active) {
-			now.length = before.length + min(s.At-before.at, 2*Interval(after))
+			now.length = before.length + min(s.At-before.at, 2*interval(after))
 		}
 		next.silences[s.Record.ID] = now
 		if after > 0 && now.length >= after {
@@ -70,8 +70,8 @@ func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
 	return next, due
 }
 
-// Interval is the time between two sweeps: short enough for a session to go
+// interval is the time between two sweeps: short enough for a session to go
 // about when its time is over, and no more often.
-func Interval(after time.Duration) time.Duration {
+func interval(after time.Duration) time.Duration {
 	return min(max(after/12, time.Second), 10*time.Minute)
 }

@@ -171,7 +171,7 @@ func TestInterval(t *testing.T) {
 		{"a second", time.Second, time.Second},
 		{"none", 0, time.Second},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Interval(tt.after)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, interval(tt.after)) })
 	}
 }
 
@@ -228,14 +228,14 @@ func TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime(t *testing.T) {
 				require.Empty(t, due)
 				looks = append(looks, glance{at: clock, active: s.Look.Active})
 			case "wait":
-				step := time.Duration(rapid.Int64Range(0, int64(3*Interval(after))).Draw(t, "step"))
+				step := time.Duration(rapid.Int64Range(0, int64(3*interval(after))).Draw(t, "step"))
 				clock, wall = clock+step, wall.Add(step)
 			}
 			s := at(id, clock, func(s *Seen) { s.Look.Active = active })
 			var due []Due
 			idle, due = idle.Sweep(after, []Seen{s})
 			looks = append(looks, glance{at: clock, active: active, quiet: true})
-			length := vouched(looks, 2*Interval(after))
+			length := vouched(looks, 2*interval(after))
 			require.Equal(t, length >= after, len(due) == 1, "seen quiet for %s of %s", length, after)
 			if len(due) == 1 {
 				first := looks[0].at

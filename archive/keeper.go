@@ -91,7 +91,7 @@ func (k *Keeper) interval() time.Duration {
 	if k.IdleAfter <= 0 {
 		return purgeEvery
 	}
-	return Interval(k.IdleAfter)
+	return interval(k.IdleAfter)
 }
 
 // sweep looks at every running session and archives those that are due.

@@ -20,8 +20,8 @@ import (
 
 // Sentinels of SettingsFile. Nothing was changed then.
 var (
-	ErrSettingsBusy    = errors.New("somebody else is changing the file; try again")
-	ErrSettingsForeign = errors.New("not a file that ccbot edits") // what it is follows
+	errSettingsBusy    = errors.New("somebody else is changing the file; try again")
+	errSettingsForeign = errors.New("not a file that ccbot edits") // what it is follows
 )
 
 // settingsName is the file that Claude Code reads in its configuration folder.
@@ -56,7 +56,7 @@ func (s SettingsFile) Read() ([]byte, error) {
 	return now.data, nil
 }
 
-// Writable says why Edit would not write the file; ErrSettingsForeign. A folder that takes no file shows only then.
+// Writable says why Edit would not write the file; errSettingsForeign. A folder that takes no file shows only then.
 func (s SettingsFile) Writable() error {
 	now, err := takeSnapshot(s.Path)
 	if err == nil {
@@ -74,7 +74,7 @@ func (s SettingsFile) Writable() error {
 func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, err error) {
 	for range editTries {
 		backup, err = s.editOnce(edit)
-		if !errors.Is(err, ErrSettingsBusy) {
+		if !errors.Is(err, errSettingsBusy) {
 			break
 		}
 	}
@@ -143,7 +143,7 @@ func (s SettingsFile) replace(target string, old snapshot, data []byte) error {
 		return err
 	}
 	if again != target || !now.same(old) {
-		return ErrSettingsBusy
+		return errSettingsBusy
 	}
 	return pending.CloseAtomicallyReplace()
 }
@@ -171,7 +171,7 @@ func takeSnapshot(path string) (snapshot, error) {
 		return snapshot{}, nameless(err)
 	}
 	if what := oddity(info); what != "" {
-		return snapshot{}, fmt.Errorf("%w: it is %s", ErrSettingsForeign, what)
+		return snapshot{}, fmt.Errorf("%w: it is %s", errSettingsForeign, what)
 	}
 	s := snapshot{exists: true, mode: info.Mode().Perm(), owner: ownfile.Owner(info)}
 	s.data, err = io.ReadAll(io.LimitReader(f, maxSettings))
@@ -210,9 +210,9 @@ func (s snapshot) same(as snapshot) bool {
 func (s snapshot) writable() error {
 	switch {
 	case s.mode&0o200 == 0:
-		return fmt.Errorf("%w: it is read-only", ErrSettingsForeign)
+		return fmt.Errorf("%w: it is read-only", errSettingsForeign)
 	case s.owner != os.Geteuid():
-		return fmt.Errorf("%w: it belongs to another user", ErrSettingsForeign)
+		return fmt.Errorf("%w: it belongs to another user", errSettingsForeign)
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (s SettingsFile) backup(old snapshot) (string, error) {
 	name := filepath.Join(filepath.Dir(s.Path), backupPrefix+at.Format(backupTime))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return "", ErrSettingsBusy
+		return "", errSettingsBusy
 	}
 	if err != nil {
 		return "", err

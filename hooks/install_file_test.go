@@ -170,18 +170,18 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 		want  error
 		says  string
 	}{
-		{"a folder", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, ErrSettingsForeign,
+		{"a folder", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, errSettingsForeign,
 			"not a file that ccbot edits: it is a directory"},
-		{"a pipe", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, ErrSettingsForeign,
+		{"a pipe", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, errSettingsForeign,
 			"not a file that ccbot edits: it is a pipe"},
-		{"read-only", func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte("x"), 0o400)) }, ErrSettingsForeign,
+		{"read-only", func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte("x"), 0o400)) }, errSettingsForeign,
 			"not a file that ccbot edits: it is read-only"},
 		{"links in a circle", func(t *testing.T, path string) { require.NoError(t, os.Symlink("settings.json", path)) }, syscall.ELOOP,
 			"too many levels of symbolic links"},
 		{"huge", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 			require.NoError(t, os.Truncate(path, maxSettings+1))
-		}, ErrSettingsForeign, "not a file that ccbot edits: it is larger than 16 MB"},
+		}, errSettingsForeign, "not a file that ccbot edits: it is larger than 16 MB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 			assert.Equal(t, []string{"settings.json"}, names(t, filepath.Dir(s.Path)))
 		})
 	}
-	assert.ErrorIs(t, snapshot{mode: 0o600, owner: os.Geteuid() + 1}.writable(), ErrSettingsForeign)
+	assert.ErrorIs(t, snapshot{mode: 0o600, owner: os.Geteuid() + 1}.writable(), errSettingsForeign)
 }
 
 // Somebody else writes between the read and the write: their words are not lost.
@@ -212,7 +212,7 @@ func TestP10_SettingsChangedMeanwhile(t *testing.T) {
 			"theirsx", 0o640, nil},
 		{"always", 1000, func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte(read(t, path)+"!"), 0o640))
-		}, "old!!!!!", 0o640, ErrSettingsBusy},
+		}, "old!!!!!", 0o640, errSettingsBusy},
 		{"removed", 1, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "x", 0o600, nil},
 		{"became a link", 1, func(t *testing.T, path string) {
 			require.NoError(t, os.Rename(path, path+".real"))

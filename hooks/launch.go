@@ -30,8 +30,8 @@ const (
 
 const launchFolder = "launch"
 
-// ErrNoHookBinary says that there is no executable ccbot-hook beside the program.
-var ErrNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
+// errNoHookBinary says that there is no executable ccbot-hook beside the program.
+var errNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
 
 // Launch is what the settings files of one ccbot have in common.
 type Launch struct {
@@ -39,7 +39,7 @@ type Launch struct {
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
 	ConfigDir  string // Claude Code's folder of the user's own settings; "" is none
-	// Version gives that of the installed Claude Code, for EventNames, and waits for nothing: the chat waits for a
+	// Version gives that of the installed Claude Code, for eventNames, and waits for nothing: the chat waits for a
 	// launch. nil: nobody knows.
 	Version func() string
 }
@@ -77,11 +77,11 @@ func (l Launch) Remove(recordID uuid.UUID) error {
 }
 
 // FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside what self is a link to.
-// ErrNoHookBinary when there is none that can be run.
+// errNoHookBinary when there is none that can be run.
 func FindHookBinary(self string) (string, error) {
 	self, err := filepath.Abs(self)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoHookBinary, err)
+		return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
 	}
 	beside := []string{self}
 	if real, err := filepath.EvalSymlinks(self); err == nil && real != self {
@@ -94,10 +94,10 @@ func FindHookBinary(self string) (string, error) {
 			return path, nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%w: %w", ErrNoHookBinary, err)
+			return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
 		}
 	}
-	return "", fmt.Errorf("%s: %w", filepath.Dir(self), ErrNoHookBinary)
+	return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
 }
 
 // The shape of Claude Code's settings file, as far as it is written here.
@@ -166,7 +166,7 @@ func (l Launch) settings(dir string) (settings, error) {
 	if l.Version != nil {
 		version = l.Version()
 	}
-	for _, name := range EventNames(version) {
+	for _, name := range eventNames(version) {
 		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
 			continue // nothing is asked
 		}

@@ -194,7 +194,7 @@ func TestEventNames(t *testing.T) {
 		{"very old", "1.0.61", []string{"UserPromptSubmit", "Stop"}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, EventNames(tt.version)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, eventNames(tt.version)) })
 	}
 }
 
@@ -207,10 +207,10 @@ func TestFindHookBinary(t *testing.T) {
 	hook := filepath.Join(dir, "ccbot-hook")
 
 	_, err := FindHookBinary(self)
-	require.ErrorIs(t, err, ErrNoHookBinary)
+	require.ErrorIs(t, err, errNoHookBinary)
 	require.NoError(t, os.WriteFile(hook, nil, 0o600))
 	_, err = FindHookBinary(self)
-	require.ErrorIs(t, err, ErrNoHookBinary, "it cannot be run")
+	require.ErrorIs(t, err, errNoHookBinary, "it cannot be run")
 	require.NoError(t, os.Chmod(hook, 0o700))
 
 	realHook, err := filepath.EvalSymlinks(hook)

@@ -29,9 +29,9 @@ func launchEvents() []launchEvent {
 // oldest is the version assumed where it is not known: the oldest one that ccbot was tried with.
 const oldest = "2.1.197"
 
-// EventNames lists the hook events that the given version of Claude Code ("2.1.328", also "2.1.328 (Claude Code)")
+// eventNames lists the hook events that the given version of Claude Code ("2.1.328", also "2.1.328 (Claude Code)")
 // knows and ccbot asks for. An unreadable or empty version counts as 2.1.197.
-func EventNames(version string) []string {
+func eventNames(version string) []string {
 	installed, ok := parseVersion(version)
 	if !ok {
 		installed, _ = parseVersion(oldest)

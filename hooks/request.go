@@ -10,21 +10,21 @@ import (
 	"ccbot/internal/process"
 )
 
-// ErrBadRequest is returned for an ask that cannot be put to a person.
-var ErrBadRequest = decisions.ErrBadRequest
+// errBadRequest is returned for an ask that cannot be put to a person.
+var errBadRequest = decisions.ErrBadRequest
 
 // Request is one PermissionRequest that a Claude Code process waits with. Its
 // terminal shows the same dialog meanwhile.
 type Request = decisions.Request
 
 // NewRequest makes the request of an ask. Who asks (session, agent, hook) is what the kernel said about the socket's
-// peer, never what the ask says. ErrBadRequest when something that is needed is missing or makes no sense.
+// peer, never what the ask says. errBadRequest when something that is needed is missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
-		return Request{}, fmt.Errorf("session id: %w: %w", ErrBadRequest, err)
+		return Request{}, fmt.Errorf("session id: %w: %w", errBadRequest, err)
 	}
 	if !agent.Valid() || !hook.Valid() {
-		return Request{}, fmt.Errorf("process: %w", ErrBadRequest)
+		return Request{}, fmt.Errorf("process: %w", errBadRequest)
 	}
 	q := Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),

@@ -59,7 +59,7 @@ func TestNewRequest(t *testing.T) {
 				tt.change(&a, &agent, &hook, &session)
 			}
 			_, err := NewRequest(tt.id, session, agent, hook, a)
-			assert.ErrorIs(t, err, ErrBadRequest)
+			assert.ErrorIs(t, err, errBadRequest)
 		})
 	}
 }

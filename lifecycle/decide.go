@@ -11,63 +11,63 @@ import (
 
 // Times that a life is paced by. None of them ends anything.
 const (
-	PresenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
+	presenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
 	StartNotice   = 10 * time.Second // an agent that is not ready after this is told
-	QueueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
+	queueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
 	stillFor      = 2 * time.Second  // an idle agent whose box stays the same this long has nothing left to do with it
-	EnterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
+	enterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
 	repeatWait    = 10 * time.Second // a terminal on a busy machine may take that long to draw a paste
-	ProofWait     = 20 * time.Second // no proof after this: the person decides
+	proofWait     = 20 * time.Second // no proof after this: the person decides
 	markFor       = 10 * time.Minute // what was typed before that is not acted on by itself
 	maxEnters     = 3
 )
 
-// Act is what a step does.
-type Act int
+// act is what a step does.
+type act int
 
 const (
-	ActNothing    Act = iota
-	ActReady          // starting or restoring → running
-	ActNotReport      // tell that the agent is not ready yet
-	ActDialog         // tell what the terminal asks
-	ActHold           // tell why the head prompt waits
-	ActType           // type the head prompt
-	ActClear          // empty the box of our own pasted text, then hold
-	ActEnter          // Enter was lost: press it once more
-	ActProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
-	ActSettle         // look for all that is known of a typed prompt, and decide by that
-	ActRepeat         // the box is empty, and Enter was never pressed: paste anew
-	ActTakeBack       // our own Esc has put it back into the box: take it out, and ask
-	ActUnproven       // no proof: tell, and let the person decide
-	ActConclude       // the agent ended by itself
-	ActLost           // the pane went away without us
-	ActFinishStop     // an archive was interrupted: finish it
-	ActRetry          // a cleanup failed: try again
-	ActTidy           // nothing else to do: end what killed processes left running
+	actNothing    act = iota
+	actReady          // starting or restoring → running
+	actNotReport      // tell that the agent is not ready yet
+	actDialog         // tell what the terminal asks
+	actHold           // tell why the head prompt waits
+	actType           // type the head prompt
+	actClear          // empty the box of our own pasted text, then hold
+	actEnter          // Enter was lost: press it once more
+	actProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
+	actSettle         // look for all that is known of a typed prompt, and decide by that
+	actRepeat         // the box is empty, and Enter was never pressed: paste anew
+	actTakeBack       // our own Esc has put it back into the box: take it out, and ask
+	actUnproven       // no proof: tell, and let the person decide
+	actConclude       // the agent ended by itself
+	actLost           // the pane went away without us
+	actFinishStop     // an archive was interrupted: finish it
+	actRetry          // a cleanup failed: try again
+	actTidy           // nothing else to do: end what killed processes left running
 )
 
-// Decision is one act, with the reason for waiting where it is ActHold, and
+// decision is one act, with the reason for waiting where it is actHold, and
 // when to look again at the latest; 0 means that only news wakes the session.
-type Decision struct {
-	Act   Act
+type decision struct {
+	Act   act
 	Why   news.Wait
 	Again time.Duration
 }
 
 // decide is the whole of a session's behaviour between two looks at the world.
 // head is the prompt to type next, nil when none waits. It is pure.
-func decide(r session.Record, v View, head *Prompt) Decision {
+func decide(r session.Record, v View, head *Prompt) decision {
 	return decideTidy(r, v.Now, head, decideLife(r, v, head))
 }
 
-func decideLife(r session.Record, v View, head *Prompt) Decision {
+func decideLife(r session.Record, v View, head *Prompt) decision {
 	switch {
 	case r.State == session.Stopping:
-		return Decision{Act: ActFinishStop}
+		return decision{Act: actFinishStop}
 	case r.State == session.CleanupFailed:
 		return decideRetry(r, v.Now)
 	case !r.State.Open():
-		return Decision{}
+		return decision{}
 	}
 	if d, over := decideEnd(r, v); over {
 		return d
@@ -79,10 +79,10 @@ func decideLife(r session.Record, v View, head *Prompt) Decision {
 		return decideDialog(r, v, head)
 	}
 	if head == nil && v.Agent == process.Gone {
-		return Decision{Again: 2 * time.Second} // the kernel tells of an end before tmux does
+		return decision{Again: 2 * time.Second} // the kernel tells of an end before tmux does
 	}
 	if head == nil {
-		return Decision{}
+		return decision{}
 	}
 	if head.State == Typing {
 		return decideTyping(v, head, !r.ReportsAt.IsZero())
@@ -91,15 +91,15 @@ func decideLife(r session.Record, v View, head *Prompt) Decision {
 }
 
 // decideRetry tries a cleanup again when its time has come.
-func decideRetry(r session.Record, now time.Time) Decision {
+func decideRetry(r session.Record, now time.Time) decision {
 	if r.Cleanup == nil {
-		return Decision{Act: ActRetry, Again: soon} // a file that was edited
+		return decision{Act: actRetry, Again: soon} // a file that was edited
 	}
 	wait := min(r.Cleanup.NotBefore.Sub(now), retryAfter(r.Cleanup.Attempts)) // the wall clock may have been ahead then
 	if wait > 0 {
-		return Decision{Again: wait}
+		return decision{Again: wait}
 	}
-	return Decision{Act: ActRetry, Again: soon}
+	return decision{Act: actRetry, Again: soon}
 }
 
 // tidyPace is the pause between two looks at what killed processes left running.
@@ -108,16 +108,16 @@ const tidyPace = time.Minute
 // decideTidy takes a moment in which nothing else is to do to end what killed
 // processes left running. It is paced by the record's date, because a try may
 // take long and ends with a save. A stop and its retries do it themselves.
-func decideTidy(r session.Record, now time.Time, head *Prompt, d Decision) Decision {
+func decideTidy(r session.Record, now time.Time, head *Prompt, d decision) decision {
 	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
 		return d
 	}
-	told := d.Act == ActHold && head != nil && slices.Contains(head.Told, d.Why)
+	told := d.Act == actHold && head != nil && slices.Contains(head.Told, d.Why)
 	wait := tidyPace - now.Sub(r.UpdatedAt)
 	if wait <= 0 || wait > tidyPace { // or the clock was set back
 		wait = tidyPace
-		if d.Act == ActNothing || told {
-			d.Act, d.Why = ActTidy, ""
+		if d.Act == actNothing || told {
+			d.Act, d.Why = actTidy, ""
 		}
 	}
 	if d.Again == 0 || d.Again > wait {
@@ -129,32 +129,32 @@ func decideTidy(r session.Record, now time.Time, head *Prompt, d Decision) Decis
 // decideEnd says whether the session is over. A pane that tmux has forgotten
 // without an exit status is lost if it was ever ready; all else that ended is
 // concluded with what is known. An adopted pane is a person's, to close as well.
-func decideEnd(r session.Record, v View) (d Decision, over bool) {
+func decideEnd(r session.Record, v View) (d decision, over bool) {
 	switch {
 	case !v.ended():
-		return Decision{}, false
+		return decision{}, false
 	case v.Fate == PaneDead || v.Adopted || r.State != session.Running:
-		return Decision{Act: ActConclude}, true
+		return decision{Act: actConclude}, true
 	}
-	return Decision{Act: ActLost}, true
+	return decision{Act: actLost}, true
 }
 
 // decideStart waits for readiness: the agent reported in, is idle, shows an
 // empty prompt box and asks nothing.
-func decideStart(r session.Record, v View, head *Prompt) Decision {
+func decideStart(r session.Record, v View, head *Prompt) decision {
 	age := launchAge(&r, v.Now)
 	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported && v.Present || age >= PresenceGrace):
-		return Decision{Act: ActReady, Again: soon}
+	case v.TypeSafe() && (reported && v.Present || age >= presenceGrace):
+		return decision{Act: actReady, Again: soon}
 	case v.DialogOpen():
 		d := decideDialog(r, v, head)
 		d.Again = min(d.Again, backoff(age))
 		return d
 	case age >= StartNotice:
-		return Decision{Act: ActNotReport, Again: backoff(age)}
+		return decision{Act: actNotReport, Again: backoff(age)}
 	}
-	return Decision{Again: backoff(age)}
+	return decision{Again: backoff(age)}
 }
 
 // soon is the pace at which a screen is looked at that is about to change: the
@@ -169,30 +169,30 @@ func backoff(age time.Duration) time.Duration {
 
 // decideDialog tells what the terminal asks, unless the chat has the question as
 // a request of its own, or may have it in a moment.
-func decideDialog(r session.Record, v View, head *Prompt) Decision {
+func decideDialog(r session.Record, v View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
 	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
 	case answered && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
-		return Decision{Again: soon} // the screen still shows what was answered
+		return decision{Again: soon} // the screen still shows what was answered
 	case v.Screen.Dialog == nil && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
-		return Decision{Again: soon} // presence is a little ahead of the screen
+		return decision{Again: soon} // presence is a little ahead of the screen
 	case !held && opened(v, head):
-		return Decision{Act: ActProven, Again: soon}
+		return decision{Act: actProven, Again: soon}
 	case v.Relayed && held:
-		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow}
+		return decision{Act: actHold, Why: news.HeldDialog, Again: slow}
 	case v.Relayed:
-		return Decision{Again: slow}
+		return decision{Again: slow}
 	case wait > 0:
-		return Decision{Again: wait}
+		return decision{Again: wait}
 	case held:
-		return Decision{Act: ActDialog, Why: news.HeldDialog, Again: slow}
+		return decision{Act: actDialog, Why: news.HeldDialog, Again: slow}
 	}
-	if head.entered() && v.Now.Sub(head.Mark.At) < ProofWait {
-		return Decision{Act: ActDialog, Again: EnterRetry} // its proof may still come
+	if head.entered() && v.Now.Sub(head.Mark.At) < proofWait {
+		return decision{Act: actDialog, Again: enterRetry} // its proof may still come
 	}
-	return Decision{Act: ActDialog, Again: slow}
+	return decision{Act: actDialog, Again: slow}
 }
 
 // opened says whether a slash command was taken: after its Enter the page that
@@ -211,34 +211,34 @@ const slow = 30 * time.Second
 
 // decideTyping waits for the proof that a typed prompt arrived. Hook events bring it for prompts; here
 // the screen is asked whether a slash command was taken. All else is decideTyped's.
-func decideTyping(v View, p *Prompt, hooked bool) Decision {
+func decideTyping(v View, p *Prompt, hooked bool) decision {
 	if p.Mark == nil {
-		return Decision{Act: ActUnproven} // a file that was edited
+		return decision{Act: actUnproven} // a file that was edited
 	}
 	age := v.Now.Sub(p.Mark.At)
 	waited := min(age, v.Now.Sub(p.Since))
 	switch {
 	case p.Mark.Retreat && v.boxFree():
-		return Decision{Act: ActClear}
+		return decision{Act: actClear}
 	case p.Mark.Retreat && v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow}
-	case p.Mark.Retreat && age < ProofWait:
-		return Decision{Again: 5 * soon}
+		return decision{Act: actHold, Why: news.HeldDialog, Again: slow}
+	case p.Mark.Retreat && age < proofWait:
+		return decision{Again: 5 * soon}
 	case p.Mark.Retreat && v.Phase() == PhaseWorking:
-		return Decision{Act: ActHold, Why: news.Queued, Again: slow}
+		return decision{Act: actHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
-		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: slow}
+		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
-		return Decision{Act: ActProven}
+		return decision{Act: actProven}
 	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
-		return Decision{Again: max(soon, waited/2)} // a hook tells it in a moment
+		return decision{Again: max(soon, waited/2)} // a hook tells it in a moment
 	}
-	return Decision{Act: ActSettle}
+	return decision{Act: actSettle}
 }
 
-// Clues are what is known of a typed prompt beside what the terminal shows. The zero Clues say that
+// clues are what is known of a typed prompt beside what the terminal shows. The zero Clues say that
 // nothing speaks for its arrival, and nothing against typing on, apart from a person at the desk.
-type Clues struct {
+type clues struct {
 	Arrived bool   // a hook's event or a line of a transcript shows it: taken, or refused by a hook
 	Unheard bool   // events of hooks wait to be heard: its proof may be among them
 	Doubt   string // why neither Enter nor another paste may follow by itself; empty: nothing speaks against it
@@ -271,38 +271,38 @@ const (
 //	    it is empty, Enter never pressed, nobody there    paste anew, once, if ccbot died before it knew of a paste
 //	    it shows the text, and ccbot has pressed Esc      take it out: it was not carried out; the person decides
 //	something speaks against it, or no proof has come     the person decides
-func decideTyped(v View, p *Prompt, c Clues) Decision {
+func decideTyped(v View, p *Prompt, c clues) decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
 	empty := v.boxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
 	still := v.Present && v.boxFree() && v.Still >= stillFor // the screen alone does not prove an idle agent
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:
-		return Decision{Act: ActProven}
+		return decision{Act: actProven}
 	case c.Unheard && waited < markFor:
-		return Decision{Again: 2 * soon}
+		return decision{Again: 2 * soon}
 	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: news.HeldDialog, Again: holdPace} // what waits behind it is told
+		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // what waits behind it is told
 	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
-		return Decision{Again: holdPace}
+		return decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
-		return Decision{Act: ActEnter, Again: EnterRetry}
+		return decision{Act: actEnter, Again: enterRetry}
 	case still && c.Doubt == "" && shows && c.Quiet && c.Reported && p.Mark.Enters < maxEnters:
-		if wait := EnterRetry*time.Duration(p.Mark.Enters) - v.Now.Sub(p.Mark.At); wait > 0 {
-			return Decision{Again: wait}
+		if wait := enterRetry*time.Duration(p.Mark.Enters) - v.Now.Sub(p.Mark.At); wait > 0 {
+			return decision{Again: wait}
 		}
-		return Decision{Act: ActEnter, Again: EnterRetry}
+		return decision{Act: actEnter, Again: enterRetry}
 	case still && c.Doubt == "" && empty && c.Quiet && !c.Pasted && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
 		if waited < repeatWait {
-			return Decision{Again: repeatWait - waited}
+			return decision{Again: repeatWait - waited}
 		}
-		return Decision{Act: ActRepeat, Again: soon}
+		return decision{Act: actRepeat, Again: soon}
 	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
-		return Decision{Act: ActTakeBack}
-	case still && c.Doubt != "", waited >= ProofWait:
-		return Decision{Act: ActUnproven}
+		return decision{Act: actTakeBack}
+	case still && c.Doubt != "", waited >= proofWait:
+		return decision{Act: actUnproven}
 	}
-	return Decision{Again: soon + min(EnterRetry, max(waited, 0)/2)}
+	return decision{Again: soon + min(enterRetry, max(waited, 0)/2)}
 }
 
 // boxWithout says whether the living agent's box is seen, without the text: what
@@ -313,38 +313,38 @@ func boxWithout(v View, p *Prompt) bool {
 
 // decideHeld types when it is safe, and otherwise says what the prompt waits
 // for.
-func decideHeld(r session.Record, v View, p *Prompt) Decision {
+func decideHeld(r session.Record, v View, p *Prompt) decision {
 	waited := v.Now.Sub(p.Since)
 	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt)) // the screen is a little behind presence
 	switch {
-	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < QueueNotice:
-		return Decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
+	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < queueNotice:
+		return decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
-		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: slow}
+		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront(r, v):
-		return Decision{Act: ActType, Again: soon}
+		return decision{Act: actType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":
-		return Decision{Act: ActHold, Why: news.HeldDialog, Again: slow} // the work goes on when a person has answered
-	case v.Behind && waited >= QueueNotice: // whatever it says of itself: it may be stopped in a turn
-		return Decision{Act: ActHold, Why: news.HeldUnknown, Again: holdPace}
-	case v.Phase() == PhaseWorking && waited < QueueNotice:
-		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
+		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work goes on when a person has answered
+	case v.Behind && waited >= queueNotice: // whatever it says of itself: it may be stopped in a turn
+		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
+	case v.Phase() == PhaseWorking && waited < queueNotice:
+		return decision{Again: queueNotice - waited} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking && v.Present:
-		return Decision{Act: ActHold, Why: news.Queued} // presence tells the end of the turn
+		return decision{Act: actHold, Why: news.Queued} // presence tells the end of the turn
 	case v.Phase() == PhaseWorking:
-		return Decision{Act: ActHold, Why: news.Queued, Again: holdPace}
+		return decision{Act: actHold, Why: news.Queued, Again: holdPace}
 	case v.boxFree() && v.Screen.Box.Bash:
-		return Decision{Act: ActHold, Why: news.HeldBash, Again: holdPace}
+		return decision{Act: actHold, Why: news.HeldBash, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
-		return Decision{Again: stillFor - v.Still} // the screen may still show what was entered before
+		return decision{Again: stillFor - v.Still} // the screen may still show what was entered before
 	case v.boxFree() && p.literally(v.Screen.Box): // left there by a crash; a person's would be submitted as well
-		return Decision{Act: ActClear, Again: holdPace}
+		return decision{Act: actClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
-		return Decision{Act: ActHold, Why: news.HeldDraft, Again: holdPace}
-	case settled < QueueNotice:
-		return Decision{Again: 2 * soon} // idle by its own word, the screen follows
+		return decision{Act: actHold, Why: news.HeldDraft, Again: holdPace}
+	case settled < queueNotice:
+		return decision{Again: 2 * soon} // idle by its own word, the screen follows
 	}
-	return Decision{Act: ActHold, Why: news.HeldUnknown, Again: holdPace}
+	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 }
 
 // inFront says whether tmux sees the agent in front of the pane; else it would

@@ -83,60 +83,60 @@ func TestDecide(t *testing.T) {
 		r    session.Record
 		v    View
 		head *Prompt
-		act  Act
+		act  act
 		why  news.Wait
 	}{
-		{"ready", in(starting), free(), nil, ActReady, ""},
-		{"ready again", in(restoring), free(), nil, ActReady, ""},
-		{"not reported, young", in(starting, unreported, young(PresenceGrace-time.Millisecond)), free(), nil, ActNothing, ""},
-		{"not reported, presence says idle long enough", in(starting, unreported, young(PresenceGrace)), free(), nil, ActReady, ""},
-		{"starting, a dialog", in(starting), free(dialogOpen), nil, ActDialog, ""},
-		{"starting, presence waits", in(starting), free(status(presence.Waiting)), nil, ActDialog, ""},
-		{"starting, no box yet", in(starting), free(noBox), nil, ActNotReport, ""},
-		{"starting, a draft", in(starting), free(draft("x")), nil, ActNotReport, ""},
-		{"starting, silent", in(starting, unreported, young(StartNotice)), free(noBox), nil, ActNotReport, ""},
-		{"starting, silent but young", in(starting, unreported, young(StartNotice-time.Millisecond)), free(noBox), nil, ActNothing, ""},
-		{"starting does not type", in(starting), free(), heldPrompt(), ActReady, ""},
-		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(PaneDead)), nil, ActConclude, ""},
-		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(PaneGone)), nil, ActConclude, ""},
-		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, ActConclude, ""},
-		{"running, nothing to do", in(running), free(), nil, ActNothing, ""},
-		{"running, a dialog", in(running), free(dialogOpen), nil, ActDialog, ""},
-		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), ActDialog, news.HeldDialog},
-		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), ActDialog, ""},
-		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), ActDialog, news.HeldDialog},
-		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), ActConclude, ""},
-		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), ActLost, ""},
-		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, ActLost, ""},
-		{"running, process gone, pane not yet dead", in(running), free(alive(process.Gone)), heldPrompt(), ActNothing, ""},
-		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), ActNothing, ""},
-		{"held, free", in(running), free(), heldPrompt(), ActType, ""},
-		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, news.Queued},
-		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, bash mode", in(running), free(bashMode), heldPrompt(), ActHold, news.HeldBash},
-		{"held, a draft for a moment", in(running), free(draft("mine")), heldPrompt(), ActNothing, ""},
-		{"held, a draft", in(running), free(draft("mine"), rested), heldPrompt(), ActHold, news.HeldDraft},
-		{"held, scrolled", in(running), free(scrolled), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, unknown screen", in(running), free(noBox), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, no screen", in(running), free(blind), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, no presence file", in(running), free(noPresence), heldPrompt(), ActType, ""},
-		{"held, no presence file, a draft", in(running), free(noPresence, draft("mine"), rested), heldPrompt(), ActHold, news.HeldDraft},
-		{"held, no presence file, blind", in(running), free(noPresence, blind), heldPrompt(), ActHold, news.HeldUnknown},
-		{"held, presence overrules the screen", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, news.Queued},
-		{"typed, a hook will tell", in(running), free(status(presence.Busy)), typing(time.Second), ActNothing, ""},
-		{"typed, no hook has told", in(running), free(), typing(stillFor), ActSettle, ""},
-		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), ActSettle, ""},
-		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), ActSettle, ""},
-		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), ActUnproven, ""},
-		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), ActClear, ""},
-		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, news.Queued},
-		{"retreat, a subagent asks", in(running), free(draft(said), status(presence.Busy), asksBelow), typing(0, retreat), ActHold, news.HeldDialog},
-		{"command taken", in(running), free(), typing(time.Second, command), ActProven, ""},
-		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), ActNothing, ""},
-		{"command, still in the box", in(running), free(draft("/compact")), typing(EnterRetry, command), ActSettle, ""},
-		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), ActNothing, ""},
-		{"an interrupted stop", in(session.Stopping), View{}, nil, ActFinishStop, ""},
+		{"ready", in(starting), free(), nil, actReady, ""},
+		{"ready again", in(restoring), free(), nil, actReady, ""},
+		{"not reported, young", in(starting, unreported, young(presenceGrace-time.Millisecond)), free(), nil, actNothing, ""},
+		{"not reported, presence says idle long enough", in(starting, unreported, young(presenceGrace)), free(), nil, actReady, ""},
+		{"starting, a dialog", in(starting), free(dialogOpen), nil, actDialog, ""},
+		{"starting, presence waits", in(starting), free(status(presence.Waiting)), nil, actDialog, ""},
+		{"starting, no box yet", in(starting), free(noBox), nil, actNotReport, ""},
+		{"starting, a draft", in(starting), free(draft("x")), nil, actNotReport, ""},
+		{"starting, silent", in(starting, unreported, young(StartNotice)), free(noBox), nil, actNotReport, ""},
+		{"starting, silent but young", in(starting, unreported, young(StartNotice-time.Millisecond)), free(noBox), nil, actNothing, ""},
+		{"starting does not type", in(starting), free(), heldPrompt(), actReady, ""},
+		{"starting ended, pane dead", in(starting), free(alive(process.Gone), fate(PaneDead)), nil, actConclude, ""},
+		{"starting ended, pane gone", in(starting), free(alive(process.Gone), fate(PaneGone)), nil, actConclude, ""},
+		{"restoring ended, pane gone", in(restoring), free(alive(process.Gone), fate(PaneGone)), nil, actConclude, ""},
+		{"running, nothing to do", in(running), free(), nil, actNothing, ""},
+		{"running, a dialog", in(running), free(dialogOpen), nil, actDialog, ""},
+		{"running, a dialog before a prompt", in(running), free(dialogOpen), heldPrompt(), actDialog, news.HeldDialog},
+		{"running, a dialog over a typed prompt", in(running), free(dialogOpen), typing(time.Hour), actDialog, ""},
+		{"running, a dialog over a paste without Enter", in(running), free(dialogOpen), typing(time.Hour, retreat), actDialog, news.HeldDialog},
+		{"running ended, pane dead", in(running), free(alive(process.Gone), fate(PaneDead)), heldPrompt(), actConclude, ""},
+		{"running ended, pane gone", in(running), free(alive(process.Gone), fate(PaneGone)), heldPrompt(), actLost, ""},
+		{"running ended, pane taken by another", in(running), free(alive(process.Gone), fate(PaneForeign)), nil, actLost, ""},
+		{"running, process gone, pane not yet dead", in(running), free(alive(process.Gone)), heldPrompt(), actNothing, ""},
+		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), actNothing, ""},
+		{"held, free", in(running), free(), heldPrompt(), actType, ""},
+		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), actHold, news.Queued},
+		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, bash mode", in(running), free(bashMode), heldPrompt(), actHold, news.HeldBash},
+		{"held, a draft for a moment", in(running), free(draft("mine")), heldPrompt(), actNothing, ""},
+		{"held, a draft", in(running), free(draft("mine"), rested), heldPrompt(), actHold, news.HeldDraft},
+		{"held, scrolled", in(running), free(scrolled), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, unknown screen", in(running), free(noBox), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, no screen", in(running), free(blind), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, no presence file", in(running), free(noPresence), heldPrompt(), actType, ""},
+		{"held, no presence file, a draft", in(running), free(noPresence, draft("mine"), rested), heldPrompt(), actHold, news.HeldDraft},
+		{"held, no presence file, blind", in(running), free(noPresence, blind), heldPrompt(), actHold, news.HeldUnknown},
+		{"held, presence overrules the screen", in(running), free(status(presence.Busy)), heldPrompt(), actHold, news.Queued},
+		{"typed, a hook will tell", in(running), free(status(presence.Busy)), typing(time.Second), actNothing, ""},
+		{"typed, no hook has told", in(running), free(), typing(stillFor), actSettle, ""},
+		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), actSettle, ""},
+		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), actSettle, ""},
+		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), actUnproven, ""},
+		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), actClear, ""},
+		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), actHold, news.Queued},
+		{"retreat, a subagent asks", in(running), free(draft(said), status(presence.Busy), asksBelow), typing(0, retreat), actHold, news.HeldDialog},
+		{"command taken", in(running), free(), typing(time.Second, command), actProven, ""},
+		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), actNothing, ""},
+		{"command, still in the box", in(running), free(draft("/compact")), typing(enterRetry, command), actSettle, ""},
+		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), actNothing, ""},
+		{"an interrupted stop", in(session.Stopping), View{}, nil, actFinishStop, ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -180,8 +180,8 @@ var changes = []func(*View){
 // everyCase goes through all views that differ from a free one in up to two
 // things, with every state and every kind of head: what rapid may miss.
 func everyCase(check func(r session.Record, v View, head *Prompt)) {
-	heads := []*Prompt{nil, heldPrompt(), typing(0, enters(0)), typing(time.Second), typing(EnterRetry), typing(ProofWait),
-		typing(time.Second, retreat), typing(time.Second, command), typing(ProofWait, command, enters(maxEnters))}
+	heads := []*Prompt{nil, heldPrompt(), typing(0, enters(0)), typing(time.Second), typing(enterRetry), typing(proofWait),
+		typing(time.Second, retreat), typing(time.Second, command), typing(proofWait, command, enters(maxEnters))}
 	none := func(*View) {}
 	for _, state := range session.States() {
 		for i, first := range append(changes, none) {
@@ -224,9 +224,9 @@ func anyHead(t *rapid.T) *Prompt {
 }
 
 func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
-	check := func(t fataler, r session.Record, v View, head *Prompt) Act {
+	check := func(t fataler, r session.Record, v View, head *Prompt) act {
 		d := decide(r, v, head)
-		if !slices.Contains([]Act{ActType, ActClear}, d.Act) {
+		if !slices.Contains([]act{actType, actClear}, d.Act) {
 			return d.Act
 		}
 		b := v.Screen.Box
@@ -240,14 +240,14 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 			t.Fatalf("keys in phase %s: %+v", v.Phase(), v)
 		case !v.Captured || v.Screen.Dialog != nil || v.Screen.Busy || v.Pane.InMode || !b.Present:
 			t.Fatalf("keys into %+v", v)
-		case d.Act == ActType && (!b.Empty || b.Bash):
+		case d.Act == actType && (!b.Empty || b.Bash):
 			t.Fatalf("typed behind a draft: %+v", b)
 		}
 		return d.Act
 	}
-	reached := map[Act]bool{}
+	reached := map[act]bool{}
 	everyCase(func(r session.Record, v View, head *Prompt) { reached[check(t, r, v, head)] = true })
-	for _, act := range []Act{ActType, ActClear} {
+	for _, act := range []act{actType, actClear} {
 		require.True(t, reached[act], "act %d is not tested", act)
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, anyRecord(t), anyView(t), anyHead(t)) })
@@ -258,7 +258,7 @@ type fataler interface {
 }
 
 func TestP6_UnknownChangesNothing(t *testing.T) {
-	final := []Act{ActConclude, ActLost, ActType, ActEnter, ActClear, ActReady}
+	final := []act{actConclude, actLost, actType, actEnter, actClear, actReady}
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, head := anyRecord(t), anyView(t), anyHead(t)
 		if r.State == session.Stopping {
@@ -276,7 +276,7 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 			t.Fatalf("act %d on %+v", d.Act, v)
 		}
 	})
-	assert.Equal(t, Decision{}, decide(in(session.Running), View{}, nil), "the zero view decides nothing")
+	assert.Equal(t, decision{}, decide(in(session.Running), View{}, nil), "the zero view decides nothing")
 }
 
 func TestP6_AnEndNeedsTheKernelAndTmux(t *testing.T) {
@@ -285,10 +285,10 @@ func TestP6_AnEndNeedsTheKernelAndTmux(t *testing.T) {
 		d := decide(r, v, head)
 		over := v.Agent == process.Gone && (v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
 		live := slices.Contains([]session.State{session.Starting, session.Restoring, session.Running}, r.State)
-		if ended := d.Act == ActConclude || d.Act == ActLost; ended != (over && live) {
+		if ended := d.Act == actConclude || d.Act == actLost; ended != (over && live) {
 			t.Fatalf("act %d for a %s session on %+v", d.Act, r.State, v)
 		}
-		if d.Act == ActLost && r.State != session.Running {
+		if d.Act == actLost && r.State != session.Running {
 			t.Fatalf("%s became lost", r.State)
 		}
 	})
@@ -302,7 +302,7 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 			return
 		}
 		retreats := p.Mark != nil && p.Mark.Retreat // it is to be taken back, and waits for that
-		if d := decide(r, v, p); d.Act == ActType || d.Act == ActHold && !retreats {
+		if d := decide(r, v, p); d.Act == actType || d.Act == actHold && !retreats {
 			t.Fatalf("act %d of a prompt that is being typed", d.Act)
 		}
 	})
@@ -312,7 +312,7 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, p := anyRecord(t), anyView(t), typing(time.Second, command)
-		if d := decide(r, v, p); d.Act != ActProven {
+		if d := decide(r, v, p); d.Act != actProven {
 			return
 		}
 		b := v.Screen.Box
@@ -332,7 +332,7 @@ func TestP4_APromptIsNeverForgotten(t *testing.T) {
 			return
 		}
 		d := decide(in(session.Running), v, p)
-		wakes := d.Again > 0 || slices.Contains([]Act{ActProven, ActSettle, ActUnproven, ActClear}, d.Act) || d.Act == ActHold && d.Why == news.Queued
+		wakes := d.Again > 0 || slices.Contains([]act{actProven, actSettle, actUnproven, actClear}, d.Act) || d.Act == actHold && d.Why == news.Queued
 		if !wakes {
 			t.Fatalf("act %d of a %s prompt and never again: %+v", d.Act, p.State, v)
 		}

@@ -68,7 +68,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status = presence.Busy })
 		w.held(r, "one", "first")
-		w.pass(QueueNotice + time.Second)
+		w.pass(queueNotice + time.Second)
 		assert.Equal(t, 1, w.news.held(news.Queued))
 		assert.Equal(t, string(phase.Working), w.get(r.ID).Phase)
 

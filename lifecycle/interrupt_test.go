@@ -470,7 +470,7 @@ func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
 				require.Empty(t, a.heard())
 				a.set(tc.after)
 				w.held(r, "next", "another")
-				w.pass(2 * ProofWait)
+				w.pass(2 * proofWait)
 				assert.Equal(t, tc.heard, a.heard())
 				assert.Equal(t, tc.asked, toldOf[news.Unproven](w.news))
 			})

@@ -111,7 +111,7 @@ func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
 		}))
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
-		w.pass(2 * PresenceGrace)
+		w.pass(2 * presenceGrace)
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		require.NotEqual(t, PromptState("finished"), w.prompts.state("k"), "proven by what was said before")

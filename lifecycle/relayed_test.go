@@ -35,36 +35,36 @@ func TestDecideDialog(t *testing.T) {
 		r     session.Record
 		v     View
 		head  *Prompt
-		act   Act
+		act   act
 		why   news.Wait
 		again time.Duration
 	}{
-		{"a page", running, free(dialogOpen, page, seenFor(0)), nil, ActDialog, "", slow},
-		{"a permission, its hook may come", running, free(dialogOpen, permission, seenFor(time.Second)), nil, ActNothing, "", relayGrace - time.Second},
-		{"a question, its hook may come", running, free(dialogOpen, question, seenFor(0)), nil, ActNothing, "", relayGrace},
-		{"its hook may come, a prompt is held", running, free(dialogOpen, permission, seenFor(0)), heldPrompt(), ActNothing, "", relayGrace},
-		{"its hook may come, a command was taken", running, free(dialogOpen, permission, seenFor(0)), typing(time.Second, command), ActProven, "", soon},
-		{"the clock was set back", running, free(dialogOpen, permission, seenFor(-time.Hour)), nil, ActNothing, "", relayGrace},
-		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, ActDialog, "", slow},
-		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), ActDialog, news.HeldDialog, slow},
-		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, ActDialog, "", slow},
-		{"no hook reports", unreported, free(dialogOpen, permission, seenFor(0)), nil, ActDialog, "", slow},
-		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", slow},
-		{"nobody knows since when", running, free(dialogOpen, permission), nil, ActDialog, "", slow},
-		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", min(slow, backoff(time.Minute))},
-		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, ActNothing, "", slow},
-		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), ActHold, news.HeldDialog, slow},
-		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), ActHold, news.HeldDialog, slow},
-		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), ActProven, "", soon},
-		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), ActNothing, "", slow},
-		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, ActNothing, "", slow},
-		{"it was answered, and the screen still shows it", running, free(dialogOpen, status(presence.Busy), justNow), nil, ActNothing, "", soon},
-		{"busy, and a dialog stands all the same", running, free(dialogOpen, status(presence.Busy)), nil, ActDialog, "", slow},
-		{"presence is ahead of the screen", running, free(permission, justNow), nil, ActNothing, "", soon},
+		{"a page", running, free(dialogOpen, page, seenFor(0)), nil, actDialog, "", slow},
+		{"a permission, its hook may come", running, free(dialogOpen, permission, seenFor(time.Second)), nil, actNothing, "", relayGrace - time.Second},
+		{"a question, its hook may come", running, free(dialogOpen, question, seenFor(0)), nil, actNothing, "", relayGrace},
+		{"its hook may come, a prompt is held", running, free(dialogOpen, permission, seenFor(0)), heldPrompt(), actNothing, "", relayGrace},
+		{"its hook may come, a command was taken", running, free(dialogOpen, permission, seenFor(0)), typing(time.Second, command), actProven, "", soon},
+		{"the clock was set back", running, free(dialogOpen, permission, seenFor(-time.Hour)), nil, actNothing, "", relayGrace},
+		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, actDialog, "", slow},
+		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), actDialog, news.HeldDialog, slow},
+		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, actDialog, "", slow},
+		{"no hook reports", unreported, free(dialogOpen, permission, seenFor(0)), nil, actDialog, "", slow},
+		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", slow},
+		{"nobody knows since when", running, free(dialogOpen, permission), nil, actDialog, "", slow},
+		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", min(slow, backoff(time.Minute))},
+		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, actNothing, "", slow},
+		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), actHold, news.HeldDialog, slow},
+		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), actHold, news.HeldDialog, slow},
+		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), actProven, "", soon},
+		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), actNothing, "", slow},
+		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, actNothing, "", slow},
+		{"it was answered, and the screen still shows it", running, free(dialogOpen, status(presence.Busy), justNow), nil, actNothing, "", soon},
+		{"busy, and a dialog stands all the same", running, free(dialogOpen, status(presence.Busy)), nil, actDialog, "", slow},
+		{"presence is ahead of the screen", running, free(permission, justNow), nil, actNothing, "", soon},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, Decision{Act: tc.act, Why: tc.why, Again: tc.again}, decide(tc.r, tc.v, tc.head))
+			assert.Equal(t, decision{Act: tc.act, Why: tc.why, Again: tc.again}, decide(tc.r, tc.v, tc.head))
 		})
 	}
 }
@@ -317,7 +317,7 @@ func TestP4_APromptIsProvenBehindItsDialog(t *testing.T) {
 		w.write(r, userLine("run it"))
 		w.held(w.get(r.ID), "two", "and then")
 		w.Wake(r.ID)
-		w.pass(2 * EnterRetry)
+		w.pass(2 * enterRetry)
 		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		assert.Equal(t, 1, w.news.held(news.HeldDialog))
 	})

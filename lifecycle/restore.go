@@ -19,8 +19,8 @@ import (
 // RestoreRequest is a session that a person wants back.
 type RestoreRequest = control.Restore
 
-// Damaged says what to do with a transcript that a resume would stumble over.
-type Damaged = control.Damaged
+// damaged says what to do with a transcript that a resume would stumble over.
+type damaged = control.Damaged
 
 const (
 	AskFirst  = control.Damaged("") // refuse with a TranscriptError
@@ -79,7 +79,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // mend looks at the transcript's end, which a crash of the machine may have
 // damaged, and where a person has decided so goes on with a repaired copy. Its
 // conversation has an id of its own.
-func (w *work) mend(how Damaged) error {
+func (w *work) mend(how damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0

@@ -218,7 +218,7 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		damaged Damaged
+		damaged damaged
 		asks    bool // refused with a TranscriptError
 		anew    bool // else resumed as it is
 	}{

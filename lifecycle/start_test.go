@@ -180,7 +180,7 @@ func TestNamesAreNumbered(t *testing.T) {
 func TestReadyWithoutSessionStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.starting()
-		w.pass(PresenceGrace - time.Second)
+		w.pass(presenceGrace - time.Second)
 		assert.Equal(t, session.Starting, w.get(r.ID).State)
 		w.pass(2 * time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)

@@ -129,36 +129,36 @@ func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
 }
 
 // act carries out a decision.
-func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
+func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	switch d.Act {
-	case ActReady:
+	case actReady:
 		return w.ready(ctx)
-	case ActNotReport:
+	case actNotReport:
 		return w.tellSilent(ctx)
-	case ActDialog:
+	case actDialog:
 		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, news.HeldDialog, head))
-	case ActHold:
+	case actHold:
 		return w.hold(ctx, d.Why, head)
-	case ActType:
+	case actType:
 		return w.typePrompt(ctx, *head)
-	case ActClear:
+	case actClear:
 		return w.clearOwnText(ctx, *head)
-	case ActProven:
+	case actProven:
 		return w.proven(ctx, *head)
-	case ActSettle:
+	case actSettle:
 		return settleTyped(ctx, w, *head)
-	case ActUnproven:
+	case actUnproven:
 		return w.settlePrompt(ctx, *head)
-	case ActConclude:
+	case actConclude:
 		return w.conclude(ctx)
-	case ActLost:
+	case actLost:
 		return w.lost(ctx)
-	case ActFinishStop:
+	case actFinishStop:
 		return w.stop(ctx, &Receipt{})
-	case ActRetry:
+	case actRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
-	case ActTidy:
+	case actTidy:
 		return w.tidy(ctx)
 	}
 	return nil

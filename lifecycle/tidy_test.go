@@ -271,24 +271,24 @@ func TestDecideTidy(t *testing.T) {
 		r     session.Record
 		v     View
 		head  *Prompt
-		act   Act
+		act   act
 		again time.Duration
 	}{
-		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, ActNothing, 0},
-		{"a moment ago", with(20 * time.Second), View{Now: noon}, nil, ActNothing, 40 * time.Second},
-		{"a minute ago", with(tidyPace), View{Now: noon}, nil, ActTidy, tidyPace},
-		{"by a clock that was set back", with(-time.Hour), View{Now: noon}, nil, ActTidy, tidyPace},
-		{"in a running session", with(tidyPace, running), free(), nil, ActTidy, tidyPace},
-		{"a prompt comes first", with(tidyPace, running), free(), heldPrompt(), ActType, soon},
-		{"a draft is to be told", with(tidyPace, running), free(draft("mine"), rested), heldPrompt(), ActHold, holdPace},
-		{"a draft was told", with(tidyPace, running), free(draft("mine"), rested), told(), ActTidy, holdPace},
-		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, ActFinishStop, 0},
+		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, actNothing, 0},
+		{"a moment ago", with(20 * time.Second), View{Now: noon}, nil, actNothing, 40 * time.Second},
+		{"a minute ago", with(tidyPace), View{Now: noon}, nil, actTidy, tidyPace},
+		{"by a clock that was set back", with(-time.Hour), View{Now: noon}, nil, actTidy, tidyPace},
+		{"in a running session", with(tidyPace, running), free(), nil, actTidy, tidyPace},
+		{"a prompt comes first", with(tidyPace, running), free(), heldPrompt(), actType, soon},
+		{"a draft is to be told", with(tidyPace, running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
+		{"a draft was told", with(tidyPace, running), free(draft("mine"), rested), told(), actTidy, holdPace},
+		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, actFinishStop, 0},
 		{"while a retry waits", with(tidyPace, func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
-		}), View{Now: noon}, nil, ActNothing, time.Hour},
+		}), View{Now: noon}, nil, actNothing, time.Hour},
 		{"while a retry waits for a clock that was ahead", with(tidyPace, func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
-		}), View{Now: noon}, nil, ActNothing, time.Minute},
+		}), View{Now: noon}, nil, actNothing, time.Minute},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func TestP4_APasteThatIsDrawnLateIsNotPastedAgain(t *testing.T) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
 		w.held(r, "k", said)
-		w.pass(ProofWait - 5*time.Second)
+		w.pass(proofWait - 5*time.Second)
 		a.set(func(a *agent) { a.slow = false })
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{said}, a.heard())
@@ -237,7 +237,7 @@ func behindAgents(v *View) { v.Presence.Status, v.Screen.Background = presence.B
 
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
-	alone := Clues{Quiet: true, Reported: true}
+	alone := clues{Quiet: true, Reported: true}
 	placeholder := draft("[Pasted text #1 +3 lines]")
 	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
 	bash := func(p *Prompt) { p.Text, p.Class = "!ls", ClassBash }
@@ -246,52 +246,52 @@ func TestP4_DecideTyped(t *testing.T) {
 		name string
 		v    View
 		p    *Prompt
-		c    Clues
-		want Act
+		c    clues
+		want act
 	}{
-		{"it arrived, and stands in the box again", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Arrived: true, Doubt: doubtEsc}, ActProven},
-		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Unheard: true}, ActNothing},
-		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), Clues{Unheard: true, Doubt: doubtOld}, ActUnproven},
-		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), Clues{Doubt: doubtOld}, ActNothing},
-		{"only agents in the background work", free(draft(said), rested, behindAgents), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
-		{"only agents in the background work, nothing shows", free(behindAgents), typing(ProofWait), Clues{}, ActUnproven},
-		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), Clues{}, ActNothing},
-		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
-		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
-		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
-		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActTakeBack},
-		{"as a placeholder, interrupted, nobody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc, Quiet: true}, ActTakeBack},
-		{"as a placeholder, interrupted, somebody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc}, ActUnproven},
-		{"empty, interrupted", free(rested), typing(3 * time.Second), Clues{Doubt: doubtEsc, Quiet: true}, ActUnproven},
-		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, ActEnter},
-		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, ActNothing},
-		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), Clues{}, ActNothing},
-		{"in the box, entered, somebody there, for long", free(draft(said), rested), typing(ProofWait), Clues{}, ActUnproven},
-		{"in the box, entered often enough", free(draft(said), rested), typing(ProofWait, enters(maxEnters)), alone, ActUnproven},
-		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, ActEnter},
-		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), Clues{}, ActNothing},
-		{"as a placeholder, for long", free(placeholder, rested), typing(ProofWait, long, enters(0)), Clues{}, ActUnproven},
-		{"empty, never entered", free(rested), typing(repeatWait, enters(0)), Clues{Quiet: true}, ActRepeat},
-		{"empty, never entered, a moment ago", free(rested), typing(repeatWait-1, enters(0)), Clues{Quiet: true}, ActNothing},
-		{"empty, the paste is on its way", free(rested), typing(3*time.Second, enters(0)), Clues{Quiet: true, Pasted: true}, ActNothing},
-		{"empty, a command never entered", free(rested), typing(repeatWait, command, enters(0)), Clues{Quiet: true}, ActRepeat},
-		{"empty, never entered, somebody there", free(rested), typing(ProofWait, enters(0)), Clues{Reported: true}, ActUnproven},
-		{"in a box of bash mode", free(draft(said), rested, func(v *View) { v.Screen.Box.Bash = true }), typing(ProofWait, enters(0)), alone, ActUnproven},
-		{"empty, bash mode never entered", free(rested), typing(ProofWait, bash, enters(0)), Clues{}, ActUnproven},
-		{"empty, repeated", free(rested), typing(ProofWait, repeated, enters(0)), Clues{}, ActUnproven},
-		{"empty, entered", free(rested), typing(ProofWait), alone, ActUnproven},
-		{"empty, entered a moment ago", free(rested), typing(3 * time.Second), alone, ActNothing},
-		{"empty, doubtful", free(rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtForeign}, ActUnproven},
-		{"a person's draft", free(draft("mine"), rested), typing(3*time.Second, enters(0)), alone, ActNothing},
-		{"a person's draft, for long", free(draft("mine"), rested), typing(ProofWait, enters(0)), alone, ActUnproven},
-		{"the screen is not known", free(blind, rested), typing(3*time.Second, enters(0)), alone, ActNothing},
-		{"the screen is not known for long", free(blind, rested), typing(ProofWait, enters(0)), alone, ActUnproven},
+		{"it arrived, and stands in the box again", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtEsc}, actProven},
+		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Unheard: true}, actNothing},
+		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), clues{Unheard: true, Doubt: doubtOld}, actUnproven},
+		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), clues{Doubt: doubtOld}, actNothing},
+		{"only agents in the background work", free(draft(said), rested, behindAgents), typing(3*time.Second, enters(0)), clues{}, actEnter},
+		{"only agents in the background work, nothing shows", free(behindAgents), typing(proofWait), clues{}, actUnproven},
+		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), clues{}, actNothing},
+		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), clues{}, actEnter},
+		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), clues{}, actNothing},
+		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), clues{}, actNothing},
+		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), clues{Doubt: doubtEsc}, actTakeBack},
+		{"as a placeholder, interrupted, nobody there", free(placeholder, rested), typing(3*time.Second, long), clues{Doubt: doubtEsc, Quiet: true}, actTakeBack},
+		{"as a placeholder, interrupted, somebody there", free(placeholder, rested), typing(3*time.Second, long), clues{Doubt: doubtEsc}, actUnproven},
+		{"empty, interrupted", free(rested), typing(3 * time.Second), clues{Doubt: doubtEsc, Quiet: true}, actUnproven},
+		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, actEnter},
+		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, actNothing},
+		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), clues{}, actNothing},
+		{"in the box, entered, somebody there, for long", free(draft(said), rested), typing(proofWait), clues{}, actUnproven},
+		{"in the box, entered often enough", free(draft(said), rested), typing(proofWait, enters(maxEnters)), alone, actUnproven},
+		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, actEnter},
+		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), clues{}, actNothing},
+		{"as a placeholder, for long", free(placeholder, rested), typing(proofWait, long, enters(0)), clues{}, actUnproven},
+		{"empty, never entered", free(rested), typing(repeatWait, enters(0)), clues{Quiet: true}, actRepeat},
+		{"empty, never entered, a moment ago", free(rested), typing(repeatWait-1, enters(0)), clues{Quiet: true}, actNothing},
+		{"empty, the paste is on its way", free(rested), typing(3*time.Second, enters(0)), clues{Quiet: true, Pasted: true}, actNothing},
+		{"empty, a command never entered", free(rested), typing(repeatWait, command, enters(0)), clues{Quiet: true}, actRepeat},
+		{"empty, never entered, somebody there", free(rested), typing(proofWait, enters(0)), clues{Reported: true}, actUnproven},
+		{"in a box of bash mode", free(draft(said), rested, func(v *View) { v.Screen.Box.Bash = true }), typing(proofWait, enters(0)), alone, actUnproven},
+		{"empty, bash mode never entered", free(rested), typing(proofWait, bash, enters(0)), clues{}, actUnproven},
+		{"empty, repeated", free(rested), typing(proofWait, repeated, enters(0)), clues{}, actUnproven},
+		{"empty, entered", free(rested), typing(proofWait), alone, actUnproven},
+		{"empty, entered a moment ago", free(rested), typing(3 * time.Second), alone, actNothing},
+		{"empty, doubtful", free(rested), typing(3*time.Second, enters(0)), clues{Doubt: doubtForeign}, actUnproven},
+		{"a person's draft", free(draft("mine"), rested), typing(3*time.Second, enters(0)), alone, actNothing},
+		{"a person's draft, for long", free(draft("mine"), rested), typing(proofWait, enters(0)), alone, actUnproven},
+		{"the screen is not known", free(blind, rested), typing(3*time.Second, enters(0)), alone, actNothing},
+		{"the screen is not known for long", free(blind, rested), typing(proofWait, enters(0)), alone, actUnproven},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			d := decideTyped(tc.v, tc.p, tc.c)
 			assert.Equal(t, tc.want, d.Act)
-			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Act == ActTakeBack || d.Again > 0, "it is looked at again")
+			assert.True(t, d.Act == actProven || d.Act == actUnproven || d.Act == actTakeBack || d.Again > 0, "it is looked at again")
 		})
 	}
 }
@@ -303,20 +303,20 @@ func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
 			return
 		}
 		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
-		c := Clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
+		c := clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
 			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
 		p.Repeated = rapid.Bool().Draw(t, "repeated")
 		d := decideTyped(v, p, c)
-		if d.Act != ActEnter && d.Act != ActRepeat {
+		if d.Act != actEnter && d.Act != actRepeat {
 			return
 		}
 		b := v.Screen.Box
 		switch {
 		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), !v.Present:
 			t.Fatalf("act %d with %+v on %+v", d.Act, c, v)
-		case d.Act == ActRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
+		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)
-		case d.Act == ActEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != ClassBash):
+		case d.Act == actEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != ClassBash):
 			t.Fatalf("Enter: %+v on %+v", p, b)
 		}
 	})

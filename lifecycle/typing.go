@@ -247,15 +247,15 @@ func lastTaken(w *work) Prompt {
 }
 
 // cluesOf gathers what is known of a typed prompt beside what the terminal shows.
-func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
+func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	trace, err := traceOf(w, p)
 	if err != nil {
 		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 	}
 	if trace.Arrived {
-		return Clues{Arrived: true} // which decides, whatever else there is
+		return clues{Arrived: true} // which decides, whatever else there is
 	}
-	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
+	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
 	if w.Unheard != nil {
@@ -337,18 +337,18 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 	d := decideTyped(w.view, &p, c)
 	w.again = d.Again
 	switch d.Act {
-	case ActProven:
+	case actProven:
 		return arrived(ctx, w, p)
-	case ActEnter:
+	case actEnter:
 		return w.enter(ctx, p)
-	case ActRepeat:
+	case actRepeat:
 		p.Repeated = true
 		return w.typePrompt(ctx, p)
-	case ActTakeBack:
+	case actTakeBack:
 		return w.takeBack(ctx, p)
-	case ActHold:
+	case actHold:
 		return w.hold(ctx, d.Why, &p)
-	case ActUnproven:
+	case actUnproven:
 		return w.unproven(ctx, p, c.Doubt)
 	}
 	return nil

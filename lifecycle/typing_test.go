@@ -495,9 +495,9 @@ func TestP4_APromptIsTypedWithoutPresenceFiles(t *testing.T) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.silent = true }
 		r, a := w.starting()
 		w.report(r)
-		w.pass(PresenceGrace / 2)
+		w.pass(presenceGrace / 2)
 		assert.Equal(t, session.Starting, w.get(r.ID).State, "a presence file may still come")
-		w.pass(PresenceGrace)
+		w.pass(presenceGrace)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		w.held(r, "k", said)
 		w.pass(time.Minute)

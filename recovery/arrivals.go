@@ -61,12 +61,12 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 		v.Log.Warn("resume_unclear", "pid", w.PID, "claude_session_id", a.claude.String(), "error", err.Error())
 		return false
 	}
-	return slices.Contains([]Outcome{SessionResumed, SessionActive, SessionFollowed, AgentGone, LockTimeout}, d.Outcome)
+	return slices.Contains([]outcome{sessionResumed, sessionActive, sessionFollowed, agentGone, lockTimeout}, d.Outcome)
 }
 
 // reconcile decides whose conversation it is and does what follows. before is
 // the session whose agent it is, as it was when the process had not yet told.
-func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (Resume, error) {
+func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (resume, error) {
 	d, done, err := v.decide(ctx, a, before)
 	v.tellOf(ctx, done)
 	return d, err
@@ -74,14 +74,14 @@ func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Reco
 
 // decide is reconcile without a word to anybody. One after the other: two that
 // tell of the same must not both move it.
-func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record) (d Resume, done []Result, err error) {
+func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record) (d resume, done []Result, err error) {
 	v.moving.Lock()
 	defer v.moving.Unlock()
 	f, err := v.facts(ctx, a, before)
 	if err != nil {
 		return d, nil, fmt.Errorf("whose conversation %s is: %w", a.claude, err)
 	}
-	if d = ReconcileResume(f); d.changes() {
+	if d = reconcileResume(f); d.changes() {
 		if err := v.backUp(ctx); err != nil {
 			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", a.claude, err)
 		}
@@ -95,10 +95,10 @@ func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record)
 }
 
 // change sets aside the sessions that are not meant, and moves the one that is.
-func (v *Recovery) change(ctx context.Context, f ResumeFacts, d Resume) (_ Resume, done []Result, err error) {
+func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resume, done []Result, err error) {
 	done, err = v.setAside(ctx, f, d)
 	if errors.Is(err, lifecycle.ErrBusy) {
-		return stays(LockTimeout, f.Owners, err.Error()), done, nil
+		return stays(lockTimeout, f.Owners, err.Error()), done, nil
 	}
 	if err != nil || d.From == uuid.Nil {
 		return d, done, err
@@ -114,7 +114,7 @@ func (v *Recovery) change(ctx context.Context, f ResumeFacts, d Resume) (_ Resum
 
 // setAside closes the sessions that are not meant any more. ErrBusy: somebody
 // else works on one of them for too long.
-func (v *Recovery) setAside(ctx context.Context, f ResumeFacts, d Resume) (done []Result, err error) {
+func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done []Result, err error) {
 	wait, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	for _, s := range d.Stale {
@@ -154,7 +154,7 @@ func (v *Recovery) tellOf(ctx context.Context, done []Result) {
 
 // move lets a session go on in the process. Where the lifecycle refuses, because
 // it sees more or later, that is a fact too and is decided anew.
-func (v *Recovery) move(ctx context.Context, f ResumeFacts, d Resume) (Resume, error) {
+func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, error) {
 	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
 		Rule: d.rule(), Why: d.Why, Patience: patience})
 	if err == nil {
@@ -174,12 +174,12 @@ func (v *Recovery) move(ctx context.Context, f ResumeFacts, d Resume) (Resume, e
 	default:
 		return d, fmt.Errorf("move session %s: %w", d.From, err)
 	}
-	return ReconcileResume(f), nil
+	return reconcileResume(f), nil
 }
 
 // note puts the outcome into the histories that it concerns. Where somebody works
 // on a record for long, only the log has it.
-func (v *Recovery) note(ctx context.Context, d Resume) error {
+func (v *Recovery) note(ctx context.Context, d resume) error {
 	var failed []error
 	for _, id := range d.Records {
 		failed = append(failed, v.noteIn(ctx, id, d))
@@ -187,7 +187,7 @@ func (v *Recovery) note(ctx context.Context, d Resume) error {
 	return errors.Join(failed...)
 }
 
-func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d Resume) error {
+func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d resume) error {
 	wait, stop := context.WithTimeout(ctx, briefly)
 	defer stop()
 	err := v.Lifecycle.Note(wait, id, d.rule(), d.Why)
@@ -202,13 +202,13 @@ func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d Resume) error {
 }
 
 // rule names the decision in a history.
-func (d Resume) rule() session.Rule { return session.Rule("resume." + string(d.Outcome)) }
+func (d resume) rule() session.Rule { return session.Rule("resume." + string(d.Outcome)) }
 
 // facts collects what decides. What is decided by little is not looked at
 // further: most events are of sessions' own agents, or of nobody's conversation,
 // and after a week many are of processes that are gone.
-func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) (ResumeFacts, error) {
-	f := ResumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: a.agent, Claude: a.claude, Starts: a.starts,
+func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) (resumeFacts, error) {
+	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: a.agent, Claude: a.claude, Starts: a.starts,
 		Alive: v.Processes.Liveness(a.agent)}
 	if bound, ok := v.boundTo(a); ok {
 		f.Bound, f.Elsewhere = bound.ID, bound.ClaudeSessionID != a.claude
@@ -221,7 +221,7 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 	}
 	if f.Alive != process.Alive {
 		if r, ok := v.Store.Get(a.launch); ok && isOwner(r, a.claude) {
-			f.Owners = []Owner{{ID: r.ID, State: r.State, Sign: SignOf(r)}}
+			f.Owners = []Owner{{ID: r.ID, State: r.State, Sign: signOf(r)}}
 		}
 		return f, nil
 	}
@@ -239,13 +239,13 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 		return f, err
 	}
 	for _, r := range owners {
-		f.Owners = append(f.Owners, Owner{ID: r.ID, State: r.State, Agent: survey.Agents[r.ID], Sign: SignOf(r)})
+		f.Owners = append(f.Owners, Owner{ID: r.ID, State: r.State, Agent: survey.Agents[r.ID], Sign: signOf(r)})
 	}
 	return f, v.factsOfWriters(ctx, &f, survey, records, owners)
 }
 
 // factsOfWriters tells the process that came from others that write the same.
-func (v *Recovery) factsOfWriters(ctx context.Context, f *ResumeFacts, survey evidence.Survey, records, owners []session.Record) error {
+func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey evidence.Survey, records, owners []session.Record) error {
 	var came evidence.Writer
 	var told []process.Identity
 	others := make(map[process.Identity]bool)

@@ -38,7 +38,7 @@ func sessionStart(agent process.Identity, claude uuid.UUID) hookwire.Event {
 }
 
 // hear gives an event and returns its outcome with the reason.
-func (m *machine) hear(e hookwire.Event) (Outcome, string) {
+func (m *machine) hear(e hookwire.Event) (outcome, string) {
 	m.t.Helper()
 	before := len(m.lines("resume_reconciled"))
 	require.NoError(m.t, m.HookEvent(m.t.Context(), e))
@@ -47,7 +47,7 @@ func (m *machine) hear(e hookwire.Event) (Outcome, string) {
 	last := lines[len(lines)-1]
 	assert.Equal(m.t, "DEBUG", last["level"])
 	assert.Equal(m.t, e.SessionID, last["claude_session_id"])
-	return Outcome(last["outcome"].(string)), last["reason"].(string)
+	return outcome(last["outcome"].(string)), last["reason"].(string)
 }
 
 // lost is a session that was lost before this start.
@@ -70,7 +70,7 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	lost = m.change(lost.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: 5, ThreadID: 6} })
 	agent := m.atTheDesk(lost.ClaudeSessionID)
 	outcome, _ := m.hear(sessionStart(agent, lost.ClaudeSessionID))
-	assert.Equal(t, SessionResumed, outcome)
+	assert.Equal(t, sessionResumed, outcome)
 	target, ok := m.boundTo(arrival{agent: agent})
 	require.True(t, ok)
 	assert.Equal(t, lost.ID, target.TookOver)
@@ -82,10 +82,10 @@ func TestP1_ALostSessionGoesOnWhereItsConversationDoes(t *testing.T) {
 	assert.Equal(t, session.Lost, source.State)
 
 	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, lost.ClaudeSessionID))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 	assert.Equal(t, target.History, m.get(target.ID).History, "a prompt leaves no line")
 	outcome, _ = m.hear(sessionStart(agent, lost.ClaudeSessionID))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 	assert.Equal(t, session.Rule("resume.current_session_active"), lastLine(m.get(target.ID)).Rule)
 	assert.Len(t, m.store.List(), 2)
 }
@@ -99,16 +99,16 @@ func TestASessionsOwnAgent(t *testing.T) {
 		return e
 	}
 	outcome, _ := m.hear(own(hookwire.SessionStart, r.ClaudeSessionID))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 	next := uuid.New() // through /clear
 	outcome, _ = m.hear(own(hookwire.SessionStart, next))
-	assert.Equal(t, SessionFollowed, outcome)
+	assert.Equal(t, sessionFollowed, outcome)
 	got := m.get(r.ID)
 	assert.Equal(t, next, got.ClaudeSessionID)
 	assert.Contains(t, got.EarlierClaudeIDs, r.ClaudeSessionID)
 	assert.Equal(t, session.Rule("resume.current_session_followed"), lastLine(got).Rule)
 	outcome, _ = m.hear(own(hookwire.UserPromptSubmit, next))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 	assert.Zero(t, m.processes.snapshots-1, "only the start itself has looked at all processes")
 }
 
@@ -119,7 +119,7 @@ func TestANewAgentFollowsNobody(t *testing.T) {
 	agent := m.processes.start(70, []string{"claude"})
 	m.Lifecycle = binder{m.service, func() { m.change(r.ID, func(r *session.Record) { r.Binding = &session.Binding{Agent: agent} }) }}
 	outcome, _ := m.hear(sessionStart(agent, r.ClaudeSessionID))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 }
 
 // binder is a lifecycle that binds an agent when it hears of it.
@@ -144,55 +144,55 @@ func TestP1_NothingMovesInDoubt(t *testing.T) {
 	tests := []struct {
 		name   string
 		event  func(m *machine, r session.Record, e *hookwire.Event)
-		want   Outcome
+		want   outcome
 		reason string
 		line   bool // in the session's history
 	}{
-		{name: "no identity", want: IdentityMissing, reason: "does not say which process",
+		{name: "no identity", want: identityMissing, reason: "does not say which process",
 			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.ClaudeStart = 0 }},
-		{name: "nobody's conversation", want: NoSession, reason: "no session",
+		{name: "nobody's conversation", want: noSession, reason: "no session",
 			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.SessionID = uuid.NewString() }},
-		{name: "the agent is gone again", want: AgentGone, reason: "the process is gone",
+		{name: "the agent is gone again", want: agentGone, reason: "the process is gone",
 			event: func(m *machine, _ session.Record, e *hookwire.Event) { m.processes.exit(e.ClaudePID) }},
-		{name: "another process has its pid", want: AgentGone, reason: "the process is gone",
+		{name: "another process has its pid", want: agentGone, reason: "the process is gone",
 			event: func(_ *machine, _ session.Record, e *hookwire.Event) { e.ClaudeStart++ }},
-		{name: "nested below a session's agent", want: NestedAgent, reason: "below another agent", line: true,
+		{name: "nested below a session's agent", want: nestedAgent, reason: "below another agent", line: true,
 			event: func(m *machine, _ session.Record, e *hookwire.Event) {
 				outer := m.start(running)
 				m.processes.change(e.ClaudePID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 			}},
-		{name: "nested below an agent at the desk", want: NestedAgent, reason: "below another agent", line: true,
+		{name: "nested below an agent at the desk", want: nestedAgent, reason: "below another agent", line: true,
 			event: func(m *machine, _ session.Record, e *hookwire.Event) {
 				shell := m.processes.start(70, []string{"bash"})
 				outer := m.atTheDesk(uuid.New())
 				m.processes.change(shell.PID, func(p *process.Process) { p.PPID = outer.PID })
 				m.processes.change(e.ClaudePID, func(p *process.Process) { p.PPID = shell.PID })
 			}},
-		{name: "no presence file yet", want: AgentUnproven, reason: "no presence file", line: true,
+		{name: "no presence file yet", want: agentUnproven, reason: "no presence file", line: true,
 			event: func(m *machine, _ session.Record, _ *hookwire.Event) { m.presences.files = nil }},
-		{name: "in another conversation by now", want: AgentUnproven, reason: "no presence file", line: true,
+		{name: "in another conversation by now", want: agentUnproven, reason: "no presence file", line: true,
 			event: func(m *machine, _ session.Record, _ *hookwire.Event) { m.presences.files[0].SessionID = uuid.New() }},
-		{name: "outside of tmux", want: SecondWriter, reason: "in no window", line: true,
+		{name: "outside of tmux", want: secondWriter, reason: "in no window", line: true,
 			event: func(m *machine, _ session.Record, e *hookwire.Event) {
 				m.processes.change(e.ClaudePID, func(p *process.Process) { p.TTY = 0 })
 			}},
-		{name: "told as a second writer", want: SecondWriter, reason: "told as a second writer", line: true,
+		{name: "told as a second writer", want: secondWriter, reason: "told as a second writer", line: true,
 			event: func(m *machine, r session.Record, e *hookwire.Event) {
 				m.change(r.ID, func(r *session.Record) {
 					r.Seconds = []process.Identity{{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}}
 				})
 			}},
-		{name: "another process writes it too", want: SecondWriter, reason: "1 other processes", line: true,
+		{name: "another process writes it too", want: secondWriter, reason: "1 other processes", line: true,
 			event: func(m *machine, r session.Record, _ *hookwire.Event) { m.atTheDesk(r.ClaudeSessionID) }},
-		{name: "archived on purpose", want: SecondWriter, reason: "on purpose", line: true,
+		{name: "archived on purpose", want: secondWriter, reason: "on purpose", line: true,
 			event: func(m *machine, r session.Record, _ *hookwire.Event) {
 				m.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 			}},
-		{name: "a running session has it", want: SecondWriter, reason: "not proven to be over", line: true,
+		{name: "a running session has it", want: secondWriter, reason: "not proven to be over", line: true,
 			event: func(m *machine, r session.Record, _ *hookwire.Event) {
 				m.start(func(o *session.Record) { o.State, o.ClaudeSessionID = session.Running, r.ClaudeSessionID })
 			}},
-		{name: "in the window of another session", want: SecondWriter, reason: "that of another session", line: true,
+		{name: "in the window of another session", want: secondWriter, reason: "that of another session", line: true,
 			event: func(m *machine, _ session.Record, e *hookwire.Event) {
 				panes, err := m.tmux.Panes(m.t.Context())
 				require.NoError(m.t, err)
@@ -244,7 +244,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	agent := m.atTheDesk(first.ClaudeSessionID)
 
 	outcome, _ := m.hear(sessionStart(agent, first.ClaudeSessionID))
-	assert.Equal(t, ManySessions, outcome)
+	assert.Equal(t, manySessions, outcome)
 	assert.Equal(t, session.Abandoned, m.get(old.ID).State)
 	assert.Equal(t, session.ClosedStale, m.get(old.ID).Closed)
 	assert.Equal(t, "no sign of life for 9d (threshold 24h), newest: created_at 2026-02-23T12:00:00Z", lastLine(m.get(old.ID)).Why)
@@ -255,7 +255,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 
 	m.now = noon.Add(22*time.Hour + 30*time.Minute) // now the second one is stale too
 	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, first.ClaudeSessionID))
-	assert.Equal(t, SessionResumed, outcome)
+	assert.Equal(t, sessionResumed, outcome)
 	assert.Equal(t, session.Abandoned, m.get(second.ID).State)
 	assert.Equal(t, session.ClosedTransferred, m.get(first.ID).Closed)
 }
@@ -266,11 +266,11 @@ func TestAllThatCouldBeMeantAreStale(t *testing.T) {
 	m.change(second.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
 	e := sessionStart(m.atTheDesk(first.ClaudeSessionID), first.ClaudeSessionID)
 	outcome, _ := m.hear(e)
-	assert.Equal(t, AllStale, outcome)
+	assert.Equal(t, allStale, outcome)
 	assert.Equal(t, session.Abandoned, m.get(first.ID).State)
 	assert.Equal(t, session.Abandoned, m.get(second.ID).State)
 	outcome, _ = m.hear(e)
-	assert.Equal(t, NoSession, outcome, "they do not count any more")
+	assert.Equal(t, noSession, outcome, "they do not count any more")
 }
 
 // cameBy is what the evidence says of a process that came to a conversation.
@@ -347,7 +347,7 @@ func TestEventsOfWhatIsGoneAreCheap(t *testing.T) {
 	r := m.lost(time.Hour)
 	m.Store = unlisted{m.store, t}
 	outcome, _ := m.hear(sessionStart(writer(7).Identity, r.ClaudeSessionID))
-	assert.Equal(t, AgentGone, outcome)
+	assert.Equal(t, agentGone, outcome)
 }
 
 type unlisted struct {

@@ -53,13 +53,13 @@ func TestP8_ABusySessionHoldsUpNobody(t *testing.T) {
 				let := m.hold(tc.busy(moves, stale))
 				began := time.Now()
 				outcome, _ := m.hear(e)
-				assert.Equal(t, LockTimeout, outcome)
+				assert.Equal(t, lockTimeout, outcome)
 				assert.LessOrEqual(t, time.Since(began), patience+2*briefly)
 				assert.Len(t, m.lines("resume_not_noted"), 1)
 				assert.Equal(t, tc.stale, m.get(stale.ID).State)
 				let()
 				outcome, _ = m.hear(e)
-				assert.Equal(t, SessionResumed, outcome)
+				assert.Equal(t, sessionResumed, outcome)
 				assert.Equal(t, session.Abandoned, m.get(stale.ID).State)
 			})
 		})
@@ -87,7 +87,7 @@ func TestASessionThatDidNotFollowIsNotSaidTo(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(func(r *session.Record) { r.State, r.Binding.Adopted = session.Running, true })
 	outcome, reason := m.hear(event(hookwire.UserPromptSubmit, r.Binding.Agent, uuid.New()))
-	assert.Equal(t, SessionActive, outcome)
+	assert.Equal(t, sessionActive, outcome)
 	assert.Contains(t, reason, "has not followed")
 	got := m.get(r.ID)
 	assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
@@ -102,7 +102,7 @@ func TestALaunchThatIsGoneLeavesALine(t *testing.T) {
 	e := sessionStart(writer(7).Identity, r.ClaudeSessionID)
 	e.Launch = r.ID.String()
 	outcome, _ := m.hear(e)
-	assert.Equal(t, AgentGone, outcome)
+	assert.Equal(t, agentGone, outcome)
 	assert.Equal(t, session.Rule("resume.agent_gone"), lastLine(m.get(r.ID)).Rule)
 	before := m.get(r.ID).History
 	e.SessionID = uuid.NewString() // that it had in between
@@ -119,6 +119,6 @@ func TestTimestamps_AnEndOnPurposeIsASignOfLife(t *testing.T) {
 		if state == session.Archived || state == session.Completed {
 			want = Sign{r.EndedAt, "ended_at"}
 		}
-		assert.Equal(t, want, SignOf(r), state)
+		assert.Equal(t, want, signOf(r), state)
 	}
 }

@@ -6,7 +6,7 @@
 // `ccbot recover --dry-run` shows what a start would do. Apply does it, each
 // action between two lines of its record's history. Read plan.go first.
 //
-// ReconcileResume (resume.go) decides in the same way what becomes of a session
+// reconcileResume (resume.go) decides in the same way what becomes of a session
 // whose conversation turns up in another window; arrivals.go carries it out.
 //
 // It promises that for the same moment planning again after applying finds

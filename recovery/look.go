@@ -90,7 +90,7 @@ func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
 func signs(records []session.Record) map[uuid.UUID]Sign {
 	all := make(map[uuid.UUID]Sign, len(records))
 	for _, r := range records {
-		s := SignOf(r)
+		s := signOf(r)
 		if c, ok := r.Cursor(); ok && r.State.Live() {
 			if info, err := os.Stat(c.Path); err == nil {
 				s.newer(info.ModTime(), "transcript")

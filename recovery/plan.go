@@ -40,7 +40,7 @@ const (
 	Abandon      Do = "abandon"       // it is unknown whether the agent lives, and there was no sign of life for too long
 	EndLeftovers Do = "end_leftovers" // the session is over, and processes of it still run
 
-	// Not planned, but reported: see ReconcileResume.
+	// Not planned, but reported: see reconcileResume.
 	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be meant
 )
 

@@ -88,7 +88,7 @@ func record(state session.State, b *session.Binding) session.Record {
 
 func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 	return World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Server: server, Tmux: TmuxAnswers, Panes: panes,
-		Limits: limits, Records: []session.Record{r}, Signs: map[uuid.UUID]Sign{r.ID: SignOf(r)},
+		Limits: limits, Records: []session.Record{r}, Signs: map[uuid.UUID]Sign{r.ID: signOf(r)},
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{r.ID: alive}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 }
 

@@ -24,14 +24,14 @@ func TestP8_ABusySessionMovesAtTheNextEvent(t *testing.T) {
 	busy := &refusing{Lives: m.service, err: lifecycle.ErrBusy}
 	m.Lifecycle = busy
 	outcome, _ := m.hear(sessionStart(agent, r.ClaudeSessionID))
-	assert.Equal(t, LockTimeout, outcome)
+	assert.Equal(t, lockTimeout, outcome)
 	assert.Equal(t, 5*time.Second, busy.asked.Patience)
 	assert.False(t, busy.asked.Asked)
 	assert.Equal(t, session.Rule("resume.resume_lock_timeout"), lastLine(m.get(r.ID)).Rule)
 	assert.True(t, m.Came(t.Context(), m.cameBy(r, agent)), "it is not told as a second writer meanwhile")
 	m.Lifecycle = m.service
 	outcome, _ = m.hear(event(hookwire.UserPromptSubmit, agent, r.ClaudeSessionID))
-	assert.Equal(t, SessionResumed, outcome)
+	assert.Equal(t, sessionResumed, outcome)
 }
 
 // refusing is a lifecycle that does not adopt, or does not get to its end.
@@ -58,7 +58,7 @@ func TestP1_ARefusalOfTheLifecycleCounts(t *testing.T) {
 			r := m.lost(time.Hour)
 			m.Lifecycle = &refusing{Lives: m.service, err: err}
 			outcome, reason := m.hear(sessionStart(m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID))
-			assert.Equal(t, SecondWriter, outcome)
+			assert.Equal(t, secondWriter, outcome)
 			assert.Contains(t, reason, err.Error())
 		})
 	}
@@ -106,7 +106,7 @@ func TestAnUnreadableRecordIsNotReplaced(t *testing.T) {
 	e := sessionStart(agent, r.ClaudeSessionID)
 	e.Launch = r.ID.String()
 	outcome, _ := m.hear(e)
-	assert.Equal(t, SessionUnreadable, outcome)
+	assert.Equal(t, sessionUnreadable, outcome)
 }
 
 type aside struct {

@@ -58,7 +58,7 @@ func (v *Recovery) finish(report *Report, w World) {
 		report.Records++
 		report.States[r.State]++
 		if r.State.Live() {
-			sign := SignOf(r)
+			sign := signOf(r)
 			sign.newer(w.Signs[r.ID].At, w.Signs[r.ID].Of)
 			count(report.Ages, w.Now.Sub(sign.At))
 		}

@@ -11,33 +11,33 @@ import (
 	"ccbot/internal/session"
 )
 
-// Outcome is what becomes of a conversation that turns up in a process.
-type Outcome string
+// outcome is what becomes of a conversation that turns up in a process.
+type outcome string
 
 const (
 	// The process is a session's agent already.
-	SessionActive   Outcome = "current_session_active"   // with the conversation that it had
-	SessionFollowed Outcome = "current_session_followed" // with another one: the session goes along
+	sessionActive   outcome = "current_session_active"   // with the conversation that it had
+	sessionFollowed outcome = "current_session_followed" // with another one: the session goes along
 
 	// A session goes on in it.
-	SessionResumed Outcome = "resumed_same_agent_session"
+	sessionResumed outcome = "resumed_same_agent_session"
 
 	// Nothing moves.
-	NoSession         Outcome = "no_matching_prior_session"
-	ManySessions      Outcome = "multiple_matching_prior_sessions" // a person is asked
-	AllStale          Outcome = "matching_prior_session_abandoned_stale"
-	SecondWriter      Outcome = "second_writer"  // a person is told
-	AgentUnproven     Outcome = "agent_unproven" // its presence file, which comes a moment later, tells again
-	NestedAgent       Outcome = "nested_agent"
-	AgentGone         Outcome = "agent_gone"
-	IdentityMissing   Outcome = "agent_identity_missing"
-	SessionUnreadable Outcome = "current_session_unreadable"
-	LockTimeout       Outcome = "resume_lock_timeout" // the next event tries again
+	noSession         outcome = "no_matching_prior_session"
+	manySessions      outcome = "multiple_matching_prior_sessions" // a person is asked
+	allStale          outcome = "matching_prior_session_abandoned_stale"
+	secondWriter      outcome = "second_writer"  // a person is told
+	agentUnproven     outcome = "agent_unproven" // its presence file, which comes a moment later, tells again
+	nestedAgent       outcome = "nested_agent"
+	agentGone         outcome = "agent_gone"
+	identityMissing   outcome = "agent_identity_missing"
+	sessionUnreadable outcome = "current_session_unreadable"
+	lockTimeout       outcome = "resume_lock_timeout" // the next event tries again
 )
 
-// ResumeFacts are all that decides about a process that says that it has a
+// resumeFacts are all that decides about a process that says that it has a
 // conversation now.
-type ResumeFacts struct {
+type resumeFacts struct {
 	Now        time.Time
 	StaleAfter time.Duration // 0: nothing is stale
 
@@ -68,9 +68,9 @@ type Owner struct {
 	Sign  Sign             // without the transcript, which anybody may have written
 }
 
-// Resume is a decision with its reason.
-type Resume struct {
-	Outcome Outcome
+// resume is a decision with its reason.
+type resume struct {
+	Outcome outcome
 	Why     string
 	From    uuid.UUID   // the session that goes on in the process; Nil: none
 	Stale   []Stale     // sessions that are set aside before
@@ -85,78 +85,78 @@ type Stale struct {
 }
 
 // changes says whether a session is set aside or moves.
-func (d Resume) changes() bool { return d.From != uuid.Nil || len(d.Stale) > 0 }
+func (d resume) changes() bool { return d.From != uuid.Nil || len(d.Stale) > 0 }
 
-// ReconcileResume decides whose conversation it is that turned up. It is pure and
+// reconcileResume decides whose conversation it is that turned up. It is pure and
 // total. At most one session moves, only to a proven agent that nobody else
 // writes beside, and only one that did not end on purpose.
-func ReconcileResume(f ResumeFacts) Resume {
+func reconcileResume(f resumeFacts) resume {
 	switch {
 	case !f.Agent.Valid() || f.Claude == uuid.Nil:
-		return Resume{Outcome: IdentityMissing, Why: "the event does not say which process or which conversation it is of"}
+		return resume{Outcome: identityMissing, Why: "the event does not say which process or which conversation it is of"}
 	case f.Bound != uuid.Nil:
 		return f.current()
 	case f.Unreadable:
-		return Resume{Outcome: SessionUnreadable, Why: "the record of the session that it was launched for cannot be read"}
+		return resume{Outcome: sessionUnreadable, Why: "the record of the session that it was launched for cannot be read"}
 	case f.Alive != process.Alive:
-		return stays(AgentGone, f.Owners, "the process is "+f.Alive.String())
+		return stays(agentGone, f.Owners, "the process is "+f.Alive.String())
 	case len(f.Owners) == 0:
-		return Resume{Outcome: NoSession, Why: "no session has this conversation"}
+		return resume{Outcome: noSession, Why: "no session has this conversation"}
 	case f.Nested:
-		return stays(NestedAgent, f.Owners, "it runs below another agent")
+		return stays(nestedAgent, f.Owners, "it runs below another agent")
 	case f.Others > 0:
-		return stays(SecondWriter, f.Owners, fmt.Sprintf("%d other processes write the conversation, or may", f.Others))
+		return stays(secondWriter, f.Owners, fmt.Sprintf("%d other processes write the conversation, or may", f.Others))
 	case !f.Proven:
-		return stays(AgentUnproven, f.Owners, f.Objection)
+		return stays(agentUnproven, f.Owners, f.Objection)
 	case f.Objection != "":
-		return stays(SecondWriter, f.Owners, f.Objection)
+		return stays(secondWriter, f.Owners, f.Objection)
 	case slices.ContainsFunc(f.Owners, Owner.mayRun):
-		return stays(SecondWriter, f.Owners, "a session with this conversation is not proven to be over")
+		return stays(secondWriter, f.Owners, "a session with this conversation is not proven to be over")
 	}
 	return f.choose()
 }
 
 // current is an agent that has a session. Prompts in the midst of a conversation
 // leave no line.
-func (f ResumeFacts) current() Resume {
+func (f resumeFacts) current() resume {
 	bound := []uuid.UUID{f.Bound}
 	switch {
 	case f.Followed:
-		return Resume{Outcome: SessionFollowed, Why: "its agent is in another conversation now", Records: bound}
+		return resume{Outcome: sessionFollowed, Why: "its agent is in another conversation now", Records: bound}
 	case f.Elsewhere: // an adopted one, whose presence file tells, or an event that comes late
-		return Resume{Outcome: SessionActive, Why: "its agent has told of another conversation, and the session has not followed", Records: bound}
+		return resume{Outcome: sessionActive, Why: "its agent has told of another conversation, and the session has not followed", Records: bound}
 	case f.Starts:
-		return Resume{Outcome: SessionActive, Why: "its agent has begun", Records: bound}
+		return resume{Outcome: sessionActive, Why: "its agent has begun", Records: bound}
 	}
-	return Resume{Outcome: SessionActive, Why: "its agent goes on"}
+	return resume{Outcome: sessionActive, Why: "its agent goes on"}
 }
 
 // choose finds the one session that is meant. A single one is, whatever its age;
 // of several, those without a sign of life for too long are not.
-func (f ResumeFacts) choose() Resume {
+func (f resumeFacts) choose() resume {
 	left, stale := f.Owners, []Stale(nil)
 	if len(f.Owners) > 1 {
 		left, stale = f.fresh()
 	}
-	var d Resume
+	var d resume
 	switch {
 	case len(left) == 0:
-		d = Resume{Outcome: AllStale, Why: fmt.Sprintf("all %d sessions with this conversation are stale", len(f.Owners))}
+		d = resume{Outcome: allStale, Why: fmt.Sprintf("all %d sessions with this conversation are stale", len(f.Owners))}
 	case len(left) > 1:
-		d = stays(ManySessions, left, fmt.Sprintf("%d sessions have this conversation", len(left)))
+		d = stays(manySessions, left, fmt.Sprintf("%d sessions have this conversation", len(left)))
 	case left[0].State.EndedOnPurpose():
-		d = stays(SecondWriter, left, "the session was ended on purpose")
+		d = stays(secondWriter, left, "the session was ended on purpose")
 	case f.Busy:
-		d = stays(LockTimeout, left, "the session's worker was not free in time")
+		d = stays(lockTimeout, left, "the session's worker was not free in time")
 	default:
-		d = Resume{Outcome: SessionResumed, Why: "the only session with this conversation goes on in its window", From: left[0].ID}
+		d = resume{Outcome: sessionResumed, Why: "the only session with this conversation goes on in its window", From: left[0].ID}
 	}
 	d.Stale = stale
 	return d
 }
 
 // fresh parts the owners by age.
-func (f ResumeFacts) fresh() (left []Owner, stale []Stale) {
+func (f resumeFacts) fresh() (left []Owner, stale []Stale) {
 	for _, o := range f.Owners {
 		why, old := o.Sign.stale(f.Now, f.StaleAfter)
 		if !old {
@@ -169,8 +169,8 @@ func (f ResumeFacts) fresh() (left []Owner, stale []Stale) {
 }
 
 // stays is an outcome that moves nothing; the sessions that it is about say so.
-func stays(outcome Outcome, owners []Owner, why string) Resume {
-	d := Resume{Outcome: outcome, Why: why}
+func stays(outcome outcome, owners []Owner, why string) resume {
+	d := resume{Outcome: outcome, Why: why}
 	for _, o := range owners {
 		d.Records = append(d.Records, o.ID)
 	}

@@ -19,13 +19,13 @@ func owner(state session.State, ago time.Duration) Owner {
 }
 
 // back are the facts of an agent that came back in a window of its own.
-func back(owners ...Owner) ResumeFacts {
-	return ResumeFacts{Now: noon, StaleAfter: day, Agent: writer(7).Identity, Claude: uuid.New(), Starts: true,
+func back(owners ...Owner) resumeFacts {
+	return resumeFacts{Now: noon, StaleAfter: day, Agent: writer(7).Identity, Claude: uuid.New(), Starts: true,
 		Alive: process.Alive, Proven: true, Owners: owners}
 }
 
-var outcomes = []Outcome{SessionActive, SessionFollowed, SessionResumed, NoSession, ManySessions, AllStale, SecondWriter, AgentUnproven, NestedAgent,
-	AgentGone, IdentityMissing, SessionUnreadable, LockTimeout}
+var outcomes = []outcome{sessionActive, sessionFollowed, sessionResumed, noSession, manySessions, allStale, secondWriter, agentUnproven, nestedAgent,
+	agentGone, identityMissing, sessionUnreadable, lockTimeout}
 
 func TestReconcileResume(t *testing.T) {
 	const hour = time.Hour
@@ -37,78 +37,78 @@ func TestReconcileResume(t *testing.T) {
 	alive.Agent, unknown.Agent = process.Alive, process.Unknown
 	tests := []struct {
 		name    string
-		facts   ResumeFacts
-		change  func(*ResumeFacts)
-		want    Outcome
+		facts   resumeFacts
+		change  func(*resumeFacts)
+		want    outcome
 		from    uuid.UUID
 		stale   []uuid.UUID
 		records []uuid.UUID
 	}{
-		{name: "no process", facts: back(lost), change: func(f *ResumeFacts) { f.Agent.Start = 0 }, want: IdentityMissing},
-		{name: "no boot", facts: back(lost), change: func(f *ResumeFacts) { f.Agent.Boot = "" }, want: IdentityMissing},
-		{name: "no conversation", facts: back(lost), change: func(f *ResumeFacts) { f.Claude = uuid.Nil }, want: IdentityMissing},
-		{name: "an unreadable launch", facts: back(lost), change: func(f *ResumeFacts) { f.Unreadable = true }, want: SessionUnreadable},
+		{name: "no process", facts: back(lost), change: func(f *resumeFacts) { f.Agent.Start = 0 }, want: identityMissing},
+		{name: "no boot", facts: back(lost), change: func(f *resumeFacts) { f.Agent.Boot = "" }, want: identityMissing},
+		{name: "no conversation", facts: back(lost), change: func(f *resumeFacts) { f.Claude = uuid.Nil }, want: identityMissing},
+		{name: "an unreadable launch", facts: back(lost), change: func(f *resumeFacts) { f.Unreadable = true }, want: sessionUnreadable},
 
-		{name: "bound", facts: back(), change: func(f *ResumeFacts) { f.Bound = lost.ID }, want: SessionActive, records: []uuid.UUID{lost.ID}},
-		{name: "bound, a prompt", facts: back(), change: func(f *ResumeFacts) { f.Bound, f.Starts = lost.ID, false }, want: SessionActive},
-		{name: "bound, another conversation", facts: back(), want: SessionFollowed, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Bound, f.Followed, f.Starts = lost.ID, true, false }},
-		{name: "bound, and not followed", facts: back(), want: SessionActive, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Bound, f.Elsewhere, f.Starts = lost.ID, true, false }},
-		{name: "bound by adoption, its own launch unreadable", facts: back(), want: SessionActive, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Bound, f.Unreadable = lost.ID, true }},
-		{name: "bound, and another session has it too", facts: back(other), want: SessionActive, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Bound, f.Others = lost.ID, 3 }},
+		{name: "bound", facts: back(), change: func(f *resumeFacts) { f.Bound = lost.ID }, want: sessionActive, records: []uuid.UUID{lost.ID}},
+		{name: "bound, a prompt", facts: back(), change: func(f *resumeFacts) { f.Bound, f.Starts = lost.ID, false }, want: sessionActive},
+		{name: "bound, another conversation", facts: back(), want: sessionFollowed, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Bound, f.Followed, f.Starts = lost.ID, true, false }},
+		{name: "bound, and not followed", facts: back(), want: sessionActive, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Bound, f.Elsewhere, f.Starts = lost.ID, true, false }},
+		{name: "bound by adoption, its own launch unreadable", facts: back(), want: sessionActive, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Bound, f.Unreadable = lost.ID, true }},
+		{name: "bound, and another session has it too", facts: back(other), want: sessionActive, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Bound, f.Others = lost.ID, 3 }},
 
-		{name: "nobody's conversation", facts: back(), want: NoSession},
-		{name: "nobody's conversation, below an agent", facts: back(), change: func(f *ResumeFacts) { f.Nested = true }, want: NoSession},
-		{name: "nobody's conversation, gone again", facts: back(), change: func(f *ResumeFacts) { f.Alive = process.Gone }, want: AgentGone},
-		{name: "below an agent", facts: back(lost), change: func(f *ResumeFacts) { f.Nested = true }, want: NestedAgent, records: []uuid.UUID{lost.ID}},
-		{name: "gone again", facts: back(lost), change: func(f *ResumeFacts) { f.Alive = process.Gone }, want: AgentGone, records: []uuid.UUID{lost.ID}},
-		{name: "nobody knows of it", facts: back(lost), change: func(f *ResumeFacts) { f.Alive = process.Unknown }, want: AgentGone, records: []uuid.UUID{lost.ID}},
+		{name: "nobody's conversation", facts: back(), want: noSession},
+		{name: "nobody's conversation, below an agent", facts: back(), change: func(f *resumeFacts) { f.Nested = true }, want: noSession},
+		{name: "nobody's conversation, gone again", facts: back(), change: func(f *resumeFacts) { f.Alive = process.Gone }, want: agentGone},
+		{name: "below an agent", facts: back(lost), change: func(f *resumeFacts) { f.Nested = true }, want: nestedAgent, records: []uuid.UUID{lost.ID}},
+		{name: "gone again", facts: back(lost), change: func(f *resumeFacts) { f.Alive = process.Gone }, want: agentGone, records: []uuid.UUID{lost.ID}},
+		{name: "nobody knows of it", facts: back(lost), change: func(f *resumeFacts) { f.Alive = process.Unknown }, want: agentGone, records: []uuid.UUID{lost.ID}},
 
-		{name: "another process writes it", facts: back(lost), change: func(f *ResumeFacts) { f.Others = 1 }, want: SecondWriter, records: []uuid.UUID{lost.ID}},
-		{name: "not to be had", facts: back(lost), change: func(f *ResumeFacts) { f.Objection = "in no window" }, want: SecondWriter, records: []uuid.UUID{lost.ID}},
-		{name: "not proven yet", facts: back(lost), want: AgentUnproven, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Proven, f.Objection = false, "no presence file" }},
-		{name: "its session lives", facts: back(alive), want: SecondWriter, records: []uuid.UUID{alive.ID}},
-		{name: "its session may live", facts: back(unknown), want: SecondWriter, records: []uuid.UUID{unknown.ID}},
-		{name: "one of two lives", facts: back(lost, alive), want: SecondWriter, records: []uuid.UUID{lost.ID, alive.ID}},
-		{name: "ended on purpose", facts: back(archived), want: SecondWriter, records: []uuid.UUID{archived.ID}},
-		{name: "ended by itself", facts: back(Owner{ID: archived.ID, State: session.Completed}), want: SecondWriter, records: []uuid.UUID{archived.ID}},
+		{name: "another process writes it", facts: back(lost), change: func(f *resumeFacts) { f.Others = 1 }, want: secondWriter, records: []uuid.UUID{lost.ID}},
+		{name: "not to be had", facts: back(lost), change: func(f *resumeFacts) { f.Objection = "in no window" }, want: secondWriter, records: []uuid.UUID{lost.ID}},
+		{name: "not proven yet", facts: back(lost), want: agentUnproven, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Proven, f.Objection = false, "no presence file" }},
+		{name: "its session lives", facts: back(alive), want: secondWriter, records: []uuid.UUID{alive.ID}},
+		{name: "its session may live", facts: back(unknown), want: secondWriter, records: []uuid.UUID{unknown.ID}},
+		{name: "one of two lives", facts: back(lost, alive), want: secondWriter, records: []uuid.UUID{lost.ID, alive.ID}},
+		{name: "ended on purpose", facts: back(archived), want: secondWriter, records: []uuid.UUID{archived.ID}},
+		{name: "ended by itself", facts: back(Owner{ID: archived.ID, State: session.Completed}), want: secondWriter, records: []uuid.UUID{archived.ID}},
 
-		{name: "lost", facts: back(lost), want: SessionResumed, from: lost.ID},
-		{name: "running, its agent gone", facts: back(running), want: SessionResumed, from: running.ID},
-		{name: "a single one is meant however old", facts: back(older), want: SessionResumed, from: older.ID},
-		{name: "its worker is busy", facts: back(lost), change: func(f *ResumeFacts) { f.Busy = true }, want: LockTimeout, records: []uuid.UUID{lost.ID}},
+		{name: "lost", facts: back(lost), want: sessionResumed, from: lost.ID},
+		{name: "running, its agent gone", facts: back(running), want: sessionResumed, from: running.ID},
+		{name: "a single one is meant however old", facts: back(older), want: sessionResumed, from: older.ID},
+		{name: "its worker is busy", facts: back(lost), change: func(f *resumeFacts) { f.Busy = true }, want: lockTimeout, records: []uuid.UUID{lost.ID}},
 
-		{name: "two", facts: back(lost, other), want: ManySessions, records: []uuid.UUID{lost.ID, other.ID}},
-		{name: "two and a stale one", facts: back(lost, other, old), want: ManySessions, stale: []uuid.UUID{old.ID}, records: []uuid.UUID{lost.ID, other.ID}},
-		{name: "two, one archived a moment ago", facts: back(lost, archived), want: ManySessions, records: []uuid.UUID{lost.ID, archived.ID}},
-		{name: "one of two is stale", facts: back(old, lost), want: SessionResumed, from: lost.ID, stale: []uuid.UUID{old.ID}},
-		{name: "one of two is stale and archived", facts: back(oldArchived, lost), want: SessionResumed, from: lost.ID, stale: []uuid.UUID{oldArchived.ID}},
-		{name: "only the archived one is fresh", facts: back(old, archived), want: SecondWriter, stale: []uuid.UUID{old.ID}, records: []uuid.UUID{archived.ID}},
-		{name: "one of three is fresh, its worker is busy", facts: back(old, lost, older), want: LockTimeout, stale: []uuid.UUID{old.ID, older.ID}, records: []uuid.UUID{lost.ID},
-			change: func(f *ResumeFacts) { f.Busy = true }},
-		{name: "all are stale", facts: back(old, older, oldRunning), want: AllStale, stale: []uuid.UUID{old.ID, older.ID, oldRunning.ID}},
-		{name: "no age is too old", facts: back(old, lost), change: func(f *ResumeFacts) { f.StaleAfter = 0 }, want: ManySessions, records: []uuid.UUID{old.ID, lost.ID}},
-		{name: "a day to the second is not stale", facts: back(owner(session.Lost, day), older), want: SessionResumed, stale: []uuid.UUID{older.ID}},
+		{name: "two", facts: back(lost, other), want: manySessions, records: []uuid.UUID{lost.ID, other.ID}},
+		{name: "two and a stale one", facts: back(lost, other, old), want: manySessions, stale: []uuid.UUID{old.ID}, records: []uuid.UUID{lost.ID, other.ID}},
+		{name: "two, one archived a moment ago", facts: back(lost, archived), want: manySessions, records: []uuid.UUID{lost.ID, archived.ID}},
+		{name: "one of two is stale", facts: back(old, lost), want: sessionResumed, from: lost.ID, stale: []uuid.UUID{old.ID}},
+		{name: "one of two is stale and archived", facts: back(oldArchived, lost), want: sessionResumed, from: lost.ID, stale: []uuid.UUID{oldArchived.ID}},
+		{name: "only the archived one is fresh", facts: back(old, archived), want: secondWriter, stale: []uuid.UUID{old.ID}, records: []uuid.UUID{archived.ID}},
+		{name: "one of three is fresh, its worker is busy", facts: back(old, lost, older), want: lockTimeout, stale: []uuid.UUID{old.ID, older.ID}, records: []uuid.UUID{lost.ID},
+			change: func(f *resumeFacts) { f.Busy = true }},
+		{name: "all are stale", facts: back(old, older, oldRunning), want: allStale, stale: []uuid.UUID{old.ID, older.ID, oldRunning.ID}},
+		{name: "no age is too old", facts: back(old, lost), change: func(f *resumeFacts) { f.StaleAfter = 0 }, want: manySessions, records: []uuid.UUID{old.ID, lost.ID}},
+		{name: "a day to the second is not stale", facts: back(owner(session.Lost, day), older), want: sessionResumed, stale: []uuid.UUID{older.ID}},
 	}
 	missing := slices.Clone(outcomes)
 	for _, tc := range tests {
-		missing = slices.DeleteFunc(missing, func(o Outcome) bool { return o == tc.want })
+		missing = slices.DeleteFunc(missing, func(o outcome) bool { return o == tc.want })
 		t.Run(tc.name, func(t *testing.T) {
 			f := tc.facts
 			if tc.change != nil {
 				tc.change(&f)
 			}
-			d := ReconcileResume(f)
+			d := reconcileResume(f)
 			assert.Equal(t, tc.want, d.Outcome)
 			assert.NotEmpty(t, d.Why)
 			if tc.from != uuid.Nil {
 				assert.Equal(t, tc.from, d.From)
 			}
-			assert.Equal(t, d.Outcome == SessionResumed, d.From != uuid.Nil)
+			assert.Equal(t, d.Outcome == sessionResumed, d.From != uuid.Nil)
 			var stale []uuid.UUID
 			for _, s := range d.Stale {
 				stale = append(stale, s.ID)
@@ -123,9 +123,9 @@ func TestReconcileResume(t *testing.T) {
 // What is set aside says by which timestamp, and keeps its state unless it was
 // open.
 func TestWhatIsSetAsideSaysWhy(t *testing.T) {
-	d := ReconcileResume(back(owner(session.Running, 9*day), owner(session.Lost, 9*day), owner(session.Archived, 9*day),
+	d := reconcileResume(back(owner(session.Running, 9*day), owner(session.Lost, 9*day), owner(session.Archived, 9*day),
 		owner(session.Completed, 9*day), owner(session.Failed, 9*day), owner(session.Abandoned, 26*time.Hour)))
-	assert.Equal(t, AllStale, d.Outcome)
+	assert.Equal(t, allStale, d.Outcome)
 	var abandoned []bool
 	for _, s := range d.Stale {
 		abandoned = append(abandoned, s.Abandon)
@@ -135,14 +135,14 @@ func TestWhatIsSetAsideSaysWhy(t *testing.T) {
 	assert.Equal(t, "no sign of life for 26h (threshold 24h), newest: last_turn_at 2026-03-03T10:00:00Z", d.Stale[5].Why)
 }
 
-func anyFacts(t *rapid.T) ResumeFacts {
+func anyFacts(t *rapid.T) resumeFacts {
 	liveness := rapid.SampledFrom([]process.Liveness{process.Unknown, process.Alive, process.Gone})
 	id := func(label string) uuid.UUID {
 		return rapid.SampledFrom([]uuid.UUID{uuid.Nil, uuid.New()}).Draw(t, label)
 	}
 	often := []bool{true, true, true, true, true, true, true, true, true, false}
 	mostly := func(label string) bool { return rapid.SampledFrom(often).Draw(t, label) }
-	f := ResumeFacts{Now: noon, StaleAfter: rapid.SampledFrom([]time.Duration{0, day}).Draw(t, "threshold"), Claude: uuid.New(),
+	f := resumeFacts{Now: noon, StaleAfter: rapid.SampledFrom([]time.Duration{0, day}).Draw(t, "threshold"), Claude: uuid.New(),
 		Starts: rapid.Bool().Draw(t, "starts"), Alive: process.Alive, Nested: !mostly("nested"), Unreadable: !mostly("unreadable"),
 		Proven: mostly("proven"), Busy: !mostly("busy")}
 	if mostly("identified") {
@@ -180,11 +180,11 @@ func TestP1_ReconcileResumeMovesOnlyWithoutDoubt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {
 			f := anyFacts(t)
-			d := ReconcileResume(f)
+			d := reconcileResume(f)
 			if !slices.Contains(outcomes, d.Outcome) || d.Why == "" {
 				t.Fatalf("%+v", d)
 			}
-			if (d.From != uuid.Nil) != (d.Outcome == SessionResumed) {
+			if (d.From != uuid.Nil) != (d.Outcome == sessionResumed) {
 				t.Fatalf("%+v", d)
 			}
 			checkMove(t, f, d)
@@ -198,7 +198,7 @@ func TestP1_ReconcileResumeMovesOnlyWithoutDoubt(t *testing.T) {
 	})
 }
 
-func checkMove(t *rapid.T, f ResumeFacts, d Resume) {
+func checkMove(t *rapid.T, f resumeFacts, d resume) {
 	if d.From == uuid.Nil {
 		return
 	}

@@ -259,7 +259,7 @@ func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
 			}
 			e := event(hookwire.UserPromptSubmit, m.atTheDesk(fresh.ClaudeSessionID), fresh.ClaudeSessionID)
 			outcome, _ := m.hear(e)
-			assert.Equal(t, SessionResumed, outcome)
+			assert.Equal(t, sessionResumed, outcome)
 			assert.Equal(t, session.Abandoned, m.get(old.ID).State)
 			require.Len(t, told, 1)
 			require.Len(t, told[0].Results, 2)

@@ -14,7 +14,7 @@ type Sign struct {
 	Of string // which timestamp it is, as the record calls it: "last_turn_at"
 }
 
-// SignOf is the newest sign of life in a record: what its agent did, or a person
+// signOf is the newest sign of life in a record: what its agent did, or a person
 // with it.
 //
 // updated_at is none, and neither is a line of the history or the time of the
@@ -23,7 +23,7 @@ type Sign struct {
 // ended_at counts for what was archived or completed: somebody was there to end
 // it. Else it is none, because recovery itself sets it when it finds out, weeks
 // later, that a session is gone. An unknown phase says that nothing was seen.
-func SignOf(r session.Record) Sign {
+func signOf(r session.Record) Sign {
 	s := Sign{r.CreatedAt, "created_at"}
 	s.newer(r.StartedAt, "started_at")
 	s.newer(r.ReportsAt, "reports_at")

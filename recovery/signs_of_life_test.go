@@ -36,14 +36,14 @@ func TestTimestamps_SignsOfLife(t *testing.T) {
 			r := record(session.Running, binding(3))
 			tc.change(&r)
 			if tc.of == "" {
-				assert.Equal(t, Sign{noon, "created_at"}, SignOf(r))
+				assert.Equal(t, Sign{noon, "created_at"}, signOf(r))
 			} else {
-				assert.Equal(t, Sign{later, tc.of}, SignOf(r))
+				assert.Equal(t, Sign{later, tc.of}, signOf(r))
 			}
 		})
 	}
 	bare := record(session.Lost, nil)
-	assert.Equal(t, Sign{noon, "created_at"}, SignOf(bare))
+	assert.Equal(t, Sign{noon, "created_at"}, signOf(bare))
 }
 
 func TestSpan(t *testing.T) {

@@ -157,7 +157,7 @@ func (c *Client) do(ctx context.Context, name string, build func(marker string) 
 		return answer{}, call, fmt.Errorf("tmux %s: %w", name, err)
 	}
 	if len(a.fails) > 0 {
-		return a, call, &CommandError{Command: name, Text: strings.Join(a.fails, "; ")}
+		return a, call, &commandError{Command: name, Text: strings.Join(a.fails, "; ")}
 	}
 	return a, call, nil
 }

@@ -52,17 +52,17 @@ func (e *GuardError) Is(target error) bool {
 	return target == ErrGuard || target == ErrNoPane && e.Got == ""
 }
 
-// CommandError is tmux's own answer to a command that failed.
-type CommandError struct {
+// commandError is tmux's own answer to a command that failed.
+type commandError struct {
 	Command string // its first word
 	Text    string // as tmux wrote it
 }
 
 // Error is tmux's text after the command's name.
-func (e *CommandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
+func (e *commandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
 
 // Is matches the sentinel that the text stands for.
-func (e *CommandError) Is(target error) bool {
+func (e *commandError) Is(target error) bool {
 	sentinel := sentinelOf(e.Text)
 	return sentinel != nil && sentinel == target
 }

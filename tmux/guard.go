@@ -30,11 +30,11 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	var buffer string
 	err = c.guarded(ctx, "paste-buffer", g, g.typing(), func(marker string) (before, then, otherwise string) {
 		buffer = marker
-		return command("load-buffer", "-b", buffer, Literal(file)),
+		return command("load-buffer", "-b", buffer, literal(file)),
 			command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()),
 			command("delete-buffer", "-b", buffer)
 	})
-	var failed *CommandError
+	var failed *commandError
 	if errors.As(err, &failed) {
 		// A paste that failed has not reached its -d. There may be no buffer, which is as good.
 		_, _ = c.lines(ctx, "delete-buffer", command("delete-buffer", "-b", buffer))

@@ -9,9 +9,9 @@ import (
 
 var errNUL = errors.New("a NUL byte cannot be passed to tmux")
 
-// Literal doubles every '#', so that tmux's format expansion gives s back. It belongs on what goes to
+// literal doubles every '#', so that tmux's format expansion gives s back. It belongs on what goes to
 // -c, -n, rename-window and load-buffer: a directory named "#(cmd)" would otherwise run cmd.
-func Literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
+func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
 // operand writes s as one side of a #{==:…} comparison.
 func operand(s string) string {

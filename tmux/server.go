@@ -72,7 +72,7 @@ func (c *Client) missing(panes []Pane) string {
 
 // sleeper is the arguments of a new session with a sleeping window.
 func (c *Client) sleeper() []string {
-	return []string{"-n", mainWindow, "-x", width, "-y", height, "-c", Literal(c.home()), "--", "sleep", forever}
+	return []string{"-n", mainWindow, "-x", width, "-y", height, "-c", literal(c.home()), "--", "sleep", forever}
 }
 
 // home is where a window opens that a person makes in our sessions.

@@ -77,7 +77,7 @@ func TestQuote(t *testing.T) {
 }
 
 func TestLiteral(t *testing.T) {
-	assert.Equal(t, "a##(touch x)b ##{pid} ####", Literal("a#(touch x)b #{pid} ##"))
+	assert.Equal(t, "a##(touch x)b ##{pid} ####", literal("a#(touch x)b #{pid} ##"))
 }
 
 func TestOperand(t *testing.T) {
@@ -228,10 +228,10 @@ func TestEnding(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	assert.ErrorIs(t, &CommandError{Command: "x", Text: "can't find pane: %9"}, ErrNoPane)
-	assert.ErrorIs(t, &CommandError{Command: "x", Text: "can't find window: @9"}, ErrNoWindow)
-	assert.NotErrorIs(t, &CommandError{Command: "x", Text: "unknown: can't find pane"}, ErrNoPane)
-	assert.False(t, (&CommandError{Text: "x"}).Is(nil))
+	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find pane: %9"}, ErrNoPane)
+	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find window: @9"}, ErrNoWindow)
+	assert.NotErrorIs(t, &commandError{Command: "x", Text: "unknown: can't find pane"}, ErrNoPane)
+	assert.False(t, (&commandError{Text: "x"}).Is(nil))
 	refused := &GuardError{Got: "1"}
 	assert.ErrorIs(t, refused, ErrGuard)
 	assert.NotErrorIs(t, refused, ErrNoPane)

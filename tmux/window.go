@@ -102,7 +102,7 @@ func validVariable(name string) bool { return name != "" && !strings.ContainsAny
 // not the current one. Its id is not known yet, so this is the one place where a name is a target; a
 // process that ends at once is still kept, because tmux looks at ended panes only after the list.
 func (c *Client) newWindowText(s Spec, marker string) string {
-	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + c.cfg.Session + ":", "-n", s.Key, "-c", Literal(s.Dir)}
+	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + c.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		args = append(args, "-e", name+"="+s.Env[name])
 	}
@@ -120,7 +120,7 @@ func (c *Client) newWindowText(s Spec, marker string) string {
 	}
 	list = append(list, command("display-message", "-p", marker+"-ready"))
 	if s.Name != "" {
-		list = append(list, command("rename-window", "-t", target, "--", Literal(windowName(s.Name))))
+		list = append(list, command("rename-window", "-t", target, "--", literal(windowName(s.Name))))
 	}
 	return strings.Join(list, " ; ")
 }
@@ -135,7 +135,7 @@ func (c *Client) Rename(ctx context.Context, w WindowID, name string) error {
 	case name == "":
 		return errors.New("tmux rename-window: empty name")
 	}
-	_, err := c.lines(ctx, "rename-window", command("rename-window", "-t", w.String(), "--", Literal(windowName(name))))
+	_, err := c.lines(ctx, "rename-window", command("rename-window", "-t", w.String(), "--", literal(windowName(name))))
 	return err
 }
 

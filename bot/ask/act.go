@@ -13,8 +13,8 @@ import (
 
 // Why nothing is done with what a person tapped or wrote; the card is then as it was.
 var (
-	ErrOver   = errors.New("the request is over")
-	ErrNotNow = errors.New("not possible as the request stands")
+	errOver   = errors.New("the request is over")
+	errNotNow = errors.New("not possible as the request stands")
 )
 
 // wrote stands between what happened and the person's own words.
@@ -24,11 +24,11 @@ const wrote = " They wrote: "
 func (c Card) undecided() error {
 	switch c.State {
 	case StateOver:
-		return ErrOver
+		return errOver
 	case StateOpen:
 		return nil
 	}
-	return ErrNotNow
+	return errNotNow
 }
 
 // Tap is a person's tap on an option.
@@ -45,15 +45,15 @@ func Tap(c Card, by int64, option string, now time.Time) (Card, error) {
 			return a.do(c, by, now), nil
 		}
 	}
-	return c, ErrNotNow
+	return c, errNotNow
 }
 
 // answerTap is a tap on a page of a question. Its first argument is the question it was drawn for.
 func answerTap(c Card, by int64, verb string, args []string, now time.Time) (Card, error) {
 	list, _ := questionsOf(c.Request)
 	at := len(c.Progress.Answers)
-	if at >= len(list) || args[0] != strconv.Itoa(at) || c.Why != nil || !Allowable(c) {
-		return c, ErrNotNow
+	if at >= len(list) || args[0] != strconv.Itoa(at) || c.Why != nil || !allowable(c) {
+		return c, errNotNow
 	}
 	q, chosen := list[at], c.Progress.Chosen
 	switch {
@@ -77,7 +77,7 @@ func answerTap(c Card, by int64, verb string, args []string, now time.Time) (Car
 		c.Progress = Progress{Answers: c.Progress.Answers[:at-1]}
 		return c, nil
 	}
-	return c, ErrNotNow
+	return c, errNotNow
 }
 
 func toggled(chosen []int, i int) []int {
@@ -101,12 +101,12 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 	}
 	d, err := decisions.AnswerQuestions(c.Request, all)
 	if err != nil {
-		return c, ErrNotNow
+		return c, errNotNow
 	}
 	return next.decided(by, d, now), nil
 }
 
-func (c Card) decided(by int64, d Decision, now time.Time) Card {
+func (c Card) decided(by int64, d decision, now time.Time) Card {
 	c = c.unwait(by, now)
 	c.State, c.Since, c.Decision, c.By = StateSent, now.UTC(), &d, by
 	return c
@@ -136,8 +136,8 @@ func (c Card) Awaits(by int64, now time.Time) bool {
 // Overdue says that a text was waited for too long.
 func (c Card) Overdue(now time.Time) bool { return c.Why != nil && now.Sub(c.Why.At) >= maxWhy }
 
-// GiveUp ends the wait for a text: the person has gone on to something else.
-func GiveUp(c Card) Card {
+// giveUp ends the wait for a text: the person has gone on to something else.
+func giveUp(c Card) Card {
 	c.Why = nil
 	return c
 }
@@ -147,7 +147,7 @@ func (c Card) unwait(by int64, now time.Time) Card {
 	if c.Why != nil && c.Why.By != by {
 		c.Missed = &Writer{By: c.Why.By, At: now.UTC()}
 	}
-	return GiveUp(c)
+	return giveUp(c)
 }
 
 // Misses says that the next text of a person was probably meant for this card.
@@ -158,35 +158,35 @@ func (c Card) Misses(by int64, now time.Time) bool {
 	return c.Missed != nil && c.Missed.By == by && now.Sub(c.Missed.At) < maxMissed
 }
 
-// Give notes that a hook has taken the decision.
-func Give(c Card, now time.Time) Card {
+// give notes that a hook has taken the decision.
+func give(c Card, now time.Time) Card {
 	if c.State == StateSent {
 		c.Given = now.UTC()
 	}
 	return c
 }
 
-// Say is a text of the person that Why waits for: the reason of a denial, word for word, or a free
-// answer. ErrNotNow: the text is not for this card, or is blank.
-func Say(c Card, by int64, text string, now time.Time) (Card, error) {
+// say is a text of the person that Why waits for: the reason of a denial, word for word, or a free
+// answer. errNotNow: the text is not for this card, or is blank.
+func say(c Card, by int64, text string, now time.Time) (Card, error) {
 	switch {
 	case !c.Awaits(by, now) || strings.TrimSpace(text) == "":
-		return c, ErrNotNow
+		return c, errNotNow
 	case !c.Why.Answer:
 		return c.denied(by, text, now), nil
 	}
 	list, _ := questionsOf(c.Request)
 	at := len(c.Progress.Answers)
-	if at >= len(list) || !Allowable(c) {
-		return c, ErrNotNow
+	if at >= len(list) || !allowable(c) {
+		return c, errNotNow
 	}
 	parts := append(list[at].labels(c.Progress.Chosen), text)
 	return answered(c, by, list, strings.Join(parts, ", "), now)
 }
 
-// DenyWith denies with a text that the person had already sent: [Deny with this text]. prompt is the key
+// denyWith denies with a text that the person had already sent: [Deny with this text]. prompt is the key
 // of that text in the inbox.
-func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, error) {
+func denyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, error) {
 	if err := c.undecided(); err != nil {
 		return c, err
 	}
@@ -198,13 +198,13 @@ func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, err
 func (c Card) OneLeft() bool {
 	list, ok := questionsOf(c.Request)
 	at := len(c.Progress.Answers)
-	return ok && c.State == StateOpen && at == len(list)-1 && !list[at].several && Allowable(c)
+	return ok && c.State == StateOpen && at == len(list)-1 && !list[at].several && allowable(c)
 }
 
-// AnswerWith answers the last question with a text that was already sent: [Answer with this].
-func AnswerWith(c Card, by int64, text, prompt string, now time.Time) (Card, error) {
+// answerWith answers the last question with a text that was already sent: [Answer with this].
+func answerWith(c Card, by int64, text, prompt string, now time.Time) (Card, error) {
 	if !c.OneLeft() {
-		return c, cmp.Or(c.undecided(), ErrNotNow)
+		return c, cmp.Or(c.undecided(), errNotNow)
 	}
 	list, _ := questionsOf(c.Request)
 	next, err := answered(c, by, list, text, now)

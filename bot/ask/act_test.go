@@ -48,26 +48,26 @@ func TestTap_Refuses(t *testing.T) {
 		card      Card
 		want      error
 	}{
-		{"it is over", "no", Settle(bash, decisions.Outcome{Done: true}, true, false, noon), ErrOver},
-		{"it is sent", "no", sent, ErrNotNow},
-		{"nobody waits", "ok", Leave(bash, false, noon), ErrNotNow},
-		{"no rules", "ses", bash, ErrNotNow},
-		{"another word", "rm", bash, ErrNotNow},
-		{"no word", "", bash, ErrNotNow},
-		{"allow with more", "ok:1", bash, ErrNotNow},
-		{"allow a plan", "ok", plan, ErrNotNow},
-		{"approve a command", "plan", bash, ErrNotNow},
-		{"allow a question", "ok", ask, ErrNotNow},
-		{"answer a command", "o:0:0", bash, ErrNotNow},
-		{"an option that is not there", "o:0:2", ask, ErrNotNow},
-		{"an option below none", "o:0:-1", ask, ErrNotNow},
-		{"an option that is no number", "o:0:x", ask, ErrNotNow},
-		{"an option of another page", "o:1:0", ask, ErrNotNow},
-		{"a page written otherwise", "o:00:0", ask, ErrNotNow},
-		{"an option without a page", "o", ask, ErrNotNow},
-		{"done where one is chosen", "d:0", ask, ErrNotNow},
-		{"back from the first", "b:0", ask, ErrNotNow},
-		{"nothing to take back", "c", ask, ErrNotNow},
+		{"it is over", "no", settle(bash, decisions.Outcome{Done: true}, true, false, noon), errOver},
+		{"it is sent", "no", sent, errNotNow},
+		{"nobody waits", "ok", leave(bash, false, noon), errNotNow},
+		{"no rules", "ses", bash, errNotNow},
+		{"another word", "rm", bash, errNotNow},
+		{"no word", "", bash, errNotNow},
+		{"allow with more", "ok:1", bash, errNotNow},
+		{"allow a plan", "ok", plan, errNotNow},
+		{"approve a command", "plan", bash, errNotNow},
+		{"allow a question", "ok", ask, errNotNow},
+		{"answer a command", "o:0:0", bash, errNotNow},
+		{"an option that is not there", "o:0:2", ask, errNotNow},
+		{"an option below none", "o:0:-1", ask, errNotNow},
+		{"an option that is no number", "o:0:x", ask, errNotNow},
+		{"an option of another page", "o:1:0", ask, errNotNow},
+		{"a page written otherwise", "o:00:0", ask, errNotNow},
+		{"an option without a page", "o", ask, errNotNow},
+		{"done where one is chosen", "d:0", ask, errNotNow},
+		{"back from the first", "b:0", ask, errNotNow},
+		{"nothing to take back", "c", ask, errNotNow},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,31 +81,31 @@ func TestTap_Refuses(t *testing.T) {
 func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
 	c := cardOf("Bash", `{"command":"ls"}`)
 	says := func(c Card, by int64, text string) error {
-		after, err := Say(c, by, text, noon)
+		after, err := say(c, by, text, noon)
 		assert.Equal(t, c, after)
 		return err
 	}
-	require.ErrorIs(t, says(c, person, "hello"), ErrNotNow, "nobody asked")
+	require.ErrorIs(t, says(c, person, "hello"), errNotNow, "nobody asked")
 
 	c, err := Tap(c, person, "why", noon)
 	require.NoError(t, err)
 	assert.True(t, c.Awaits(person, noon))
-	require.ErrorIs(t, says(c, person+1, "hello"), ErrNotNow, "somebody else's text is a prompt")
-	require.ErrorIs(t, says(c, person, " \n"), ErrNotNow, "blank")
+	require.ErrorIs(t, says(c, person+1, "hello"), errNotNow, "somebody else's text is a prompt")
+	require.ErrorIs(t, says(c, person, " \n"), errNotNow, "blank")
 
 	reason := "  use `make`\n\"not\" <this> 👩\u200d💻 "
-	sent, err := Say(c, person, reason, noon)
+	sent, err := say(c, person, reason, noon)
 	require.NoError(t, err)
 	assert.Equal(t, StateSent, sent.State)
 	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
 	assert.False(t, sent.Decision.Interrupt)
 	assert.False(t, sent.Awaits(person, noon))
-	require.ErrorIs(t, says(sent, person, "more"), ErrNotNow, "the next text is a prompt again")
+	require.ErrorIs(t, says(sent, person, "more"), errNotNow, "the next text is a prompt again")
 
 	back, err := Tap(c, person+1, "c", noon)
 	require.NoError(t, err)
 	assert.False(t, back.Awaits(person, noon))
-	require.ErrorIs(t, says(Leave(c, false, noon), person, reason), ErrNotNow, "the dialog is gone: the text is not swallowed")
+	require.ErrorIs(t, says(leave(c, false, noon), person, reason), errNotNow, "the dialog is gone: the text is not swallowed")
 }
 
 func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
@@ -114,9 +114,9 @@ func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
 	late := noon.Add(10 * time.Minute)
 	assert.False(t, c.Overdue(late.Add(-time.Second)))
 	assert.True(t, c.Overdue(late))
-	_, err = Say(c, person, "a prompt by now", late)
-	require.ErrorIs(t, err, ErrNotNow)
-	c = GiveUp(c)
+	_, err = say(c, person, "a prompt by now", late)
+	require.ErrorIs(t, err, errNotNow)
+	c = giveUp(c)
 	assert.Nil(t, c.Why)
 	again, err := Tap(c, person, "why", late)
 	require.NoError(t, err)
@@ -125,17 +125,17 @@ func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
 
 func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	c := cardOf("Bash", `{"command":"ls"}`)
-	sent, err := DenyWith(c, person, "not now", "u-17", noon)
+	sent, err := denyWith(c, person, "not now", "u-17", noon)
 	require.NoError(t, err)
 	assert.Equal(t, StateSent, sent.State)
 	assert.Equal(t, "u-17", sent.Prompt)
 	assert.Equal(t, "The user denied this from the chat. They wrote: not now", sent.Decision.Message)
-	_, err = DenyWith(sent, person, "again", "u-18", noon)
-	require.ErrorIs(t, err, ErrNotNow)
-	_, err = DenyWith(Leave(c, false, noon), person, "again", "u-18", noon)
-	require.ErrorIs(t, err, ErrNotNow)
-	_, err = DenyWith(Settle(c, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
-	require.ErrorIs(t, err, ErrOver)
+	_, err = denyWith(sent, person, "again", "u-18", noon)
+	require.ErrorIs(t, err, errNotNow)
+	_, err = denyWith(leave(c, false, noon), person, "again", "u-18", noon)
+	require.ErrorIs(t, err, errNotNow)
+	_, err = denyWith(settle(c, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
+	require.ErrorIs(t, err, errOver)
 }
 
 func TestSay_AnswersInOwnWords(t *testing.T) {
@@ -147,12 +147,12 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	}
 	say := func(text string) {
 		var err error
-		c, err = Say(c, person, text, noon)
+		c, err = say(c, person, text, noon)
 		require.NoError(t, err)
 	}
 	step("x:0")
 	_, err := Tap(c, person, "o:0:0", noon)
-	require.ErrorIs(t, err, ErrNotNow, "while an answer is awaited the options are not there")
+	require.ErrorIs(t, err, errNotNow, "while an answer is awaited the options are not there")
 	say("DuckDB")
 	step("o:1:2")
 	step("x:1")
@@ -215,7 +215,7 @@ func TestSettle(t *testing.T) {
 		{"denied here, as the result says", after(bash, "no"), o{Done: true, Text: "Error: " + decisions.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
 		{"answered here", answered, o{ByHook: "allow", Done: true, Text: "answers"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"allowed at the desk", bash, o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
-		{"allowed at the desk, away", Leave(bash, false, noon), o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
+		{"allowed at the desk, away", leave(bash, false, noon), o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
 		{"allowed at the desk before the tap", after(bash, "no"), o{Done: true, Text: "a.go"}, true, false, soon, Outcome{What: Allowed, Late: true}, false},
 		{"denied at the desk", bash, o{Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Denied}, false},
 		{"denied at the desk before the tap", after(bash, "ok"), o{Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Denied, Late: true}, false},
@@ -225,17 +225,17 @@ func TestSettle(t *testing.T) {
 		{"interrupted", bash, o{Interrupted: true, Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"interrupted, nobody knows when", after(bash, "ok"), o{Interrupted: true}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"the session ended", bash, o{}, false, true, soon, Outcome{What: Ended}, false},
-		{"the session ended in the middle", Leave(bash, false, noon), o{}, true, true, soon, Outcome{What: Ended}, false},
+		{"the session ended in the middle", leave(bash, false, noon), o{}, true, true, soon, Outcome{What: Ended}, false},
 		{"the session ended, and the tap may have counted", after(bash, "ok"), o{}, false, true, soon, Outcome{What: Unknown}, false},
 		{"the session ended after the result", after(bash, "ok"), o{ByHook: "allow", Done: true}, true, true, soon, Outcome{What: Allowed, Chat: true}, false},
-		{"a day later, its hook had left", Leave(bash, false, noon), o{}, false, false, late, Outcome{What: Unknown}, false},
+		{"a day later, its hook had left", leave(bash, false, noon), o{}, false, false, late, Outcome{What: Unknown}, false},
 		{"a day later, decided an hour ago", tapped(bash, noon.Add(25*time.Hour)), o{}, false, false, late, Outcome{}, true},
 		{"a day later", bash, o{}, false, false, late, Outcome{What: Unknown}, false},
 		{"a day after the tap", after(bash, "ok"), o{}, false, false, late, Outcome{What: Unknown}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Settle(tt.card, tt.o, tt.found, tt.gone, tt.now)
+			got := settle(tt.card, tt.o, tt.found, tt.gone, tt.now)
 			if tt.stays {
 				assert.Equal(t, tt.card, got)
 				return
@@ -243,8 +243,8 @@ func TestSettle(t *testing.T) {
 			assert.Equal(t, StateOver, got.State)
 			assert.Equal(t, tt.want, got.Outcome)
 			assert.Equal(t, tt.now, got.Since)
-			assert.Equal(t, got, Settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")
-			assert.Equal(t, got, Leave(got, false, noon))
+			assert.Equal(t, got, settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")
+			assert.Equal(t, got, leave(got, false, noon))
 			assert.Equal(t, got, Return(got))
 		})
 	}
@@ -254,9 +254,9 @@ func TestLeaveAndReturn(t *testing.T) {
 	c := cardOf("AskUserQuestion", twoQuestions)
 	c, err := Tap(c, person, "o:0:0", noon)
 	require.NoError(t, err)
-	assert.Equal(t, c, Return(Leave(c, false, noon)), "the answers so far are kept")
+	assert.Equal(t, c, Return(leave(c, false, noon)), "the answers so far are kept")
 	sent, err := Tap(c, person, "no", noon)
 	require.NoError(t, err)
-	assert.Equal(t, sent, Leave(sent, false, noon), "the decision may have arrived")
+	assert.Equal(t, sent, leave(sent, false, noon), "the decision may have arrived")
 	assert.Equal(t, sent, Return(sent))
 }

@@ -37,7 +37,7 @@ var (
 			func(c Card, _ int64, _ time.Time) Card { return c }},
 		// A subagent's dialog is not drawn in the terminal while its hook waits.
 		{2, i18n.AskDesk, "", "desk", func(c Card, _ shown) bool { return c.Request.SubagentID != "" },
-			func(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }},
+			func(c Card, _ int64, now time.Time) Card { return leave(c, true, now) }},
 	}
 	// whileWriting are those of a card that waits for a person's words.
 	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, Card.unwait}}
@@ -66,20 +66,20 @@ func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c
 func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
 
 // decides decides as Claude Code is told by a decision.
-func decides(with func(q Request) Decision) func(c Card, by int64, now time.Time) Card {
+func decides(with func(q Request) decision) func(c Card, by int64, now time.Time) Card {
 	return func(c Card, by int64, now time.Time) Card { return c.decided(by, with(c.Request), now) }
 }
 
-func allowForSession(q Request) Decision {
+func allowForSession(q Request) decision {
 	d, _ := decisions.AllowForSession(q)
 	return d
 }
 
-func approve(edits bool) func(q Request) Decision {
-	return func(q Request) Decision { return decisions.ApprovePlan(q, edits) }
+func approve(edits bool) func(q Request) decision {
+	return func(q Request) decision { return decisions.ApprovePlan(q, edits) }
 }
 
-func denied(q Request) Decision { return decisions.Deny(denial(q)) }
+func denied(q Request) decision { return decisions.Deny(denial(q)) }
 
 func askWhy(c Card, by int64, now time.Time) Card {
 	c.Why = &Writer{By: by, At: now.UTC()}

@@ -16,10 +16,10 @@ import (
 type (
 	// Request is one that a hook waits with.
 	Request = decisions.Request
-	// Decision is what the hook is told.
-	Decision = decisions.Decision
-	// Answerer is what answers requests without a person.
-	Answerer = decisions.Answerer
+	// decision is what the hook is told.
+	decision = decisions.Decision
+	// answerer is what answers requests without a person.
+	answerer = decisions.Answerer
 )
 
 // version is the newest version of a card's file that this program knows.
@@ -44,7 +44,7 @@ type Card struct {
 	Conversation address.Conversation `json:"conversation"`
 	State        State                `json:"state"`
 	Since        time.Time            `json:"since"` // when it came to be in that state
-	Decision     *Decision            `json:"decision,omitempty"`
+	Decision     *decision            `json:"decision,omitempty"`
 	By           int64                `json:"by,omitempty"`        // who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
 	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
@@ -56,7 +56,7 @@ type Card struct {
 	Outcome      Outcome              `json:"outcome,omitzero"`
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`    // message of that text
-	Project      []Answerer           `json:"project,omitempty"` // what else may answer
+	Project      []answerer           `json:"project,omitempty"` // what else may answer
 
 	unknown keepjson.Unknown
 }

@@ -109,7 +109,7 @@ func FuzzTap(f *testing.F) {
 		v := viewer(t, "en")
 		for _, tap := range strings.Fields(taps) {
 			before := written(t, c)
-			after, err := Say(c, person, tap, noon)
+			after, err := say(c, person, tap, noon)
 			if !strings.HasPrefix(tap, "say") {
 				after, err = Tap(c, person, tap, noon)
 			}
@@ -189,30 +189,30 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 			"a text": func(rt *rapid.T) {
 				awaited := c.Why
 				by := who.Draw(rt, "who")
-				after, err := Say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
+				after, err := say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
 				if err == nil {
 					require.Equal(t, by, awaited.By, "a text of somebody else is not taken")
 				}
 				step(after)
 			},
 			"a held text": func(*rapid.T) {
-				after, _ := DenyWith(c, person, "no", "u-1", now)
+				after, _ := denyWith(c, person, "no", "u-1", now)
 				step(after)
 			},
-			"the hook leaves":  func(rt *rapid.T) { step(Leave(c, rapid.Bool().Draw(rt, "for good"), now)) },
+			"the hook leaves":  func(rt *rapid.T) { step(leave(c, rapid.Bool().Draw(rt, "for good"), now)) },
 			"the hook returns": func(*rapid.T) { step(Return(c)) },
 			"the hook takes it": func(*rapid.T) {
-				step(Give(c, now))
+				step(give(c, now))
 				require.True(t, c.Given.IsZero() || c.Decision != nil)
 			},
-			"the person goes away": func(*rapid.T) { step(GiveUp(c)) },
+			"the person goes away": func(*rapid.T) { step(giveUp(c)) },
 			"the transcript": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
 				o := decisions.Outcome{
 					ByHook: rapid.SampledFrom([]string{"", "", "allow", "deny"}).Draw(rt, "hook"), Done: rapid.Bool().Draw(rt, "done"),
 					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
 				}
-				after := Settle(c, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
+				after := settle(c, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
 				if after.Outcome.Chat {
 					require.NotNil(t, after.Decision, "what nobody decided here was not decided here")
 				}

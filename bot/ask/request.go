@@ -68,7 +68,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known
-	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(Give(c, now), now) }))
+	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(give(c, now), now) }))
 }
 
 func (r *request) note(err error) { r.of.note(r.id, err) }
@@ -85,7 +85,7 @@ func (r *request) get() (Card, bool) {
 // turn changes a request that is not over.
 func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 	old, next, err := r.change(ctx, func(c Card) (Card, error) { return change(c), nil })
-	if errors.Is(err, ErrOver) {
+	if errors.Is(err, errOver) {
 		return nil
 	}
 	r.free(ctx, old, next)
@@ -93,14 +93,14 @@ func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 }
 
 // change gives a request its next state: on disk, then in the chat. A decision is shown when it is
-// known whether a hook takes it. ErrOver: the request is over.
+// known whether a hook takes it. errOver: the request is over.
 func (r *request) change(ctx context.Context,
 	turn func(Card) (Card, error)) (old, next Card, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, open := r.get()
 	if !open {
-		return old, old, ErrOver
+		return old, old, errOver
 	}
 	if next, err = turn(old); err != nil {
 		r.showLocked(ctx, old) // as it is by now
@@ -190,7 +190,7 @@ func (r *request) leave(ctx context.Context) error {
 		r.of.Queues.Wake(r.session)
 		return err
 	}
-	return r.turn(ctx, func(c Card) Card { return Leave(c, false, r.of.Chat.Now()) })
+	return r.turn(ctx, func(c Card) Card { return leave(c, false, r.of.Chat.Now()) })
 }
 
 // drop forgets a request of which nobody has seen anything.
@@ -202,7 +202,7 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 	if !ok || c.State != StateOpen || shown.Sent || c.AllShown {
 		return false, nil
 	}
-	look := r.of.look(Leave(c, false, r.of.Chat.Now())) // it may be on its way
+	look := r.of.look(leave(c, false, r.of.Chat.Now())) // it may be on its way
 	err = errors.Join(r.of.cards.Close(ctx, r.id, look.Text), r.of.Store.Remove(r.id))
 	if err != nil {
 		return false, err
@@ -240,7 +240,7 @@ func (r *request) settle(ctx context.Context) (open bool) {
 	if err != nil {
 		r.of.Chat.Log.Warn("outcome_unreadable", "request", r.id, "error", err.Error())
 	}
-	r.note(r.turn(ctx, func(c Card) Card { return Settle(c, o, found, ended(), r.of.Chat.Now()) }))
+	r.note(r.turn(ctx, func(c Card) Card { return settle(c, o, found, ended(), r.of.Chat.Now()) }))
 	return true
 }
 
@@ -264,7 +264,7 @@ func (r *request) deliver(ctx context.Context, c Card) error {
 		return err
 	}
 	r.of.Chat.Mark(ctx, c.Conversation, c.Text, chat.ReactionReceived)
-	return r.turn(ctx, func(c Card) Card { return Give(c, r.of.Chat.Now()) })
+	return r.turn(ctx, func(c Card) Card { return give(c, r.of.Chat.Now()) })
 }
 
 // withdraw takes the prompt that became a reason out of the queue. chat.IsGone: it has left.

@@ -275,9 +275,9 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 			if c.Request.SubagentID != "" || now.Sub(c.Request.Asked) < dialogDrawn {
 				return c, nil
 			}
-			return Leave(c, true, now), nil
+			return leave(c, true, now), nil
 		})
-		if err != nil && !errors.Is(err, ErrOver) {
+		if err != nil && !errors.Is(err, errOver) {
 			return err
 		}
 		if old.State != next.State {

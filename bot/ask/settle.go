@@ -16,10 +16,10 @@ const patience = 25 * time.Hour
 // or is left to the desk.
 const awayPatience = 30 * time.Minute
 
-// Settle takes in what the transcript says became of the request; the card is over when that is
+// settle takes in what the transcript says became of the request; the card is over when that is
 // known. gone: the session's agent has ended, or the session is over, so that nothing more is to
 // come. found says whether the transcript has the call.
-func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
+func settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
 	limit := patience
 	if c.State == StateAway {
 		limit = awayPatience
@@ -83,9 +83,9 @@ func took(c Card, o decisions.Outcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// Leave is for an open card whose hook does not wait any more; desk: it is not to wait here again.
+// leave is for an open card whose hook does not wait any more; desk: it is not to wait here again.
 // A decision that is on its way stays so: the transcript says whether it arrived.
-func Leave(c Card, desk bool, now time.Time) Card {
+func leave(c Card, desk bool, now time.Time) Card {
 	if c.State == StateOpen {
 		c = c.unwait(0, now)
 		c.State, c.Since, c.Desk = StateAway, now.UTC(), desk

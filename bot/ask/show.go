@@ -22,7 +22,7 @@ func (r *request) housed(c Card) Card {
 	}
 	s, ok := book.Records.Get(c.Request.Session)
 	if !ok || !book.MayShow(s.Conversation) {
-		return Leave(c, true, r.of.Chat.Now())
+		return leave(c, true, r.of.Chat.Now())
 	}
 	return inPlace(c, s.Conversation)
 }
@@ -92,7 +92,7 @@ func (a *Requests) viewer() Viewer {
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", "request", shown.Key, "error", why.Error())
 	if r, ok := a.find(shown.Key); ok {
-		r.note(r.turn(ctx, func(c Card) Card { return Leave(c, true, a.Chat.Now()) }))
+		r.note(r.turn(ctx, func(c Card) Card { return leave(c, true, a.Chat.Now()) }))
 	}
 }
 

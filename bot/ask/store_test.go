@@ -90,7 +90,7 @@ func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
 func TestStore_ListAndPrune(t *testing.T) {
 	s, _ := open(t, t.TempDir())
 	over := func(c Card, at time.Time) Card {
-		return Settle(c, decisions.Outcome{Done: true}, true, false, at)
+		return settle(c, decisions.Outcome{Done: true}, true, false, at)
 	}
 	for _, c := range []Card{
 		over(numbered("a", noon), noon.Add(time.Hour)), numbered("b", noon.Add(2*time.Minute)), numbered("c", noon.Add(time.Minute)),

@@ -21,13 +21,13 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}
 	old, next, err := r.change(ctx, func(c Card) (Card, error) {
 		if c.Conversation != t.To {
-			return c, ErrNotNow // it has moved
+			return c, errNotNow // it has moved
 		}
 		return Tap(c, t.From, t.Card.Option, a.Chat.Now())
 	})
 	said := ""
 	switch {
-	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
+	case errors.Is(err, errOver), errors.Is(err, errNotNow):
 		return chat.Answer{Text: a.late(r.id)}, nil
 	case err != nil:
 		return chat.Answer{}, err
@@ -64,13 +64,13 @@ func (a *Requests) late(id string) string {
 // decided with it.
 func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, by int64,
 	answer bool) error {
-	turn := DenyWith
+	turn := denyWith
 	if answer {
-		turn = AnswerWith
+		turn = answerWith
 	}
 	r, open := a.find(id)
 	if !open || !r.giving.CompareAndSwap(false, true) {
-		return errors.Join(ErrOver, inbox.ErrNoEntry)
+		return errors.Join(errOver, inbox.ErrNoEntry)
 	}
 	given := func() { r.giving.Store(false); pause.Poke(r.wake) }
 	before, c, err := r.change(ctx, func(c Card) (Card, error) {
@@ -80,7 +80,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	})
 	if err != nil {
 		given()
-		if errors.Is(err, ErrOver) || errors.Is(err, ErrNotNow) {
+		if errors.Is(err, errOver) || errors.Is(err, errNotNow) {
 			err = errors.Join(err, inbox.ErrNoEntry)
 		}
 		return err

@@ -86,8 +86,8 @@ func hides(q Request) bool {
 
 func (j shown) allowable(c Card) bool { return j.whole || c.AllShown && !j.tooBig }
 
-// Allowable says that a person may allow the request: the message, or [Show all], showed all of it.
-func Allowable(c Card) bool { return judge(c).allowable(c) }
+// allowable says that a person may allow the request: the message, or [Show all], showed all of it.
+func allowable(c Card) bool { return judge(c).allowable(c) }
 
 // View is the message of a card; name is the session's.
 func (v Viewer) View(c Card, name string) View {
@@ -171,7 +171,7 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	isRule := func(a Answerer) bool { return a == decisions.AnswersByRule }
+	isRule := func(a answerer) bool { return a == decisions.AnswersByRule }
 	if others := slices.DeleteFunc(slices.Clone(c.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}

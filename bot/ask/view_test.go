@@ -265,7 +265,7 @@ func TestView_States(t *testing.T) {
 		c.State, c.Outcome = StateOver, o
 		return c
 	}
-	why, err := Say(tap(bash, "why"), person, "use make test", noon)
+	why, err := say(tap(bash, "why"), person, "use make test", noon)
 	require.NoError(t, err)
 	asked := cardOf("AskUserQuestion", twoQuestions)
 	c, err := Tap(asked, person, "x:0", noon)
@@ -281,12 +281,12 @@ func TestView_States(t *testing.T) {
 		{"asked for an answer", c, "Write it now, as your next message.\n[Deny][Cancel]"},
 		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"noted, denied", why, "⏳ Denied in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
-		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. Claude has not confirmed it yet."},
-		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed in the chat for this session. Claude has not confirmed it yet."},
-		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
-		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved in the chat. Claude has not confirmed it yet."},
-		{"away", Leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
-		{"sent back", Give(tap(plan, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
+		{"allow", give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. Claude has not confirmed it yet."},
+		{"for the session", give(tap(bash, "ses"), noon), "⏳ Allowed in the chat for this session. Claude has not confirmed it yet."},
+		{"deny", give(tap(bash, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
+		{"approve", give(tap(plan, "edit"), noon), "⏳ Approved in the chat. Claude has not confirmed it yet."},
+		{"away", leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
+		{"sent back", give(tap(plan, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
 		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"another hook allowed", over(bash, Outcome{What: Allowed, Hook: true}), "✅ Allowed by another hook"},

@@ -37,15 +37,15 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	case !open: // none waits for it, or not any more
 		return false, a.catch(ctx, in)
 	case !answers && !a.isMeant(c):
-		return false, r.turn(ctx, GiveUp)
+		return false, r.turn(ctx, giveUp)
 	}
 	_, _, err = r.change(ctx, func(c Card) (Card, error) {
-		next, err := Say(c, in.From, text, a.Chat.Now())
+		next, err := say(c, in.From, text, a.Chat.Now())
 		next.Prompt, next.Text = in.Key, in.MessageID
 		return next, err
 	})
 	switch {
-	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
+	case errors.Is(err, errOver), errors.Is(err, errNotNow):
 		return false, a.catch(ctx, in)
 	case err != nil:
 		return false, err
@@ -77,7 +77,7 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 		in.Missed = true
 		caught := func(c Card) Card {
 			c.Missed, c.Caught = nil, in.Key
-			return GiveUp(c)
+			return giveUp(c)
 		}
 		switch r, open := a.find(c.Request.ID); {
 		case again:
@@ -105,7 +105,7 @@ func (r *request) heed(c Card) Card {
 	case c.Why == nil:
 		return c
 	case !a.isMeant(c):
-		return GiveUp(c)
+		return giveUp(c)
 	case c.Overdue(a.Chat.Now()):
 		return c.unwait(0, a.Chat.Now())
 	}
@@ -129,7 +129,7 @@ func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid
 func (a *Requests) giveUp(ctx context.Context, which func(Card) bool) error {
 	gives := func(c Card) Card {
 		if c.Why != nil && which(c) {
-			return GiveUp(c)
+			return giveUp(c)
 		}
 		return c
 	}

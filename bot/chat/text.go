@@ -169,7 +169,7 @@ func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 // PostScreen tells news of a session with the terminal's screen between the two texts.
 func (c *Chat) PostScreen(ctx context.Context, s views.Session, head, shown string, foot render.Text,
 	links [][]card.Option) error {
-	screen := Screen(shown)
+	screen := screen(shown)
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over
@@ -179,8 +179,8 @@ func (c *Chat) PostScreen(ctx context.Context, s views.Session, head, shown stri
 	return c.For(s.ID).Post(ctx, s.Conversation, text, links)
 }
 
-// Screen is the end of a terminal's screen as a phone shows it, in monospace.
-func Screen(screen string) render.Text {
+// screen is the end of a terminal's screen as a phone shows it, in monospace.
+func screen(screen string) render.Text {
 	return render.Pre(strings.Trim(LastLines(TightScreen(screen), 30), "\n"), "")
 }
 

@@ -45,11 +45,11 @@ func (b *Book) PrivateChats() (all []address.Conversation) {
 			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, Compare)
+	slices.SortFunc(all, compare)
 	return all
 }
 
-// Compare orders conversations by chat and topic.
-func Compare(a, b address.Conversation) int {
+// compare orders conversations by chat and topic.
+func compare(a, b address.Conversation) int {
 	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
 }

@@ -91,7 +91,7 @@ func (c *Store) Damaged() []address.Conversation {
 			all = append(all, to)
 		}
 	}
-	slices.SortFunc(all, Compare)
+	slices.SortFunc(all, compare)
 	return all
 }
 
@@ -127,7 +127,7 @@ func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
 func (c *Store) All() []address.Conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(c.kept), Compare)
+	return slices.SortedFunc(maps.Keys(c.kept), compare)
 }
 
 // Forget takes a session out of all conversations. Its messages are known as those of uuid.Max, which

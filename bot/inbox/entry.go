@@ -15,9 +15,9 @@ import (
 // Version is the schema version of an entry that this program writes.
 const Version = 1
 
-// ErrNewer is returned for an entry that a newer program wrote. It is left alone: neither handled,
+// errNewer is returned for an entry that a newer program wrote. It is left alone: neither handled,
 // nor changed, nor moved.
-var ErrNewer = keepjson.ErrNewer
+var errNewer = keepjson.ErrNewer
 
 // State says how far an entry has come. A finished one has no state: it is gone from Load and List.
 type State string

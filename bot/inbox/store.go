@@ -128,7 +128,7 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry; ErrNoEntry when it is finished or never was, ErrNewer when a newer program
+// Load reads one entry; ErrNoEntry when it is finished or never was, errNewer when a newer program
 // wrote it.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {

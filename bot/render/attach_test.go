@@ -161,7 +161,7 @@ func TestLongQuotesFold(t *testing.T) {
 }
 
 func TestThinking(t *testing.T) {
-	assert.Equal(t, "⟨expandable_blockquote a\n**b** <c>⟩", show(Thinking("\na\n**b** \x1b[1m<c>\n")))
+	assert.Equal(t, "⟨expandable_blockquote a\n**b** <c>⟩", show(thinking("\na\n**b** \x1b[1m<c>\n")))
 	assert.Equal(t, []string{"⟨expandable_blockquote a **b**⟩"}, shape(ThinkingParts(Entities{}, "Thought", "a **b**", 0)))
 	rich := ThinkingParts(Rich{}, "Thought & *more*", "a **b** <tg-button>\n\n- c", 0)
 	require.Len(t, rich, 1)

@@ -2,8 +2,8 @@ package render
 
 import "strings"
 
-// Thinking is what an agent thought, as a quotation that stays folded until a person opens it.
-func Thinking(text string) Text {
+// thinking is what an agent thought, as a quotation that stays folded until a person opens it.
+func thinking(text string) Text {
 	return spanned(strings.Trim(text, "\n"), entity{Type: quoteX})
 }
 
@@ -22,7 +22,7 @@ func ThinkingParts(r Renderer, title, text string, room int) []Part {
 		return withTexts(p.finish(), room)
 	}
 	var parts []Part
-	for _, t := range Thinking(text).Split(Limit - room) {
+	for _, t := range thinking(text).Split(Limit - room) {
 		parts = append(parts, Part{Text: t})
 	}
 	return parts

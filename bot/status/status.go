@@ -30,8 +30,8 @@ type Entries interface {
 	Load(key string) (inbox.Entry, error)
 }
 
-// Status tells all of one session.
-type Status struct {
+// status tells all of one session.
+type status struct {
 	chat    *chat.Chat
 	agents  Agents
 	records control.Keeper
@@ -58,14 +58,14 @@ const (
 // New returns the feature of a chat. resume resumes a session, and tells what came of it.
 func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) chat.Feature {
-	s := &Status{chat: c, agents: agents, records: records, entries: entries, resume: resume, cards: chat.NewCards[over](c, kind)}
+	s := &status{chat: c, agents: agents, records: records, entries: entries, resume: resume, cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
 	return f
 }
 
 // status tells all of a session, and offers what can be done where it is over.
-func (s *Status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
 	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
 	if r.Over {
 		var options []card.Option
@@ -78,7 +78,7 @@ func (s *Status) status(ctx context.Context, in chat.Incoming, r views.Session) 
 }
 
 // tap asks whether to delete a record, and deletes it when the person who was asked confirms that.
-func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
+func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
 	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) {
 		return s.cards.Over(ctx, t)
@@ -108,7 +108,7 @@ func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 }
 
 // forget deletes a record. What is said of it belongs to no session any more.
-func (s *Status) forget(ctx context.Context, t chat.Tap, r views.Session) error {
+func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error {
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
@@ -130,7 +130,7 @@ type now struct {
 // patience is how long the machine may take in all to say what it knows.
 const patience = 5 * time.Second
 
-func (s *Status) look(ctx context.Context, r views.Session) (n now) {
+func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if r.Live {

@@ -23,15 +23,15 @@ const (
 )
 
 // text tells all of a session, a paragraph for each thing.
-func (s *Status) text(ctx context.Context, r views.Session) render.Text {
+func (s *status) text(ctx context.Context, r views.Session) render.Text {
 	n := s.look(ctx, r)
 	return chat.Paragraphs(s.head(r, n), s.agent(r.Mode, n), s.tasks(n.Tasks), s.git(n.Git), s.writers(n), s.queue(r), s.events(r))
 }
 
-func (s *Status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Words.Say(key, args...) }
+func (s *status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Words.Say(key, args...) }
 
 // head says what the agent does and where.
-func (s *Status) head(r views.Session, n now) render.Text {
+func (s *status) head(r views.Session, n now) render.Text {
 	does := s.chat.AgedState(r)
 	if r.State == views.Running {
 		does = s.phase(n)
@@ -50,7 +50,7 @@ func (s *Status) head(r views.Session, n now) render.Text {
 }
 
 // phase says what the agent does, since when where that is known, and who is at its window.
-func (s *Status) phase(n now) string {
+func (s *status) phase(n now) string {
 	does := s.chat.NowText(n.Now)
 	if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
 		does = s.say(i18n.StatusSince, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(n.PhaseAt))})
@@ -59,7 +59,7 @@ func (s *Status) phase(n now) string {
 }
 
 // agent says with what the agent works, and how much it has done.
-func (s *Status) agent(mode string, n now) render.Text {
+func (s *status) agent(mode string, n now) render.Text {
 	model, did := n.Model, []string{s.say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
 	if u := n.Work.Usage; u != nil {
 		model = cmp.Or(u.Model, model)
@@ -100,7 +100,7 @@ func (s *Status) agent(mode string, n now) render.Text {
 var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
 
 // tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
-func (s *Status) tasks(all []views.Task) render.Text {
+func (s *status) tasks(all []views.Task) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
 	}
@@ -121,7 +121,7 @@ func (s *Status) tasks(all []views.Task) render.Text {
 const shownCommit = 8
 
 // git says on which branch the folder is, and what has changed there since the session's start.
-func (s *Status) git(g *views.Git) render.Text {
+func (s *status) git(g *views.Git) render.Text {
 	switch {
 	case g == nil:
 		return render.Plain(s.say(i18n.StatusGitUnknown))
@@ -151,7 +151,7 @@ func (s *Status) git(g *views.Git) render.Text {
 }
 
 // writers say who else has the conversation open.
-func (s *Status) writers(n now) render.Text {
+func (s *status) writers(n now) render.Text {
 	if n.unseen {
 		return render.Plain(s.say(i18n.StatusWritersUnknown))
 	}
@@ -166,7 +166,7 @@ func (s *Status) writers(n now) render.Text {
 }
 
 // queue quotes the messages that wait for the agent.
-func (s *Status) queue(r views.Session) render.Text {
+func (s *status) queue(r views.Session) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
 	}
@@ -181,7 +181,7 @@ func (s *Status) queue(r views.Session) render.Text {
 }
 
 // events are the last lines of the session's history.
-func (s *Status) events(r views.Session) render.Text {
+func (s *status) events(r views.Session) render.Text {
 	history := s.chat.Book.Records.History(r.ID)
 	if len(history) == 0 {
 		return render.Text{}
@@ -198,7 +198,7 @@ func (s *Status) events(r views.Session) render.Text {
 }
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.
-func (s *Status) staying(key i18n.Key, r views.Session) render.Text {
+func (s *status) staying(key i18n.Key, r views.Session) render.Text {
 	text, file := s.say(key, i18n.Args{"Name": r.Name}), ""
 	if c, ok := r.Cursor(); ok && c.Path != "" {
 		file = s.chat.Short(c.Path)

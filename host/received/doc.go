@@ -6,7 +6,7 @@
 //     directory of that name is refused, because a repository may ship one, and what was checked is what is written to.
 //   - A file gets its name when all of it is on disk, and never takes the place of another.
 //   - Names are harmless: no path, no control, bidi or invisible characters, nothing at the start that a shell or an agent
-//     takes for something else, at most [MaxName] bytes.
+//     takes for something else, at most [maxName] bytes.
 //   - The same id for the same directory makes one file, however often it is put there and whatever crashes in between.
 //   - Only what it put there is removed, and only while it is still that: the name is on record before the file is there,
 //     with what tells the file from another of that name.

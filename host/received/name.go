@@ -9,8 +9,8 @@ import (
 	"ccbot/internal/clip"
 )
 
-// MaxName is the longest name of a file, in bytes.
-const MaxName = 80
+// maxName is the longest name of a file, in bytes.
+const maxName = 80
 
 // maxExtension is the longest ending that survives the shortening of a name, in bytes.
 const maxExtension = 16
@@ -18,11 +18,11 @@ const maxExtension = 16
 // nameless is what a file is called of whose name nothing is left.
 const nameless = "file"
 
-// SafeName makes a harmless name of one that somebody else has chosen: its last element without
+// safeName makes a harmless name of one that somebody else has chosen: its last element without
 // what cannot be seen, with _ for blanks, for what a shell reads and for the @ that an agent takes
-// for a mention of a file, readable in every script. It has at most MaxName bytes and keeps its
+// for a mention of a file, readable in every script. It has at most maxName bytes and keeps its
 // ending.
-func SafeName(name string) string {
+func safeName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(harmless, strings.TrimSpace(name))
@@ -64,7 +64,7 @@ func numbered(name string, n int) string {
 	if n > 1 {
 		number = fmt.Sprintf("-%d", n)
 	}
-	return strings.TrimRight(clip.Bytes(stem, MaxName-len(number)-len(ending), ""), ".") + number + ending
+	return strings.TrimRight(clip.Bytes(stem, maxName-len(number)-len(ending), ""), ".") + number + ending
 }
 
 // split takes a name's ending off, if it is one that programs go by.

@@ -52,7 +52,7 @@ func TestP9_HostileNamesAreMadeHarmless(t *testing.T) {
 		{"a long ending", "a." + strings.Repeat("b", 200), "a." + strings.Repeat("b", 78)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, SafeName(tt.wished))
+			assert.Equal(t, tt.want, safeName(tt.wished))
 		})
 	}
 }
@@ -61,8 +61,8 @@ func TestNumberedNamesKeepTheirEnding(t *testing.T) {
 	assert.Equal(t, "a.tar.gz", numbered("a.tar.gz", 1))
 	assert.Equal(t, "a.tar-2.gz", numbered("a.tar.gz", 2))
 	assert.Equal(t, "a-12", numbered("a", 12))
-	long := SafeName(strings.Repeat("я", 100) + ".pdf")
-	assert.LessOrEqual(t, len(numbered(long, 999)), MaxName)
+	long := safeName(strings.Repeat("я", 100) + ".pdf")
+	assert.LessOrEqual(t, len(numbered(long, 999)), maxName)
 	assert.True(t, strings.HasSuffix(numbered(long, 999), "-999.pdf"))
 }
 
@@ -74,9 +74,9 @@ func FuzzSafeName(f *testing.F) {
 		if n < 1 || n > names {
 			n = 1
 		}
-		name := numbered(SafeName(wished), n)
+		name := numbered(safeName(wished), n)
 		require.NotEmpty(t, name)
-		require.LessOrEqual(t, len(name), MaxName)
+		require.LessOrEqual(t, len(name), maxName)
 		require.True(t, utf8.ValidString(name))
 		require.True(t, filepath.IsLocal(name))
 		require.Equal(t, filepath.Base(name), name)
@@ -87,7 +87,7 @@ func FuzzSafeName(f *testing.F) {
 			require.NotContains(t, "/\\$`\"'|&;<>*?!#:", string(r))
 		}
 		if n == 1 {
-			require.Equal(t, name, SafeName(name), "a safe name stays as it is")
+			require.Equal(t, name, safeName(name), "a safe name stays as it is")
 		}
 	})
 }

@@ -224,7 +224,7 @@ func (s *Store) put(box *os.Root, key string, r record, wished string, body io.R
 		return "", err
 	}
 	r.Inode, r.Size, r.Written = inode(info), info.Size(), info.ModTime().UTC()
-	name, err := s.name(box, key, r, SafeName(wished))
+	name, err := s.name(box, key, r, safeName(wished))
 	if err != nil {
 		return "", err
 	}

@@ -43,9 +43,9 @@ func TestP10_TooManyAreTold(t *testing.T) {
 		return ""
 	}
 	sent := fill("send", file, maxCalls)
-	assert.Equal(t, CodeBusy, code("send"))
+	assert.Equal(t, codeBusy, code("send"))
 	fill("wait", person, maxWaiting)
-	assert.Equal(t, CodeBusy, code("wait"))
+	assert.Equal(t, codeBusy, code("wait"))
 	assert.Empty(t, code("echo"))
 	require.NoError(t, sent.Close())
 	<-file.cause
@@ -66,7 +66,7 @@ func TestP10_TooManyAreTold(t *testing.T) {
 	for range maxUnread {
 		silent = append(silent, s.dial(t))
 	}
-	assert.Equal(t, CodeBusy, code("echo"), "all listen to those who say nothing")
+	assert.Equal(t, codeBusy, code("echo"), "all listen to those who say nothing")
 	require.NoError(t, silent[0].Close())
 	require.Eventually(t, func() bool { return code("echo") == "" }, patience, tick)
 }

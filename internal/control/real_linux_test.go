@@ -223,7 +223,7 @@ func TestP9_APeerThatDiesBeforeItIsKnownIsTurnedAway(t *testing.T) {
 	assert.Equal(t, first, <-l.asked)
 	require.Eventually(t, func() bool { _, err := table.Inspect(first); return err != nil }, patience, tick)
 	close(l.look)
-	assert.Contains(t, <-reply, CodePeer)
+	assert.Contains(t, <-reply, codePeer)
 }
 
 // handedOver runs a client that leaves its connection to a child. reply is what the child reads until the end.

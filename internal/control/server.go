@@ -24,7 +24,7 @@ const (
 	replyPatience = 5 * time.Second
 )
 
-// How many clients there may be at a time. Who is one too many is told CodeBusy, and no other verb is in its way.
+// How many clients there may be at a time. Who is one too many is told codeBusy, and no other verb is in its way.
 const (
 	maxUnread  = 128 // connections whose call is not read yet
 	maxWaiting = 512 // calls of a verb that waits for a person
@@ -35,7 +35,7 @@ const (
 // when the server stops. The call's version and size are checked, its body is whatever the client wrote.
 type Handler func(ctx context.Context, p Peer, c hookwire.Call) (body json.RawMessage, err error)
 
-// Refusal is an error whose code and text the client gets as they are. Of any other error it gets CodeInternal, and the
+// Refusal is an error whose code and text the client gets as they are. Of any other error it gets codeInternal, and the
 // log the rest.
 type Refusal struct {
 	Code string // a word for a program
@@ -48,9 +48,9 @@ func (r *Refusal) Error() string { return r.Code + ": " + r.Text }
 const (
 	CodeMalformed = "malformed" // the call cannot be read, or is of another version
 	CodeUnknown   = "unknown"   // no such verb
-	CodePeer      = "peer"      // who calls cannot be told
-	CodeBusy      = "busy"      // too many call already
-	CodeInternal  = "internal"  // the handler failed
+	codePeer      = "peer"      // who calls cannot be told
+	codeBusy      = "busy"      // too many call already
+	codeInternal  = "internal"  // the handler failed
 )
 
 // ErrGone is the cause of the end of a handler's context when its client went away. At a stop of the server the cause is
@@ -136,7 +136,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 	}
 }
 
-func busy() error { return &Refusal{CodeBusy, "too many ask ccbot at the moment; try again later"} }
+func busy() error { return &Refusal{codeBusy, "too many ask ccbot at the moment; try again later"} }
 
 // serve does one connection. Its errors are the client's doing and not worth more than a line for debugging. read is
 // called once the call is read, or never will be.
@@ -150,7 +150,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	peer, err := s.identify(conn)
 	if err != nil {
 		s.log.Warn("control_peer_unknown", "pid", peer.PID, "uid", peer.UID, "error", err.Error())
-		s.reply(conn, nil, &Refusal{CodePeer, "I cannot tell who is calling"})
+		s.reply(conn, nil, &Refusal{codePeer, "I cannot tell who is calling"})
 		return
 	}
 	call, err := readCall(conn)
@@ -266,7 +266,7 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 		r.Code, r.Error, r.Body = refusal.Code, refusal.Text, nil
 	case err != nil:
 		s.log.Error("control_failed", "error", err.Error())
-		r.Code, r.Error, r.Body = CodeInternal, "something went wrong in ccbot; its log says what", nil
+		r.Code, r.Error, r.Body = codeInternal, "something went wrong in ccbot; its log says what", nil
 	}
 	data, err := encode(r)
 	if err != nil || len(data) > hookwire.MaxReply {
@@ -280,7 +280,7 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 }
 
 // unfit is said in place of a reply that cannot be.
-const unfit = `{"v":1,"code":"` + CodeInternal + `","error":"the answer is too long"}` + "\n"
+const unfit = `{"v":1,"code":"` + codeInternal + `","error":"the answer is too long"}` + "\n"
 
 // encode makes one line. Characters of HTML stay as they are: escaped, a body that fits would not fit any more.
 func encode(v any) ([]byte, error) {

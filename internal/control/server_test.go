@@ -127,8 +127,8 @@ func TestDo(t *testing.T) {
 		{name: "large", verb: "echo", body: big, want: string(big)},
 		{name: "refused", verb: "refuse", refusal: &Refusal{"no", "not today"}},
 		{name: "no such verb", verb: "dance", refusal: &Refusal{CodeUnknown, "this ccbot does not know that verb; is it of the same version?"}},
-		{name: "failed", verb: "fail", refusal: &Refusal{CodeInternal, "something went wrong in ccbot; its log says what"}},
-		{name: "reply too long", verb: "long", refusal: &Refusal{CodeInternal, "the answer is too long"}},
+		{name: "failed", verb: "fail", refusal: &Refusal{codeInternal, "something went wrong in ccbot; its log says what"}},
+		{name: "reply too long", verb: "long", refusal: &Refusal{codeInternal, "the answer is too long"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

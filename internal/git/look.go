@@ -25,8 +25,8 @@ const (
 	maxOutput = 64 << 10
 )
 
-// ErrFilter says that the repository has a filter whose name cannot be switched off safely.
-var ErrFilter = errors.New("git: a filter has a strange name")
+// errFilter says that the repository has a filter whose name cannot be switched off safely.
+var errFilter = errors.New("git: a filter has a strange name")
 
 // Look tells the state of the repository that dir is in; nil without an error says that it is in none, or that there
 // is no git. env is git's whole environment, but for variables that would lead it elsewhere.
@@ -154,13 +154,13 @@ func (g caller) filtersOff(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(said) == maxOutput {
-		return nil, ErrFilter // not all of them are known
+		return nil, errFilter // not all of them are known
 	}
 	var off []string
 	for key := range strings.SplitSeq(strings.TrimSuffix(string(said), "\x00"), "\x00") {
 		driver := key[:max(0, strings.LastIndexByte(key, '.'))]
 		if strings.ContainsAny(driver, "=\n") {
-			return nil, fmt.Errorf("%w: %q", ErrFilter, driver) // -c would take it for something else
+			return nil, fmt.Errorf("%w: %q", errFilter, driver) // -c would take it for something else
 		}
 		off = append(off, "-c", key+"=", "-c", driver+".required=false")
 	}

@@ -215,7 +215,7 @@ func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
 		{"a filter with a strange name", func(r repo, program string) {
 			r.git("config", "filter.a=b.clean", program)
 			r.file(".gitattributes", "* filter=a=b\n")
-		}, ErrFilter},
+		}, errFilter},
 		{"a hook", func(r repo, program string) {
 			require.NoError(r.t, os.Symlink(program, filepath.Join(r.dir, ".git", "hooks", "post-index-change")))
 		}, nil},

@@ -70,9 +70,9 @@ func isTime(t time.Time) bool {
 	return !t.IsZero() && year >= 1 && year <= 9999
 }
 
-// ReadAnswer decodes the body of the reply to an Ask. A Decision in it is an object that allows or denies, without line
+// readAnswer decodes the body of the reply to an Ask. A Decision in it is an object that allows or denies, without line
 // breaks. The error is ErrMalformed with the reason.
-func ReadAnswer(body []byte) (Answer, error) {
+func readAnswer(body []byte) (Answer, error) {
 	if len(body) == 0 || string(body) == "null" {
 		return Answer{}, nil
 	}

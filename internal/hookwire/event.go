@@ -48,13 +48,13 @@ type Event struct {
 	Source         string `json:"source,omitempty"` // SessionStart
 	Reason         string `json:"reason,omitempty"` // SessionEnd
 
-	Prompt    string `json:"prompt,omitempty"`     // UserPromptSubmit, at most MaxPrompt bytes
+	Prompt    string `json:"prompt,omitempty"`     // UserPromptSubmit, at most maxPrompt bytes
 	PromptCut bool   `json:"prompt_cut,omitempty"` // the prompt was longer: absence of a text proves nothing
 
 	PermissionMode       string `json:"permission_mode,omitempty"`
 	Model                string `json:"model,omitempty"`
 	Error                string `json:"error,omitempty"`                  // StopFailure
-	LastAssistantMessage string `json:"last_assistant_message,omitempty"` // Stop, StopFailure; at most MaxMessage bytes
+	LastAssistantMessage string `json:"last_assistant_message,omitempty"` // Stop, StopFailure; at most maxMessage bytes
 	BackgroundTasks      int    `json:"background_tasks,omitempty"`       // Stop: tasks that go on
 }
 

@@ -209,7 +209,7 @@ func TestP10_ReadAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := ReadAnswer([]byte(tt.in))
+			got, err := readAnswer([]byte(tt.in))
 			if tt.bad {
 				require.ErrorIs(t, err, ErrMalformed)
 			} else {

@@ -11,8 +11,8 @@ import (
 // Limits of what is read and kept, in bytes.
 const (
 	MaxPayload = 16 << 20  // of one payload on stdin
-	MaxPrompt  = 1 << 20   // of Event.Prompt; a paste of 61 kB is an ordinary prompt
-	MaxMessage = 16 << 10  // of Event.LastAssistantMessage; the transcript has it whole
+	maxPrompt  = 1 << 20   // of Event.Prompt; a paste of 61 kB is an ordinary prompt
+	maxMessage = 16 << 10  // of Event.LastAssistantMessage; the transcript has it whole
 	maxField   = 4 << 10   // of every other text
 	MaxEvent   = 8 << 20   // of an event file: JSON may take six bytes for one
 	MaxBinding = 512 << 10 // of a binding file
@@ -133,12 +133,12 @@ func (p Payload) Event() Event {
 		Cwd:                  p.Cwd,
 		Source:               p.Source,
 		Reason:               p.Reason,
-		Prompt:               clip(p.Prompt, MaxPrompt),
-		PromptCut:            len(p.Prompt) > MaxPrompt,
+		Prompt:               clip(p.Prompt, maxPrompt),
+		PromptCut:            len(p.Prompt) > maxPrompt,
 		PermissionMode:       p.PermissionMode,
 		Model:                p.Model,
 		Error:                p.Error,
-		LastAssistantMessage: clip(p.LastAssistantMessage, MaxMessage),
+		LastAssistantMessage: clip(p.LastAssistantMessage, maxMessage),
 		BackgroundTasks:      p.BackgroundTasks,
 	}
 }

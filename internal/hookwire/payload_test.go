@@ -136,11 +136,11 @@ func TestReadPayload_DoesNotWaitForTheEnd(t *testing.T) {
 }
 
 func TestPayloadEvent_CutsLongTexts(t *testing.T) {
-	e := Payload{Prompt: strings.Repeat("ä", MaxPrompt), LastAssistantMessage: strings.Repeat("ä", MaxMessage)}.Event()
+	e := Payload{Prompt: strings.Repeat("ä", maxPrompt), LastAssistantMessage: strings.Repeat("ä", maxMessage)}.Event()
 	assert.True(t, e.PromptCut)
-	assert.Equal(t, strings.Repeat("ä", MaxPrompt/2), e.Prompt)
-	assert.Equal(t, strings.Repeat("ä", MaxMessage/2), e.LastAssistantMessage)
-	assert.False(t, Payload{Prompt: strings.Repeat("a", MaxPrompt)}.Event().PromptCut)
+	assert.Equal(t, strings.Repeat("ä", maxPrompt/2), e.Prompt)
+	assert.Equal(t, strings.Repeat("ä", maxMessage/2), e.LastAssistantMessage)
+	assert.False(t, Payload{Prompt: strings.Repeat("a", maxPrompt)}.Event().PromptCut)
 	assert.Equal(t, "a", clip("aä", 2))
 	assert.Empty(t, clip("ä", 1))
 }

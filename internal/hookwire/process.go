@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrNoClaude says that no ancestor of this process can be the Claude Code that runs the hook.
-var ErrNoClaude = errors.New("no claude process above this one")
+// errNoClaude says that no ancestor of this process can be the Claude Code that runs the hook.
+var errNoClaude = errors.New("no claude process above this one")
 
 // ancestry bounds the walk to the top; a hook is two or three processes below its claude.
 const ancestry = 64
@@ -26,7 +26,7 @@ type parent struct {
 // ClaudeProcess finds the Claude Code process above this one and its start time. Going up it is the first ancestor
 // that is CLAUDE_PID (looked up with getenv) or is called claude: a claude nested in another one's tool call inherits
 // the outer CLAUDE_PID, so the nearer one wins. Without either it is the nearest ancestor that is not a shell.
-// ErrNoClaude when there is none.
+// errNoClaude when there is none.
 func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error) {
 	told, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
 	is := func(p parent) bool { return p.PID == told || looksLikeClaude(p) }
@@ -74,7 +74,7 @@ func claudeAbove(chain []parent, told int) (parent, error) {
 		}
 		return p, nil
 	}
-	return parent{}, ErrNoClaude
+	return parent{}, errNoClaude
 }
 
 // looksLikeClaude also holds for a script with that name, whose comm is the script's.

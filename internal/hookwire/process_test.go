@@ -35,7 +35,7 @@ func TestClaudeAbove(t *testing.T) {
 			got, err := claudeAbove(tt.chain, tt.told)
 			assert.Equal(t, tt.want, got.PID)
 			if tt.want == 0 {
-				assert.ErrorIs(t, err, ErrNoClaude)
+				assert.ErrorIs(t, err, errNoClaude)
 			} else {
 				assert.NoError(t, err)
 			}

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// What Relay fails with, beside ErrMalformed (the bot's reply is not one), ErrNoClaude (the one that asked is gone) and
+// What Relay fails with, beside ErrMalformed (the bot's reply is not one), errNoClaude (the one that asked is gone) and
 // the context's error.
 var (
-	ErrNoBot   = errors.New("no bot listens")
+	errNoBot   = errors.New("no bot listens")
 	ErrRefused = errors.New("the bot refused") // with the bot's sentence
-	ErrTooLong = errors.New("does not fit a line")
+	errTooLong = errors.New("does not fit a line")
 )
 
 // errLost says that a connection ended without a reply: a bot that is started again takes the question up.
@@ -34,7 +34,7 @@ const (
 )
 
 // Relay asks the bot of the state folder dir and waits for its answer, as long as a person takes. An empty Answer leaves
-// the question to the terminal. Without a bot at the first dial it is ErrNoBot at once; a connection that is lost later
+// the question to the terminal. Without a bot at the first dial it is errNoBot at once; a connection that is lost later
 // is dialled again with the same request id for ten minutes. It ends when ask.ClaudePID has ended: it looks before each
 // redial, and now and then while the bot is silent. It looks at no environment, prints nothing and writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
@@ -47,7 +47,7 @@ func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 		return Answer{}, fmt.Errorf("relay: %w", err)
 	}
 	if len(call) > MaxCall {
-		return Answer{}, fmt.Errorf("relay: %d bytes: %w", len(call), ErrTooLong)
+		return Answer{}, fmt.Errorf("relay: %d bytes: %w", len(call), errTooLong)
 	}
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call,
@@ -80,7 +80,7 @@ type outage struct {
 func (r relay) run(ctx context.Context) (Answer, error) {
 	conn, err := dial(r.socket)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", ErrNoBot, err)
+		return Answer{}, fmt.Errorf("%w: %w", errNoBot, err)
 	}
 	var out outage
 	for {
@@ -106,13 +106,13 @@ func (r relay) redial(ctx context.Context, out *outage) (*os.File, error) {
 		}
 		out.next = min(2*out.next, longPause)
 		if !r.alive() {
-			return nil, ErrNoClaude
+			return nil, errNoClaude
 		}
 		if conn, err := dial(r.socket); err == nil {
 			return conn, nil
 		}
 	}
-	return nil, ErrNoBot
+	return nil, errNoBot
 }
 
 // ask writes the call, waits for the reply and closes the connection. errLost when that ended without one.
@@ -133,7 +133,7 @@ func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error
 	if reply.Error != "" || reply.Code != "" {
 		return Answer{}, fmt.Errorf("%w: %s: %s", ErrRefused, clip(reply.Code, maxField), clip(reply.Error, maxField))
 	}
-	return ReadAnswer(reply.Body)
+	return readAnswer(reply.Body)
 }
 
 // exchange writes the call and reads the reply. A bot that turns somebody away replies without reading to the end, so a
@@ -147,7 +147,7 @@ func (r relay) exchange(ctx context.Context, conn *os.File) (Reply, error) {
 	if len(line) == MaxReply && err != nil {
 		return Reply{}, fmt.Errorf("reply: %w: more than %d bytes", ErrMalformed, MaxReply)
 	}
-	if errors.Is(err, ErrNoClaude) {
+	if errors.Is(err, errNoClaude) {
 		return Reply{}, err
 	}
 	if err != nil {
@@ -177,7 +177,7 @@ func (r reply) Read(b []byte) (int, error) {
 			return n, err
 		}
 		if !r.alive() {
-			return 0, ErrNoClaude
+			return 0, errNoClaude
 		}
 	}
 }

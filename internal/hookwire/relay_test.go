@@ -134,11 +134,11 @@ func TestP10_RelayWithoutABotEndsAtOnce(t *testing.T) {
 			dir := shortDir(t)
 			tt.make(t, filepath.Join(dir, SocketName))
 			_, err := Relay(t.Context(), dir, living(t))
-			assert.ErrorIs(t, err, ErrNoBot)
+			assert.ErrorIs(t, err, errNoBot)
 		})
 	}
 	_, err := Relay(t.Context(), "/"+strings.Repeat("x", 200), living(t))
-	assert.ErrorIs(t, err, ErrNoBot, "a path that no socket can have")
+	assert.ErrorIs(t, err, errNoBot, "a path that no socket can have")
 }
 
 func TestP10_RelayTakesNothingElseForAnAnswer(t *testing.T) {
@@ -175,7 +175,7 @@ func TestRelay_TooLongForALine(t *testing.T) {
 	ask := living(t)
 	ask.Input = json.RawMessage(`{"content":"` + strings.Repeat("x", MaxCall) + `"}`)
 	_, err := Relay(t.Context(), dir, ask)
-	assert.ErrorIs(t, err, ErrTooLong)
+	assert.ErrorIs(t, err, errTooLong)
 }
 
 // TestP10_ABusyBotLeavesItToTheTerminal: one that turns the hook away without reading the question is not dialled again.
@@ -236,7 +236,7 @@ func TestRelay_EndsWithClaude(t *testing.T) {
 	done := relayed(t.Context(), dir, ask)
 	conn, _ := b.next()
 	require.NoError(t, conn.Close())
-	assert.ErrorIs(t, (<-done).err, ErrNoClaude)
+	assert.ErrorIs(t, (<-done).err, errNoClaude)
 }
 
 // A bot that says nothing keeps no hook whose claude was killed.
@@ -265,7 +265,7 @@ func TestP10_RelayOfASilentBotEndsWithClaude(t *testing.T) {
 			looks <- true
 			looks <- tt.lives
 			if !tt.lives {
-				require.ErrorIs(t, (<-done).err, ErrNoClaude)
+				require.ErrorIs(t, (<-done).err, errNoClaude)
 				require.NoError(t, conn.Close())
 				return
 			}
@@ -303,7 +303,7 @@ func TestRelay_RedialsForTenMinutes(t *testing.T) {
 	r := relay{socket: "/nowhere/" + SocketName, alive: func() bool { return true }, now: func() time.Time { return c.now }, pause: c.pause}
 	out := outage{c.now, firstPause}
 	_, err := r.redial(t.Context(), &out)
-	require.ErrorIs(t, err, ErrNoBot)
+	require.ErrorIs(t, err, errNoBot)
 	assert.Equal(t, []time.Duration{100e6, 200e6, 400e6, 800e6, 1600e6, 2e9, 2e9}, c.pauses[:7])
 	var whole time.Duration
 	for _, d := range c.pauses {
@@ -342,7 +342,7 @@ func TestRelay_HangingUpIsNoBot(t *testing.T) {
 			n++
 		}
 	}()
-	require.ErrorIs(t, <-done, ErrNoBot)
+	require.ErrorIs(t, <-done, errNoBot)
 	require.NoError(t, b.l.Close())
 	assert.Greater(t, <-answered, 250)
 }

@@ -13,8 +13,8 @@ type Guard struct {
 // a tool and not an agent, callers leave GuardNoAgent out and prove the descent instead.
 const (
 	GuardIdentity = "identity" // without pid, start time and boot nothing is named
-	GuardPID1     = "pid1"
-	GuardSelf     = "self"
+	guardPID1     = "pid1"
+	guardSelf     = "self"
 	GuardAncestor = "ancestor"
 	GuardUser     = "other_user"
 	GuardTmux     = "tmux"
@@ -32,8 +32,8 @@ func StandardGuards(self Identity, agents AgentNames) []Guard {
 func alwaysGuards(self Identity) []Guard {
 	return []Guard{
 		{GuardIdentity, "its identity is incomplete", func(p Process, _ Snapshot) bool { return !p.Identity.Valid() }},
-		{GuardPID1, "it is pid 1", func(p Process, _ Snapshot) bool { return p.PID <= 1 }},
-		{GuardSelf, "it is ccbot itself", func(p Process, _ Snapshot) bool { return p.PID == self.PID }},
+		{guardPID1, "it is pid 1", func(p Process, _ Snapshot) bool { return p.PID <= 1 }},
+		{guardSelf, "it is ccbot itself", func(p Process, _ Snapshot) bool { return p.PID == self.PID }},
 		{GuardAncestor, "it is an ancestor of ccbot", func(p Process, s Snapshot) bool { return isAncestor(s, p.PID, self) }},
 		{GuardUser, "it belongs to another user", func(p Process, s Snapshot) bool { return !sameUser(s, p, self) }},
 		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { return isTmux(p) }},

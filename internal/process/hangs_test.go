@@ -19,7 +19,7 @@ func TestP6_AScanThatHangsIsGivenUp(t *testing.T) {
 		began := time.Now()
 		for range 2 * cap(table.scans) {
 			_, err = table.Snapshot(t.Context())
-			require.ErrorIs(t, err, ErrHangs)
+			require.ErrorIs(t, err, errHangs)
 		}
 		assert.Equal(t, time.Duration(2*cap(table.scans))*scanPatience, time.Since(began))
 		close(k.hangs)

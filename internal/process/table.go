@@ -93,7 +93,7 @@ func (t *Table) Identify(pid int) (Identity, error) {
 // Snapshot reads every process of every user, zombies included. A process that vanishes while it reads is left out; one
 // of another user that may not be read is there with pid and uid only; anything else unreadable is an error, because a
 // table with holes would call a live writer absent. Where /proc is mounted with hidepid=2 other users' processes are
-// missing, and so are ours that are not dumpable. ErrHangs: it took too long.
+// missing, and so are ours that are not dumpable. errHangs: it took too long.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	taken := time.Now()
 	all, err := t.scan(ctx)
@@ -115,12 +115,12 @@ func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 // hangs in the kernel may hold it up for good.
 const scanPatience = 10 * time.Second
 
-// ErrHangs says that the process table does not answer: nothing is known.
-var ErrHangs = errors.New("process: the process table does not answer")
+// errHangs says that the process table does not answer: nothing is known.
+var errHangs = errors.New("process: the process table does not answer")
 
 // scan reads all processes, or gives up. A read that hangs is left behind; where a few of them hang, none is begun.
 func (t *Table) scan(ctx context.Context) ([]Process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanPatience, ErrHangs)
+	ctx, cancel := context.WithTimeoutCause(ctx, scanPatience, errHangs)
 	defer cancel()
 	select {
 	case t.scans <- struct{}{}:

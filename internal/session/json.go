@@ -2,9 +2,9 @@ package session
 
 import "ccbot/internal/keepjson"
 
-// ErrNewer is returned for a record that a newer program wrote. Such a record
+// errNewer is returned for a record that a newer program wrote. Such a record
 // is left alone: neither loaded, nor changed, nor moved.
-var ErrNewer = keepjson.ErrNewer
+var errNewer = keepjson.ErrNewer
 
 // plain has Record's fields without its methods, so that the standard encoding
 // does the work.

@@ -42,7 +42,7 @@ func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Stor
 }
 
 // OpenReadOnly loads what it can of dir and changes nothing: it makes no folder,
-// moves no file, and every change of a record is ErrReadOnly. It may be used
+// moves no file, and every change of a record is errReadOnly. It may be used
 // beside the ccbot that owns the records: each is as it was at one moment. A
 // missing folder has no records.
 func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {

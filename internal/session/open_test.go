@@ -144,7 +144,7 @@ func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.ErrorIs(t, tt.change(), ErrReadOnly)
+			require.ErrorIs(t, tt.change(), errReadOnly)
 			got, ok := s.Get(r.ID)
 			require.True(t, ok)
 			assert.Equal(t, "api", got.Name)
@@ -164,10 +164,10 @@ func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
 	content := fmt.Sprintf(`{"version":%d}`, Version+1)
 	f.put(t, file(r.ID), content)
 	s := f.open(t)
-	assert.ErrorIs(t, s.Create(r), ErrNewer)
-	assert.ErrorIs(t, s.Remove(r.ID), ErrNewer)
+	assert.ErrorIs(t, s.Create(r), errNewer)
+	assert.ErrorIs(t, s.Remove(r.ID), errNewer)
 	_, err := s.Purge(t.Context(), r.ID, func(Record) (bool, error) { t.Error("asked"); return true, nil })
-	assert.ErrorIs(t, err, ErrNewer)
+	assert.ErrorIs(t, err, errNewer)
 	data, err := os.ReadFile(filepath.Join(f.dir, file(r.ID)))
 	require.NoError(t, err)
 	assert.Equal(t, content, string(data))

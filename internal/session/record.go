@@ -225,7 +225,7 @@ type CleanupError struct {
 // value only; the worker's save makes it last.
 func (r *Record) Become(next State, now time.Time, rule Rule, why string) error {
 	if !r.State.CanBecome(next) {
-		return &TransitionError{From: r.State, To: next}
+		return &transitionError{From: r.State, To: next}
 	}
 	r.note(r.change(next, now, rule, why))
 	r.State = next

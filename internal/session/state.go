@@ -80,9 +80,9 @@ func (s State) MayMove(agent process.Liveness) bool {
 // CanBecome says whether the table has an edge from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
 
-// TransitionError is a change of state that the table does not have.
-type TransitionError struct{ From, To State }
+// transitionError is a change of state that the table does not have.
+type transitionError struct{ From, To State }
 
-func (e *TransitionError) Error() string {
+func (e *transitionError) Error() string {
 	return fmt.Sprintf("a session cannot go from %q to %q", e.From, e.To)
 }

@@ -48,9 +48,9 @@ func TestP8_EveryPairOfStatesIsAllowedOrRefused(t *testing.T) {
 					assert.Equal(t, []Change{{At: noon, From: from, To: to, Rule: "a.rule", Why: "because"}}, r.History)
 					return
 				}
-				var refused *TransitionError
+				var refused *transitionError
 				require.ErrorAs(t, err, &refused)
-				assert.Equal(t, TransitionError{From: from, To: to}, *refused)
+				assert.Equal(t, transitionError{From: from, To: to}, *refused)
 				assert.Equal(t, Record{State: from}, r, "a refusal changes nothing")
 			})
 		}

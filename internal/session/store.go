@@ -22,7 +22,7 @@ import (
 // Sentinels of a store, matched with errors.Is.
 var (
 	ErrNotFound = errors.New("there is no such session")                      // an id that no record has
-	ErrReadOnly = errors.New("the session records are open for reading only") // a change of such a store
+	errReadOnly = errors.New("the session records are open for reading only") // a change of such a store
 )
 
 // Store keeps the records of one ccbot: in memory for reading, in one file per
@@ -132,9 +132,9 @@ func (s *Store) worker(id uuid.UUID) chan struct{} {
 func (s *Store) refusal(id uuid.UUID) error {
 	switch {
 	case s.readOnly:
-		return ErrReadOnly
+		return errReadOnly
 	case slices.ContainsFunc(s.aside, func(a Aside) bool { return a.Newer && a.ID == id }):
-		return ErrNewer
+		return errNewer
 	}
 	return nil
 }

@@ -268,7 +268,7 @@ func TestP8_ANewerRecordIsLeftAlone(t *testing.T) {
 	assert.Equal(t, content, string(data))
 	assert.Empty(t, f.quarantined(t))
 	assert.Contains(t, f.log.String(), "file_newer")
-	assert.ErrorIs(t, json.Unmarshal([]byte(content), &Record{}), ErrNewer)
+	assert.ErrorIs(t, json.Unmarshal([]byte(content), &Record{}), errNewer)
 }
 
 func TestP8_UnknownFieldsSurviveARewrite(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Shown is what is printed instead of a token.
-const Shown = "redacted"
+// shown is what is printed instead of a token.
+const shown = "redacted"
 
 // Hole is what stands in a text where the token was.
 const Hole = "[redacted]"
@@ -56,17 +56,17 @@ func (t *Token) UnmarshalText(text []byte) error {
 }
 
 // MarshalText hides it from JSON and its like.
-func (Token) MarshalText() ([]byte, error) { return []byte(Shown), nil }
+func (Token) MarshalText() ([]byte, error) { return []byte(shown), nil }
 
 // LogValue hides it from slog.
-func (Token) LogValue() slog.Value { return slog.StringValue(Shown) }
+func (Token) LogValue() slog.Value { return slog.StringValue(shown) }
 
 // String hides it from who makes a text of it.
-func (Token) String() string { return Shown }
+func (Token) String() string { return shown }
 
 // Format hides it from fmt, also from a verb that is wrong for a text: fmt would
 // print such a one as it is.
-func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Shown) }
+func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, shown) }
 
 // Clean is a text without the token.
 func (t Token) Clean(text string) string {

@@ -25,7 +25,7 @@ func BashCommand(at Cursor) string {
 		if !bytes.Contains(lines[i], []byte("bash-input")) {
 			continue
 		}
-		items, err := ParseLine(lines[i])
+		items, err := parseLine(lines[i])
 		if err == nil && len(items) == 1 && items[0].Kind == LocalCommand && items[0].Command == "!" {
 			return items[0].Text
 		}

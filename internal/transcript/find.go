@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
-	"unicode/utf16"
 
 	"github.com/google/uuid"
 )
@@ -62,18 +60,3 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 }
 
 const suffix = ".jsonl"
-
-// Dir is the name of the folder that Claude Code (2.1.328) derives from a working directory, which must be
-// free of symbolic links: all but ASCII letters and digits becomes '-', one for each UTF-16 unit.
-func Dir(cwd string) string {
-	var b strings.Builder
-	for _, unit := range utf16.Encode([]rune(cwd)) {
-		switch {
-		case unit >= 'a' && unit <= 'z', unit >= 'A' && unit <= 'Z', unit >= '0' && unit <= '9':
-			b.WriteByte(byte(unit))
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
-}

@@ -75,9 +75,9 @@ func (h heading) spoken() bool {
 	return (h.Type == "user" || h.Type == "assistant") && !h.IsMeta
 }
 
-// ParseLine reads one line. Types it does not know give no items and no error, as does a blank line; the
+// parseLine reads one line. Types it does not know give no items and no error, as does a blank line; the
 // error says that the line is no JSON object. Cursors of the items only have their Block.
-func ParseLine(raw []byte) ([]Item, error) {
+func parseLine(raw []byte) ([]Item, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
 		return nil, nil

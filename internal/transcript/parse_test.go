@@ -96,7 +96,7 @@ func TestParseLine(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := ParseLine([]byte(tc.line))
+			got, err := parseLine([]byte(tc.line))
 			require.NoError(t, err)
 			for i := range tc.want {
 				tc.want[i] = common(tc.want[i])
@@ -109,7 +109,7 @@ func TestParseLine(t *testing.T) {
 
 func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
 	for _, line := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
-		items, err := ParseLine([]byte(line))
+		items, err := parseLine([]byte(line))
 		assert.Error(t, err, line)
 		assert.Empty(t, items)
 	}
@@ -129,7 +129,7 @@ func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"local_command","content":"<bash-stdout>","commandRun":{"command":"c"}}`))
 	f.Add([]byte("{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		items, err := ParseLine(line)
+		items, err := parseLine(line)
 		if err != nil && len(items) > 0 {
 			t.Fatal("items of a broken line")
 		}

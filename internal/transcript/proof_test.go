@@ -172,11 +172,6 @@ func TestFindDoesNotTakeUnreadableForAbsent(t *testing.T) {
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestDir(t *testing.T) {
-	assert.Equal(t, "-tmp-proj-We-ird-dir-x--n----1", Dir("/tmp/proj/We ird_dir.x/ünï-é@1"))
-	assert.Equal(t, "-a---", Dir("/a/👋"))
-	assert.Empty(t, Dir(""))
-}
 
 func TestGrew(t *testing.T) {
 	before := prompt("one") + reply("m", "eins")

@@ -74,7 +74,7 @@ func (r *Reader) Next() (Item, bool, error) {
 	return item, true, nil
 }
 
-// parse is ParseLine for a reader that must go on: what is in a line is a program's that changes with each version, and
+// parse is parseLine for a reader that must go on: what is in a line is a program's that changes with each version, and
 // a mistake of ours about it is one more broken line.
 func parse(line []byte) (items []Item, err error) {
 	defer func() {
@@ -82,7 +82,7 @@ func parse(line []byte) (items []Item, err error) {
 			items, err = nil, fmt.Errorf("parse transcript line: %v", p)
 		}
 	}()
-	return ParseLine(line)
+	return parseLine(line)
 }
 
 // Close closes the file. Next then returns fs.ErrClosed.
