@@ -24,6 +24,9 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
+	{"cmd/ccbot/servicemanager", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
+	{"cmd/ccbot/statefolder"},
+	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
 	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/writers"}, // features
 	{"bot/quotation"},

@@ -39,7 +39,7 @@ var (
 	tooManyMethods = map[string]int{
 		"lifecycle.work": 150, "lifecycle.Service": 58, "recovery.Recovery": 46, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"lifecycle": 26, "cmd/ccbot": 25}
+	tooLargeCircles     = map[string]int{"lifecycle": 26}
 	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 15}
 )
 

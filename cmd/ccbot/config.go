@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,64 +13,61 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/token"
 )
 
 // config is everything that can be set, with its defaults. The documentation is
 // checked against this struct.
 type config struct {
-	Token          token.Token `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
-	AllowedUsers   ids         `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
-	APIURL         string      `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"address of the Bot API server; plain http only to loopback"`
-	AllowedChats   ids         `env:"ALLOWED_CHATS" doc:"comma list of group chat ids in which allowed people may speak; private chats need none"`
-	Dir            string      `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files; its path has at most 95 bytes, because a socket lies in it"`
-	TmuxSession    string      `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session that the windows are made in"`
-	TmuxSocket     string      `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
-	Claude         string      `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code's command, a name on PATH or a path"`
-	ClaudeFlags    string      `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
-	ClaudeDir      string      `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's own configuration folder"`
-	PermissionMode string      `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
-	Roots          string      `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
-	KillGrace      duration    `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
-	IdleAfter      duration    `env:"IDLE_ARCHIVE_AFTER" envDefault:"6h" doc:"a session that is idle for this long is archived; 0: never"`
-	PurgeAfter     duration    `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
-	StaleRunning   duration    `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
-	ResumeStale    duration    `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions that could have come back elsewhere, those without a sign of life for this long are not meant; 0: none is too old"`
-	OrphanGrace    duration    `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
-	ResumeOnStart  string      `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
-	ContinueText   string      `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
-	Rich           string      `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
-	Thinking       yes         `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
-	Voice          string      `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
-	InboxTTL       duration    `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
-	Lang           string      `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot's sentences: en, ru or zh"`
-	LogLevel       string      `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
-	LogFormat      string      `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
-	MetricsAddr    string      `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
-	MetricsRemote  yes         `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
-	ReadableEnv    yes         `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
+	Token          token.Token   `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
+	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
+	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"address of the Bot API server; plain http only to loopback"`
+	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"comma list of group chat ids in which allowed people may speak; private chats need none"`
+	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files; its path has at most 95 bytes, because a socket lies in it"`
+	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session that the windows are made in"`
+	TmuxSocket     string        `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
+	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code's command, a name on PATH or a path"`
+	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
+	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's own configuration folder"`
+	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
+	Roots          string        `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
+	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
+	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"6h" doc:"a session that is idle for this long is archived; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
+	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
+	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions that could have come back elsewhere, those without a sign of life for this long are not meant; 0: none is too old"`
+	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
+	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
+	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
+	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
+	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
+	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
+	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot's sentences: en, ru or zh"`
+	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
+	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
+	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
+	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
+	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
 
-	home         string
-	flags        []string
-	voice        []string
-	roots        []string
-	claudeDirSet bool
-	unknown      []string // names in the file that set nothing
+	home      string
+	flags     []string
+	voice     []string
+	roots     []string
+	claudeSet string   // ClaudeDir where somebody has set it, else empty
+	unknown   []string // names in the file that set nothing
 }
-
-// configFile lies in CCBOT_DIR.
-const configFile = "ccbot.env"
 
 // byteOrderMark begins a text file that some editors write.
 const byteOrderMark = "\ufeff"
-
-// readableVariable says that others may read configFile. In that file it counts for nothing.
-const readableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
 // ids is a comma list of Telegram ids.
 type ids []int64
@@ -135,15 +133,16 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	vars := env.ToMap(environ)
 	home := vars["HOME"]
 	if home == "" {
-		return nil, "", usage(errors.New("HOME is not set"))
+		return nil, "", exit.Usage(errors.New("HOME is not set"))
 	}
 	merged, file, err := withFile(vars, home)
 	if err != nil {
 		return nil, "", err
 	}
-	c = &config{home: home, claudeDirSet: merged["CLAUDE_CONFIG_DIR"] != "", unknown: unknownSettings(merged, vars)}
-	if err := env.ParseWithOptions(c, env.Options{Environment: merged}); err != nil {
-		return nil, "", usage(describe(err, file))
+	c = &config{home: home, claudeSet: merged["CLAUDE_CONFIG_DIR"], unknown: unknownSettings(merged, vars)}
+	if err := env.ParseWithOptions(c, env.Options{Environment: merged,
+		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): readSpan}}); err != nil {
+		return nil, "", exit.Usage(describe(err, file))
 	}
 	return c, file, nil
 }
@@ -153,21 +152,21 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 // which is looked at in the same way; nothing is read from there.
 func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
 	dir, mayRead := stateFolder(vars, home), false
-	file, merged = filepath.Join(dir, configFile), make(map[string]string)
+	file, merged = filepath.Join(dir, statefolder.SettingsFile), make(map[string]string)
 	if filepath.IsAbs(dir) { // any other is refused by its own check
-		mayRead, _ = strconv.ParseBool(vars[readableVariable])
-		real, err := refuseOthers(dir, mayRead)
+		mayRead, _ = strconv.ParseBool(vars[statefolder.ReadableVariable])
+		real, err := statefolder.RefuseOthers(dir, mayRead)
 		if err != nil {
 			return nil, "", err
 		}
 		if merged, err = readSettings(file, real); err != nil {
-			return nil, "", usage(err)
+			return nil, "", exit.Usage(err)
 		}
-		delete(merged, readableVariable)
+		delete(merged, statefolder.ReadableVariable)
 	}
 	maps.Copy(merged, vars)
 	if named := stateFolder(merged, home); named != dir && filepath.IsAbs(named) {
-		if _, err := refuseOthers(named, mayRead); err != nil {
+		if _, err := statefolder.RefuseOthers(named, mayRead); err != nil {
 			return nil, "", err
 		}
 	}
@@ -177,7 +176,7 @@ func withFile(vars map[string]string, home string) (merged map[string]string, fi
 // stateFolder is ccbot's folder as vars name it. It is clean, as all that use it have it: the kernel would follow a
 // link before a "..", and then one folder would be looked at and another one used.
 func stateFolder(vars map[string]string, home string) string {
-	return filepath.Clean(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home))
+	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
 // readSettings reads ccbot.env from where it really lies; that is empty where there is none. Errors name file.
@@ -272,13 +271,6 @@ func describe(err error, file string) error {
 		lines = append(lines, e.Error())
 	}
 	return fmt.Errorf("%s (set it in the environment or in %s)", strings.Join(lines, "; "), file)
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }
 
 func expandHome(path, home string) string {

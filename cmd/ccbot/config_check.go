@@ -17,6 +17,7 @@ import (
 
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/claudeflags"
 )
 
@@ -32,11 +33,20 @@ func butIs(value string) string {
 	return fmt.Sprintf(", not %q", value)
 }
 
+// oneOf wants a setting to have one of some values.
+func oneOf(name, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	last := len(values) - 1
+	return fmt.Errorf("%s is %s or %s%s", name, strings.Join(values[:last], ", "), values[last], butIs(value))
+}
+
 // check finds what is missing or malformed, and resolves paths.
 func (c *config) check(file string, checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
-			return usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
+			return exit.Usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
 		}
 	}
 	return nil
@@ -88,9 +98,9 @@ func (c *config) checkFlags() error {
 }
 
 func (c *config) checkMode() error {
-	switch {
-	case c.PermissionMode != "ask" && c.PermissionMode != "bypass":
-		return fmt.Errorf("CCBOT_PERMISSION_MODE is ask or bypass%s", butIs(c.PermissionMode))
+	switch err := oneOf("CCBOT_PERMISSION_MODE", c.PermissionMode, "ask", "bypass"); {
+	case err != nil:
+		return err
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
 		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
@@ -106,6 +116,9 @@ func (c *config) checkPaths() error {
 	}
 	// The kernel would follow a link before a "..", and all else here does not.
 	c.Dir, c.ClaudeDir = filepath.Clean(c.Dir), filepath.Clean(c.ClaudeDir)
+	if c.claudeSet != "" {
+		c.claudeSet = c.ClaudeDir
+	}
 	return nil
 }
 
@@ -129,25 +142,12 @@ func (c *config) checkLog() error {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
 	}
-	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
-		return fmt.Errorf("LOG_FORMAT is auto, text or json%s", butIs(c.LogFormat))
-	}
-	return nil
+	return oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json")
 }
 
-func (c *config) checkRich() error {
-	if c.Rich != "auto" && c.Rich != "off" {
-		return fmt.Errorf("CCBOT_RICH_MESSAGES is auto or off%s", butIs(c.Rich))
-	}
-	return nil
-}
+func (c *config) checkRich() error { return oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off") }
 
-func (c *config) checkLang() error {
-	if !slices.Contains([]string{"en", "ru", "zh"}, c.Lang) {
-		return fmt.Errorf("CCBOT_LANG is en, ru or zh%s", butIs(c.Lang))
-	}
-	return nil
-}
+func (c *config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
 
 var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
@@ -159,8 +159,8 @@ func (c *config) checkTmux() error {
 }
 
 func (c *config) checkResume() error {
-	if !slices.Contains([]string{report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever}, c.ResumeOnStart) {
-		return fmt.Errorf("CCBOT_RESUME_ON_START is ask, all, continue or never%s", butIs(c.ResumeOnStart))
+	if err := oneOf("CCBOT_RESUME_ON_START", c.ResumeOnStart, report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever); err != nil {
+		return err
 	}
 	launch := claudeflags.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
 	if c.ResumeOnStart == report.ResumeContinue && launch.Bypasses() {
@@ -186,4 +186,33 @@ func (c *config) checkMetrics() error {
 		return errors.New("METRICS_ADDR would be reached from other machines; use 127.0.0.1, or set METRICS_ALLOW_REMOTE=1")
 	}
 	return nil
+}
+
+// checkVoice splits the command as a shell would, without expanding anything.
+func (c *config) checkVoice() error {
+	if strings.ContainsAny(c.Voice, "$`") {
+		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
+	}
+	words, err := shell.Fields(c.Voice, func(name string) string {
+		if name == "HOME" { // of ~
+			return c.home
+		}
+		return ""
+	})
+	if err != nil {
+		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
+	}
+	c.voice = words
+	return nil
+}
+
+// voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
+func (c *config) voiceCommand() (program string) {
+	if len(c.voice) > 0 {
+		program = c.voice[0]
+	}
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(c.home, program)
+	}
+	return program
 }

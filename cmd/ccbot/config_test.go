@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/token"
 )
 
@@ -68,13 +69,13 @@ func TestConfigurationIsDocumented(t *testing.T) {
 }
 
 // environment is a good configuration in a home of its own, with changes.
-func environment(t *testing.T, changes ...string) []string {
+func set(t *testing.T, changes ...string) []string {
 	t.Helper()
 	return append([]string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, changes...)
 }
 
 func TestLoadConfigDefaults(t *testing.T) {
-	environ := environment(t)
+	environ := set(t)
 	home := strings.TrimPrefix(environ[0], "HOME=")
 	c, err := loadConfig(environ)
 	require.NoError(t, err)
@@ -83,9 +84,9 @@ func TestLoadConfigDefaults(t *testing.T) {
 	assert.Equal(t, filepath.Join(home, ".claude"), c.ClaudeDir)
 	assert.Equal(t, "ccbot", c.TmuxSession)
 	assert.Empty(t, c.TmuxSocket)
-	assert.Equal(t, 12*time.Second, time.Duration(c.KillGrace))
+	assert.Equal(t, 12*time.Second, c.KillGrace)
 	assert.Equal(t, 6*time.Hour, time.Duration(c.IdleAfter))
-	assert.Equal(t, 14*24*time.Hour, time.Duration(c.PurgeAfter))
+	assert.Equal(t, 14*24*time.Hour, c.PurgeAfter)
 	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.set())
 	assert.Empty(t, c.flags)
 	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
@@ -115,8 +116,8 @@ func TestLoadConfig(t *testing.T) {
 		{"a flag that only looks forbidden", "CLAUDE_FLAGS=--permission-prompt-tool x", func(t *testing.T, c config) {
 			assert.Len(t, c.flags, 2)
 		}},
-		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, time.Duration(c.KillGrace)) }},
-		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, time.Duration(c.KillGrace)) }},
+		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, c.KillGrace) }},
+		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, c.KillGrace) }},
 		{"none", "KILL_GRACE=0", func(t *testing.T, c config) { assert.Zero(t, c.KillGrace) }},
 		{"no idle archive", "IDLE_ARCHIVE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.IdleAfter) }},
 		{"an idle archive after a day", "IDLE_ARCHIVE_AFTER=24h", func(t *testing.T, c config) {
@@ -124,7 +125,7 @@ func TestLoadConfig(t *testing.T) {
 		}},
 		{"nothing is forgotten", "ARCHIVE_PURGE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.PurgeAfter) }},
 		{"centuries", "ARCHIVE_PURGE_AFTER=106751d", func(t *testing.T, c config) {
-			assert.Equal(t, 106751*24*time.Hour, time.Duration(c.PurgeAfter))
+			assert.Equal(t, 106751*24*time.Hour, c.PurgeAfter)
 		}},
 		{"no running session is given up", "STALE_RUNNING_AFTER=0", func(t *testing.T, c config) {
 			assert.Zero(t, c.limits().StaleRunning)
@@ -144,7 +145,7 @@ func TestLoadConfig(t *testing.T) {
 		{"roots", "CCBOT_ROOTS=" + root, func(t *testing.T, c config) { assert.Equal(t, []string{root}, c.roots) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := loadConfig(environment(t, tt.change))
+			c, err := loadConfig(set(t, tt.change))
 			require.NoError(t, err)
 			tt.want(t, c)
 		})
@@ -210,9 +211,9 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"a format that is none", "LOG_FORMAT=xml", "LOG_FORMAT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := loadConfig(environment(t, tt.change))
+			_, err := loadConfig(set(t, tt.change))
 			require.Error(t, err)
-			assert.Equal(t, exitUsage, exitCode(err))
+			assert.Equal(t, exit.Misuse, exit.Code(err))
 			assert.Contains(t, err.Error(), tt.names)
 			assert.Contains(t, err.Error(), "ccbot.env", "it says where to set it")
 			assert.NotContains(t, err.Error(), tokenSecret)
@@ -235,7 +236,7 @@ func TestConfigFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("TELEGRAM_BOT_TOKEN AAsecretsecret\n"), 0o600))
 	_, err = loadConfig([]string{"HOME=" + home})
 	require.Error(t, err)
-	assert.Equal(t, exitUsage, exitCode(err))
+	assert.Equal(t, exit.Misuse, exit.Code(err))
 	assert.Contains(t, err.Error(), file+" cannot be read: line 1 is not KEY=value")
 	assert.NotContains(t, err.Error(), tokenSecret)
 }
@@ -306,7 +307,7 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 // An agent that acts unasked never goes on by itself.
 func TestNothingGoesOnByItselfThatDoesNotAsk(t *testing.T) {
 	for _, bypass := range []string{"CCBOT_PERMISSION_MODE=bypass", "CLAUDE_FLAGS=--dangerously-skip-permissions", "CLAUDE_FLAGS=--permission-mode bypassPermissions"} {
-		_, err := loadConfig(environment(t, "CCBOT_RESUME_ON_START=continue", bypass))
+		_, err := loadConfig(set(t, "CCBOT_RESUME_ON_START=continue", bypass))
 		require.Error(t, err, bypass)
 		if !strings.Contains(err.Error(), "root") { // who may not use that mode at all
 			assert.ErrorContains(t, err, "CCBOT_RESUME_ON_START=continue is for agents that ask")
@@ -323,14 +324,14 @@ func TestErrorsQuoteWhatWasGiven(t *testing.T) {
 		"LOG_LEVEL=loud":            `is debug, info, warn or error, not "loud"`,
 		"LOG_FORMAT=xml":            `is auto, text or json, not "xml"`,
 	} {
-		_, err := loadConfig(environment(t, change))
+		_, err := loadConfig(set(t, change))
 		assert.ErrorContains(t, err, want)
 	}
 }
 
 // TestP9_AConfigurationShowsNoToken in whatever way it is printed.
 func TestP9_AConfigurationShowsNoToken(t *testing.T) {
-	c, err := loadConfig(environment(t))
+	c, err := loadConfig(set(t))
 	require.NoError(t, err)
 	inside := struct{ hidden config }{c}
 	for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
@@ -349,19 +350,19 @@ func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	assert.Equal(t, exitFailure, exitCode(errors.New("x")))
-	assert.Equal(t, exitUsage, exitCode(fmt.Errorf("x: %w", usage(errors.New("y")))))
-	assert.Equal(t, exitRunning, exitCode(fmt.Errorf("x: %w", errRunning)))
+	assert.Equal(t, exit.Failure, exit.Code(errors.New("x")))
+	assert.Equal(t, exit.Misuse, exit.Code(fmt.Errorf("x: %w", exit.Usage(errors.New("y")))))
+	assert.Equal(t, exit.Running, exit.Code(fmt.Errorf("x: %w", exit.ErrRunning)))
 }
 
 // TestP9_MetricsForOthersAreMeant: only with both variables.
 func TestP9_MetricsForOthersAreMeant(t *testing.T) {
 	for _, yes := range []string{"1", "true"} {
-		c, err := loadConfig(environment(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE="+yes))
+		c, err := loadConfig(set(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE="+yes))
 		require.NoError(t, err)
 		assert.Equal(t, ":9095", c.MetricsAddr)
 	}
-	_, err := loadConfig(environment(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE=0"))
+	_, err := loadConfig(set(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE=0"))
 	require.Error(t, err)
 }
 
@@ -369,10 +370,38 @@ func TestP9_MetricsForOthersAreMeant(t *testing.T) {
 func TestLoadForReading(t *testing.T) {
 	c, err := loadForReading([]string{"HOME=" + t.TempDir(), "STALE_RUNNING_AFTER=7d"})
 	require.NoError(t, err)
-	assert.Equal(t, 7*24*time.Hour, c.durations().StaleRunning)
+	assert.Equal(t, 7*24*time.Hour, c.StaleRunning)
 	for _, wrong := range []string{"CCBOT_DIR=here", "CCBOT_TMUX_SOCKET=/tmp/x", "ARCHIVE_PURGE_AFTER=never"} {
 		_, err := loadForReading([]string{"HOME=" + t.TempDir(), wrong})
 		require.Error(t, err, wrong)
-		assert.Equal(t, exitUsage, exitCode(err))
+		assert.Equal(t, exit.Misuse, exit.Code(err))
+	}
+}
+
+func TestVoiceCommandIsSplitIntoWords(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+		fails      bool
+	}{
+		{"none", "", nil, false},
+		{"a name", "whisper", []string{"whisper"}, false},
+		{"words", `whisper -m 'my model.bin' --lang="de"`, []string{"whisper", "-m", "my model.bin", "--lang=de"}, false},
+		{"home", "~/bin/whisper", []string{"/home/alice/bin/whisper"}, false},
+		{"nothing is run", "whisper; rm x", nil, true},
+		{"nothing is filled in", "whisper $HOME", nil, true},
+		{"nor run in between", "whisper `id`", nil, true},
+		{"a quote that is open", "whisper 'x", nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := config{Voice: tt.text, home: "/home/alice"}
+			err := c.checkVoice()
+			if tt.fails {
+				require.ErrorContains(t, err, "VOICE_COMMAND")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, c.voice)
+		})
 	}
 }

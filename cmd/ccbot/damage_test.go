@@ -18,6 +18,8 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -255,9 +257,9 @@ func TestP8_ADamagedInstanceIsNotReplaced(t *testing.T) {
 		t.Run(damage, func(t *testing.T) {
 			environ := machine(t)
 			dir := stateOf(environ)
-			path := filepath.Join(dir, instanceFile)
+			path := filepath.Join(dir, "instance")
 			require.NoError(t, os.WriteFile(path, []byte("0123456789ab\n"), 0o600))
-			id, err := readInstance(dir)
+			id, err := statefolder.ReadInstance(dir)
 			require.NoError(t, err)
 			assert.Equal(t, "0123456789ab", id)
 			spoil(t, path)
@@ -265,7 +267,7 @@ func TestP8_ADamagedInstanceIsNotReplaced(t *testing.T) {
 			require.NoError(t, err)
 			_, err = begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
 			require.ErrorContains(t, err, "@ccbot_session")
-			assert.Equal(t, exitUsage, exitCode(err))
+			assert.Equal(t, exit.Misuse, exit.Code(err))
 			_, err = os.Lstat(path)
 			assert.NoError(t, err)
 		})

@@ -1,57 +1,19 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session/disktest"
 )
-
-func TestStateErrorSaysWhatToMend(t *testing.T) {
-	at := func(path string, err error) error {
-		return fmt.Errorf("x: %w", &fs.PathError{Op: "write", Path: path, Err: err})
-	}
-	tests := []struct {
-		name string
-		err  error
-		want string // part of it; empty: as it was
-	}{
-		{"full", at("/state/sessions/.tmp", syscall.ENOSPC), "there is no room left"},
-		{"the person's share is full", at("/state/x", syscall.EDQUOT), "there is no room left"},
-		{"read-only", at("/state", syscall.EROFS), "it is read-only"},
-		{"not allowed", at("/state/x", syscall.EACCES), "this user has no permission"},
-		{"another folder is full", at("/tmp/x", syscall.ENOSPC), ""},
-		{"whose name begins so", at("/state2/x", syscall.ENOSPC), ""},
-		{"missing", at("/state/x", syscall.ENOENT), ""},
-		{"of no file", errors.New("x"), ""},
-		{"none", nil, ""},
-	}
-	once := stateError("/state", stateError("/state", at("/state/"+probe, syscall.ENOSPC)))
-	assert.EqualError(t, stateError("/state", fmt.Errorf("CCBOT_DIR: %w", once)), "CCBOT_DIR: ccbot's folder /state cannot be used: there is no room left; "+
-		"make some and start again (it takes 256 KiB to start); what was saved in it stays: no space left on device", "it is said once")
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			err := stateError("/state", tt.err)
-			if tt.want == "" {
-				assert.Equal(t, tt.err, err)
-				return
-			}
-			assert.NotContains(t, err.Error(), "as it was", "it may have run for hours")
-			require.ErrorContains(t, err, "ccbot's folder /state cannot be used: "+tt.want)
-			assert.ErrorIs(t, err, tt.err)
-			assert.Equal(t, exitFailure, exitCode(err))
-		})
-	}
-}
 
 // used is a state folder on a disk of its own, as a ccbot left it.
 func used(t *testing.T, disk string) (dir string, environ []string) {
@@ -76,13 +38,13 @@ func refuses(t *testing.T, dir string, environ []string, why string) {
 		s, err := begin(t.Context(), c, role, "/bin/true", environ, slog.New(slog.DiscardHandler))
 		require.Nil(t, s)
 		require.ErrorContains(t, err, "ccbot's folder "+dir+" cannot be used: "+why)
-		assert.Equal(t, exitFailure, exitCode(err))
+		assert.Equal(t, exit.Failure, exit.Code(err))
 		assert.Equal(t, records, tree(t, filepath.Join(dir, "sessions")))
 	}
 	code, out, errs := ccbot(environ, "list", "--all")
-	assert.Equal(t, exitOK, code, errs)
+	assert.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "web")
-	assert.NoFileExists(t, filepath.Join(dir, probe))
+	assert.NoFileExists(t, filepath.Join(dir, ".probe"))
 }
 
 // TestP8_AFullDiskLosesNothing: a start that could keep nothing is none.
@@ -92,8 +54,10 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 		free := disktest.Fill(t, disk)
 		refuses(t, dir, environ, "there is no room left")
 		free()
-		require.NoError(t, checkState(dir), "with room again it starts")
-		assert.NoFileExists(t, filepath.Join(dir, probe))
+		_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+		require.NoError(t, err, "with room again it starts")
+		require.NoError(t, held.Close())
+		assert.NoFileExists(t, filepath.Join(dir, ".probe"))
 	})
 }
 

@@ -1,7 +1,6 @@
-// Ccbot runs Claude Code sessions in tmux windows and lets people drive them
-// from a Telegram chat.
+// Ccbot runs Claude Code sessions in tmux windows and lets people drive them from a Telegram chat.
 //
-// The program wires the packages together and decides the exit code: 0 after a
-// clean stop, 1 failure, 2 wrong usage or configuration, 3 another ccbot is
-// running. Each verb is one file.
+// Each verb is one file, named after it. wire.go makes the parts of a running ccbot, startup.go and
+// run.go have them do their work; socket.go answers the verbs that a running ccbot does, and without_bot.go
+// does them where none runs. The settings are in config.go, the rooms below are what all of it stands on.
 package main

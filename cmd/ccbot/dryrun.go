@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -22,11 +24,7 @@ import (
 // with nothing behind them that could change anything. Beside a bot it is what
 // `ccbot recover` would have that one do.
 func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, io.Discard) // what it cannot read the plan tells
+	c, store, err := openForReading(environ, io.Discard) // what it cannot read the plan tells
 	if err != nil {
 		return err
 	}
@@ -39,14 +37,14 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	bot, since := runningBot(c.Dir, table)
+	bot, since := statefolder.RunningBot(c.Dir, table)
 	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Since: since,
 		Store: store, Tmux: seen, Processes: table, Evidence: sources, Now: time.Now, Log: log}
 	w := looking.Look(ctx)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
 	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
-		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.durations().PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
+		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}
@@ -66,12 +64,12 @@ const keep = "keep"
 // look looks at tmux once, and gives what there is to read beside it.
 func (c config) look(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	seen picture, sources *evidence.Sources, err error) {
-	instance, err := readInstance(c.Dir) // empty before the first start: then no window is this ccbot's
+	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window is this ccbot's
 	if err != nil {
-		return picture{}, nil, stateError(c.Dir, err)
+		return picture{}, nil, statefolder.Error(c.Dir, err)
 	}
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
-		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+		Env: environment.Server(environ), Log: log, Start: startOf(table)})
 	return seen, c.evidence(instance, store, table, seen.Panes, log), nil
 }
 

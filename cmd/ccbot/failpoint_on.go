@@ -7,22 +7,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/caarlos0/env/v11"
 )
 
 // killed is the exit code of a program that dies by itself; a shell has it for SIGKILL.
 const killed = 137
 
-// failpoint makes a program for crash tests: at the point that CCBOT_FAILPOINT
-// names it makes the file CCBOT_FAILFILE and stops for good, so that the test
-// can kill it right there. Behind a "+" the point has a number: the program goes on,
-// and is gone that many milliseconds later, as after a
+// failpoint makes a program for crash tests: at the point that CCBOT_FAILPOINT names it makes the
+// file CCBOT_FAILFILE and stops for good, so that the test can kill it right there. Behind a "+"
+// the point has a number: the program goes on, and is gone that many milliseconds later, as after a
 // SIGKILL: nothing is flushed, closed or deferred.
 func failpoint(environ []string) func(string) {
-	vars := make(map[string]string)
-	for _, kv := range environ {
-		name, value, _ := strings.Cut(kv, "=")
-		vars[name] = value
-	}
+	vars := env.ToMap(environ)
 	wanted, after, goesOn := strings.Cut(vars["CCBOT_FAILPOINT"], "+")
 	if wanted == "" {
 		return nil

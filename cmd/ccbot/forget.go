@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -57,19 +59,19 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 		return errors.New(notForgotten(r.Name, r.State))
 	}
 	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
-		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, printable(r.Name), r.ID)
+		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
 	}
 	stays := "Claude Code has no conversation file of it"
 	if cursor, ok := r.Cursor(); ok && cursor.Path != "" {
-		stays = "Claude Code's own conversation file stays: " + printable(cursor.Path)
+		stays = "Claude Code's own conversation file stays: " + terminal.Printable(cursor.Path)
 	}
-	p := printer{out: stdout}
-	p.line("%s  %s  %s, in %s\n%s", printable(r.Name), r.ID, r.State, printable(r.Dir), stays)
+	p := terminal.Printer{Out: stdout}
+	p.Line("%s  %s  %s, in %s\n%s", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
 	if answers != nil {
-		p.line("delete its record, from the backups too? It cannot be brought back. [y/N]")
+		p.Line("delete its record, from the backups too? It cannot be brought back. [y/N]")
 		said, _ := bufio.NewReader(answers).ReadString('\n')
 		if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
-			return cmp.Or(p.err, errors.New("nothing was deleted: answer y, or give --yes"))
+			return cmp.Or(p.Err, errors.New("nothing was deleted: answer y, or give --yes"))
 		}
 	}
 	err = throughBot(ctx, environ, verbForget, forgetCall{r.ID}, &struct{}{}, func(ctx context.Context, c config) error {
@@ -80,8 +82,8 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	if err != nil {
 		return err
 	}
-	p.line("the record of %s is deleted", printable(r.Name))
-	return p.err
+	p.Line("the record of %s is deleted", terminal.Printable(r.Name))
+	return p.Err
 }
 
 // findToForget finds a session by its record, or by the copy of one that has left by its age. By a name that
@@ -106,7 +108,7 @@ func (c config) findToForget(what string, stderr io.Writer) (session.Record, err
 	found := meant(records, what, func(r session.Record) bool { return hasName(r) && !hidden(r) })
 	r, err := theOne(what, found, uuid.UUID.String)
 	if err != nil && broken != nil {
-		return r, stateError(c.Dir, broken)
+		return r, statefolder.Error(c.Dir, broken)
 	}
 	return r, err
 }
@@ -171,7 +173,7 @@ func (c config) purgesOf(all []archive.Aged, records []session.Record, now time.
 	for _, aged := range all {
 		old := now.Sub(aged.Ended)
 		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
-			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, age(old), age(c.durations().PurgeAfter), next)})
+			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, terminal.Age(old), terminal.Age(c.PurgeAfter), next)})
 	}
 	return purges
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -55,7 +56,7 @@ func TestForgetAsksFirst(t *testing.T) {
 	require.ErrorContains(t, err, "not proven to have ended")
 	_, err = saying("y\n", environ, "forget", "none")
 	require.ErrorContains(t, err, "there is no session \"none\"")
-	assert.Equal(t, exitUsage, exitCode(func() error { _, err := saying("", environ, "forget"); return err }()))
+	assert.Equal(t, exit.Misuse, exit.Code(func() error { _, err := saying("", environ, "forget"); return err }()))
 }
 
 // TestForgetWithoutABot: the record goes with every copy, and so does what the chat keeps.
@@ -68,7 +69,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, backups.Keep(r.ID))
 	ccbot := installed(t)
-	said := ccbot(t, environ, exitOK, "forget", "--yes", "api")
+	said := ccbot(t, environ, exit.OK, "forget", "--yes", "api")
 	assert.Contains(t, said, "Claude Code has no conversation file of it\n")
 	assert.NotContains(t, said, "[y/N]")
 	assert.Contains(t, said, "the record of api is deleted\n")
@@ -78,7 +79,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{other.ID.String() + ".json"}, names(t, filepath.Join(dir, "sessions")), "the backup has it no more")
 	assert.Empty(t, names(t, filepath.Join(dir, "backups", "purged")))
-	assert.Contains(t, ccbot(t, environ, exitFailure, "forget", "--yes", "api"), "there is no session \"api\"")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "forget", "--yes", "api"), "there is no session \"api\"")
 }
 
 // A record that has left by its age is meant by its whole name, and not one whose name begins so. What
@@ -95,7 +96,7 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 		assert.Equal(t, want.ID, r.ID, what)
 	}
 	code, _, errs := ccbot(environ, "forget", "--yes", "api-")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "without a question the whole name or id is needed")
 	assert.FileExists(t, recordOf(environ, other))
 }
@@ -119,10 +120,10 @@ func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
 	require.ErrorContains(t, err, "any of 2 sessions", "the beginning of two names")
 	require.NoError(t, os.Remove(recordOf(environ, other)))
 	code, _, errs := ccbot(environ, "forget", "--yes", "api")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "\n  "+left.ID.String()+"  api, ")
 	assert.Contains(t, errs, "\n  "+gone.ID.String()+"  api, ")
-	installed(t)(t, environ, exitOK, "forget", "--yes", left.ID.String())
+	installed(t)(t, environ, exit.OK, "forget", "--yes", left.ID.String())
 	r, err := config{Dir: dir}.findToForget("api", io.Discard)
 	require.NoError(t, err)
 	assert.Equal(t, gone.ID, r.ID)
@@ -146,16 +147,16 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	environ := machine(t, old, young)
 	ccbot := installed(t)
 	line := "old (" + naming.ShortID(old.ID) + "): "
-	assert.Contains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
-	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
-	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
-	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
-	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exitOK, "recover", "--restore", "old"))
-	assert.NotContains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), "is due")
-	assert.NotContains(t, ccbot(t, environ, exitOK, "recover"), "was forgotten")
+	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exit.OK, "recover", "--restore", "list"))
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
+	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exit.OK, "recover", "--restore", "old"))
+	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), "is due")
+	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover"), "was forgotten")
 	assert.FileExists(t, recordOf(environ, old))
 }
 
@@ -166,10 +167,10 @@ func TestABackupBringsBackWhatWasDue(t *testing.T) {
 	name, err := config{Dir: strings.TrimPrefix(environ[0], "HOME=")}.backups().Make(t.Context())
 	require.NoError(t, err)
 	ccbot := installed(t)
-	ccbot(t, environ, exitOK, "recover")
+	ccbot(t, environ, exit.OK, "recover")
 	assert.NoFileExists(t, recordOf(environ, old))
-	ccbot(t, environ, exitOK, "recover", "--restore", name)
-	ccbot(t, environ, exitOK, "recover")
+	ccbot(t, environ, exit.OK, "recover", "--restore", name)
+	ccbot(t, environ, exit.OK, "recover")
 	assert.FileExists(t, recordOf(environ, old))
 }
 

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 )
 
-// The exit code of a status that is not all well; the lines before say what is
-// wrong.
+// The exit code of a status that is not all well; the lines before say what is wrong.
 var (
 	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
@@ -21,7 +22,7 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
 		Short: "Let ccbot know sessions that you start by hand: install | uninstall | status",
 		RunE: func(*cobra.Command, []string) error {
-			return usage(errors.New("say which: ccbot hooks install, uninstall or status"))
+			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
 	var asJSON bool
 	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs,
@@ -56,7 +57,7 @@ func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 	}
 	command, err := hooks.InstalledCommand(binary, dir)
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	file := hooks.SettingsIn(claudeDir)
 	var off bool
@@ -183,23 +184,21 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 }
 
 func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
-	if asJSON {
-		return printJSON(stdout, r)
-	}
-	for _, e := range r.Events {
-		fmt.Fprintf(stdout, "%s: %s\n", e.Event, e.State)
-		for _, command := range e.Commands {
-			if e.State != hooks.InstallCurrent {
-				fmt.Fprintf(stdout, "  %s\n", command)
+	return terminal.Show(stdout, asJSON, r, func(p *terminal.Printer) {
+		for _, e := range r.Events {
+			p.Line("%s: %s", e.Event, e.State)
+			for _, command := range e.Commands {
+				if e.State != hooks.InstallCurrent {
+					p.Line("  %s", command)
+				}
 			}
 		}
-	}
-	if r.HooksOff {
-		fmt.Fprintln(stdout, hooksOff)
-	}
-	if r.Problem != "" {
-		fmt.Fprintln(stdout, r.Problem)
-	}
-	_, err := fmt.Fprintln(stdout, r.File)
-	return err
+		if r.HooksOff {
+			p.Line("%s", hooksOff)
+		}
+		if r.Problem != "" {
+			p.Line("%s", r.Problem)
+		}
+		p.Line("%s", r.File)
+	})
 }

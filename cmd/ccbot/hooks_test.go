@@ -10,15 +10,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 )
 
 func TestHookFolders(t *testing.T) {
 	home := t.TempDir()
 	withFile := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(withFile, configFile), []byte("CLAUDE_CONFIG_DIR=~/named\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(withFile, statefolder.SettingsFile), []byte("CLAUDE_CONFIG_DIR=~/named\n"), 0o600))
 	broken := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(broken, configFile), []byte("CLAUDE_CONFIG_DIR secret\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(broken, statefolder.SettingsFile), []byte("CLAUDE_CONFIG_DIR secret\n"), 0o600))
 	tests := []struct {
 		name        string
 		environ     []string
@@ -39,7 +41,7 @@ func TestHookFolders(t *testing.T) {
 			dir, claude, err := hookFolders(tt.environ)
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
-				assert.Equal(t, exitUsage, exitCode(err))
+				assert.Equal(t, exit.Misuse, exit.Code(err))
 				assert.NotContains(t, err.Error(), "secret")
 				return
 			}

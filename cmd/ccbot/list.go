@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/phase"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/naming"
@@ -96,11 +96,7 @@ token, takes no lock, and may run beside the bot.`,
 }
 
 func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	c, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}
@@ -120,23 +116,16 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 			sessions = append(sessions, l)
 		}
 	}
-	if asJSON {
-		return printJSON(stdout, sessions)
-	}
-	if len(sessions) == 0 {
-		return printNone(stdout, len(records))
-	}
-	return printList(stdout, sessions, time.Now(), c.home)
-}
-
-// printNone says that none is open, and where the others are.
-func printNone(out io.Writer, others int) error {
-	text := "no sessions"
-	if others > 0 {
-		text = fmt.Sprintf("no open sessions; %s: ccbot list --all", several(others, "other"))
-	}
-	_, err := fmt.Fprintln(out, text)
-	return err
+	return terminal.Show(stdout, asJSON, sessions, func(p *terminal.Printer) {
+		switch {
+		case len(sessions) > 0:
+			printList(p, sessions, time.Now(), c.home)
+		case len(records) > 0:
+			p.Line("no open sessions; %s: ccbot list --all", terminal.Several(len(records), "other"))
+		default:
+			p.Line("no sessions")
+		}
+	})
 }
 
 // isOpen says whether there is something to do for a session.
@@ -167,14 +156,6 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 	return l
 }
 
-// printJSON prints a value for programs, one field on a line.
-func printJSON(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
-}
-
 // listWidth is how wide the table may be.
 const listWidth = 120
 
@@ -188,7 +169,7 @@ var columns = []struct {
 	{"NAME", 20, func(l listed, _ time.Time) string { return l.Name }},
 	{"ID", 8, func(l listed, _ time.Time) string { return naming.ShortID(l.ID) }},
 	{"STATE", 26, func(l listed, _ time.Time) string { return stateText(l) }},
-	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
+	{"SEEN", 8, func(l listed, now time.Time) string { return terminal.Age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l listed, _ time.Time) string { return l.Mode }},
 	{"COST", 8, func(l listed, _ time.Time) string { return dollars(l.Cost) }},
 	{"CTX", 4, func(l listed, _ time.Time) string { return percent(l.Context) }},
@@ -309,21 +290,8 @@ func taskText(t listedTasks) string {
 	return fmt.Sprintf("%d/%d", t.Done, t.Total)
 }
 
-// age is a time span in its largest unit.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}
-
 // printList prints the table for people.
-func printList(out io.Writer, sessions []listed, now time.Time, home string) error {
+func printList(p *terminal.Printer, sessions []listed, now time.Time, home string) {
 	rows, widths := [][]string{nil}, make([]int, len(columns))
 	for _, c := range columns {
 		rows[0] = append(rows[0], c.title)
@@ -331,7 +299,7 @@ func printList(out io.Writer, sessions []listed, now time.Time, home string) err
 	for _, l := range sessions {
 		var row []string
 		for _, c := range columns {
-			row = append(row, ansi.Truncate(printable(orDefault(c.text(l, now), "-")), c.most, "…"))
+			row = append(row, ansi.Truncate(terminal.Printable(cmp.Or(c.text(l, now), "-")), c.most, "…"))
 		}
 		rows = append(rows, row)
 	}
@@ -347,11 +315,8 @@ func printList(out io.Writer, sessions []listed, now time.Time, home string) err
 		if i > 0 {
 			dir = shortDir(sessions[i-1].Dir, home, rest)
 		}
-		if _, err := fmt.Fprintln(out, line(row, widths)+dir); err != nil {
-			return err
-		}
+		p.Line("%s", line(row, widths)+dir)
 	}
-	return nil
 }
 
 const gap = "  " // between two columns
@@ -364,13 +329,12 @@ func line(row []string, widths []int) string {
 	return b.String()
 }
 
-// shortDir is a folder in at most width cells; its end tells more than its
-// beginning.
+// shortDir is a folder in at most width cells; its end tells more than its beginning.
 func shortDir(dir, home string, width int) string {
 	if rest, ok := strings.CutPrefix(dir, home+"/"); ok && home != "" {
 		dir = "~/" + rest
 	}
-	dir = printable(dir)
+	dir = terminal.Printable(dir)
 	if over := ansi.StringWidth(dir) - width; over > 0 {
 		return ansi.TruncateLeft(dir, over+1, "…")
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/phase"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -97,7 +99,7 @@ func TestListFitsATerminal(t *testing.T) {
 	}
 	rows[0].Memory = 412 << 20
 	var out strings.Builder
-	require.NoError(t, printList(&out, rows, noon.Add(49*time.Hour), "/home/me"))
+	printList(&terminal.Printer{Out: &out}, rows, noon.Add(49*time.Hour), "/home/me")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Len(t, lines, 4, "one line each")
 	for _, line := range lines {
@@ -131,7 +133,7 @@ func TestListShowsWhatIsOpen(t *testing.T) {
 	dir := stateWith(t, records...)
 	names := func(args ...string) (names []string) {
 		code, out, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, append([]string{"list", "--json"}, args...)...)
-		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, exit.OK, code, errs)
 		var list []struct {
 			ID   uuid.UUID
 			Name string
@@ -225,7 +227,7 @@ func TestListOfNone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := stateWith(t, tt.records...)
 			code, out, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "list")
-			assert.Equal(t, []any{exitOK, tt.want, ""}, []any{code, out, errs})
+			assert.Equal(t, []any{exit.OK, tt.want, ""}, []any{code, out, errs})
 		})
 	}
 }
@@ -233,6 +235,6 @@ func TestListOfNone(t *testing.T) {
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 23 * time.Hour: "23h",
 		24 * time.Hour: "1d", 15*24*time.Hour + time.Hour: "15d"} {
-		assert.Equal(t, want, age(d))
+		assert.Equal(t, want, terminal.Age(d))
 	}
 }

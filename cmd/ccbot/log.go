@@ -10,9 +10,8 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// newLog makes the program's log: colours for a person at a terminal, else
-// key=value lines, or JSON. Each line is written whole, and loses the token on its
-// way out, however it came there.
+// newLog makes the program's log: colours for a person at a terminal, else key=value lines, or
+// JSON. Each line is written whole, and loses the token on its way out, however it came there.
 func newLog(c config, out io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {

@@ -9,14 +9,15 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
-// run is the program without the process: arguments and environment in, exit
-// code out.
+// run is the program without the process: arguments and environment in, exit code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -24,10 +25,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
 	fmt.Fprintln(stderr, "ccbot:", err)
-	return exitCode(err)
+	return exit.Code(err)
 }
 
 func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -45,7 +46,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),

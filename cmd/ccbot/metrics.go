@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -49,8 +50,11 @@ func newMetrics(states func() map[session.State]int) *metrics {
 		[]string{"outcome"})
 	m.aged(nil)
 	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
-		stateMetric{states, stateDesc()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, state := range session.States() {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
+			ConstLabels: prometheus.Labels{"state": string(state)}}, func() float64 { return float64(states()[state]) }))
+	}
 	return m
 }
 
@@ -100,15 +104,14 @@ func (m *metrics) acted(results []recovery.Result) {
 	}
 }
 
-// listenMetrics opens METRICS_ADDR. What is in its way only a change of the
-// configuration mends.
+// listenMetrics opens METRICS_ADDR. What is in its way only a change of the configuration mends.
 func (s *system) listenMetrics(ctx context.Context) (err error) {
 	if s.MetricsAddr == "" {
 		return nil
 	}
 	var lc net.ListenConfig
 	if s.metrics.listener, err = lc.Listen(ctx, "tcp", s.MetricsAddr); err != nil {
-		return usage(fmt.Errorf("METRICS_ADDR: %w", err))
+		return exit.Usage(fmt.Errorf("METRICS_ADDR: %w", err))
 	}
 	return nil
 }
@@ -147,24 +150,4 @@ func (s *system) states() map[session.State]int {
 		counts[r.State]++
 	}
 	return counts
-}
-
-// stateMetric counts the sessions when it is read.
-type stateMetric struct {
-	states func() map[session.State]int
-	desc   *prometheus.Desc
-}
-
-func stateDesc() *prometheus.Desc {
-	return prometheus.NewDesc("ccbot_sessions", "Sessions by state.", []string{"state"}, nil)
-}
-
-// Describe is of prometheus.Collector.
-func (m stateMetric) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
-
-// Collect is of prometheus.Collector.
-func (m stateMetric) Collect(out chan<- prometheus.Metric) {
-	for state, n := range m.states() {
-		out <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(n), string(state))
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -115,7 +116,7 @@ func TestMetricsThatCannotBeServed(t *testing.T) {
 	s := &system{config: config{MetricsAddr: taken.Addr().String()}, metrics: m}
 	err = s.listenMetrics(t.Context())
 	require.ErrorContains(t, err, "METRICS_ADDR")
-	assert.Equal(t, exitUsage, exitCode(err))
+	assert.Equal(t, exit.Misuse, exit.Code(err))
 
 	off := &system{metrics: m}
 	require.NoError(t, off.listenMetrics(t.Context()))

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/recovery"
 )
 
@@ -37,7 +39,7 @@ must not run. --restore list says what there is.`,
 			restore := cmd.Flags().Changed("restore")
 			switch {
 			case restore && (o.dryRun || o.asJSON):
-				return usage(errors.New("--restore goes with no other flag"))
+				return exit.Usage(errors.New("--restore goes with no other flag"))
 			case restore:
 				return restoreBackup(cmd.Context(), environ, o.restore, stdout, stderr)
 			case o.dryRun:
@@ -67,7 +69,7 @@ func recoverNow(ctx context.Context, environ []string, asJSON bool, stdout, stde
 		return err
 	}
 	if n := did.failed(); n > 0 {
-		return fmt.Errorf("%s failed; what could not be done stays as it is, and the next start tries again", several(n, "action"))
+		return fmt.Errorf("%s failed; what could not be done stays as it is, and the next start tries again", terminal.Several(n, "action"))
 	}
 	return nil
 }

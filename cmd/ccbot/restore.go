@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -28,11 +30,11 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	backups.Failpoint = failpoint(environ)
 	list, err := backups.List()
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	purged, err := backups.Purged()
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	switch nothing := len(list) == 0 && len(purged) == 0; {
 	case nothing && name == "list":
@@ -62,11 +64,11 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	}
 	done, err := backups.Restore(ctx, wanted.Name)
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	store, err := c.renew(wanted)
 	if err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	_, err = fmt.Fprintln(stdout, restoredText(wanted, done, store.Aside()))
 	return err
@@ -75,10 +77,10 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 // restorePurged brings one record back that has left by its age.
 func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 	if err := c.backups().BringBack(left); err != nil {
-		return stateError(c.Dir, err)
+		return statefolder.Error(c.Dir, err)
 	}
 	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
-		printable(left.Record.Name), left.Record.State, age(c.durations().PurgeAfter))
+		terminal.Printable(left.Record.Name), left.Record.State, terminal.Age(c.PurgeAfter))
 	return err
 }
 
@@ -89,7 +91,7 @@ func (c config) renew(b recovery.Backup) (*session.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, aged := range archive.Expired(time.Now(), c.durations().PurgeAfter, store.List()) {
+	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, store.List()) {
 		r, _ := store.Get(aged.ID)
 		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
 			return nil, err
@@ -101,9 +103,9 @@ func (c config) renew(b recovery.Backup) (*session.Store, error) {
 // restoredText says what came back and what did not. aside are the records that could not be read afterwards.
 func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
-		several(wanted.Records, "record"), wanted.Name, done.Before.Name, several(done.Before.Records, "record"))}
+		terminal.Several(wanted.Records, "record"), wanted.Name, done.Before.Name, terminal.Several(done.Before.Records, "record"))}
 	if done.Removed > 0 {
-		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", several(done.Removed, "record"), done.Before.Name))
+		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", terminal.Several(done.Removed, "record"), done.Before.Name))
 	}
 	aside = slices.DeleteFunc(aside, func(a session.Aside) bool { return !slices.Contains(done.Names, a.File) })
 	if len(aside) > 0 {
@@ -114,20 +116,12 @@ func restoredText(wanted recovery.Backup, done recovery.Restored, aside []sessio
 
 // lockRecords takes the lock where no bot runs and no agent asks.
 func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
-	if err := ownFolder(c.Dir, quietLog(c, stderr)); err != nil {
-		return nil, fmt.Errorf("CCBOT_DIR: %w", stateError(c.Dir, err))
+	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, quietLog(c, stderr))
+	if errors.Is(err, exit.ErrRunning) {
+		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", statefolder.Holder(c.Dir))
 	}
-	table, err := process.NewTable()
 	if err != nil {
 		return nil, err
-	}
-	held, err := lock(ctx, c.Dir, "cli", table, c.durations().KillGrace+lockPatience)
-	if errors.Is(err, errRunning) {
-		h := readHolder(filepath.Join(c.Dir, lockFile))
-		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", h.agent.PID)
-	}
-	if err != nil {
-		return nil, stateError(c.Dir, err)
 	}
 	if err := c.refuseAgents(ctx, environ, table, stderr); err != nil {
 		return nil, errors.Join(err, held.Close())
@@ -155,8 +149,8 @@ func purgedLines(all []recovery.Purged) string {
 	}
 	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
 	for _, p := range all {
-		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), naming.ShortID(p.Record.ID),
-			age(time.Since(p.Left)), printable(p.Record.Dir)))
+		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", terminal.Printable(p.Record.Name), naming.ShortID(p.Record.ID),
+			terminal.Age(time.Since(p.Left)), terminal.Printable(p.Record.Dir)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -165,11 +159,11 @@ func purgedLines(all []recovery.Purged) string {
 func backupLines(list []recovery.Backup) string {
 	var lines []string
 	for _, b := range list {
-		holds := several(b.Records, "record")
+		holds := terminal.Several(b.Records, "record")
 		if b.Broken != nil {
 			holds = "cannot be restored: " + b.Broken.Error()
 		}
-		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, age(time.Since(b.At)), holds))
+		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, terminal.Age(time.Since(b.At)), holds))
 	}
 	return strings.Join(lines, "\n")
 }

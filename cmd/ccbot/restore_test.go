@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 // TestRestoreSaysWhatDidNotComeBack: records that the backup lacks, and those that
@@ -23,7 +25,7 @@ func TestRestoreSaysWhatDidNotComeBack(t *testing.T) {
 	}
 
 	code, out, errs := ccbot(environ, "recover", "--restore", name)
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, `^restored: 2 records of backup `+name+`; what was there before is in backup (\S+Z) \(4 records\)
 not in it: 2 records of what was there; backup \S+Z has that
 not readable by this ccbot: 1 of the restored
@@ -43,7 +45,7 @@ func TestNoRestoreOfNothing(t *testing.T) {
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
 	code, out, errs := ccbot(environ, "recover", "--restore", name)
-	assert.Equal(t, []any{exitFailure, ""}, []any{code, out})
+	assert.Equal(t, []any{exit.Failure, ""}, []any{code, out})
 	assert.Contains(t, errs, "backup "+name+" has no record in it; nothing was changed. There are:\n")
 	assert.FileExists(t, file)
 }
@@ -56,10 +58,10 @@ func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(filepath.Join(dir, "backups", name+".tar.gz"), 100))
 	code, out, errs := ccbot(environ, "recover", "--restore", "list")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, `^  `+name+`  \d+s ago, cannot be restored: unexpected EOF\n$`, out)
 	code, out, errs = ccbot(environ, "recover", "--restore", name)
-	assert.Equal(t, []any{exitFailure, ""}, []any{code, out})
+	assert.Equal(t, []any{exit.Failure, ""}, []any{code, out})
 	assert.Contains(t, errs, "restore "+name+": unexpected EOF")
 	assert.FileExists(t, filepath.Join(dir, "sessions", idOf(1).String()+".json"))
 	assert.Equal(t, []string{name + ".tar.gz"}, names(t, filepath.Join(dir, "backups")), "no backup is made of it")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
@@ -62,13 +64,13 @@ func resume(ctx context.Context, environ []string, what string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	p := printer{out: stdout}
+	p := terminal.Printer{Out: stdout}
 	for _, ended := range back.Ended {
-		p.line("%s", printable(ended))
+		p.Line("%s", terminal.Printable(ended))
 	}
-	p.line("%s is back in %s; %s%s", printable(back.Name), printable(back.Dir), printable(orDefault(back.Chat, chosenByHand)), later)
-	p.line("in a terminal: %s", back.Attach)
-	return p.err
+	p.Line("%s is back in %s; %s%s", terminal.Printable(back.Name), terminal.Printable(back.Dir), terminal.Printable(cmp.Or(back.Chat, chosenByHand)), later)
+	p.Line("in a terminal: %s", back.Attach)
+	return p.Err
 }
 
 // resume brings a session back. Of two that want the same one at once, from the

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -200,29 +203,29 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 		return struct{}{}, allowed
 	})
 	code, out, errs := ccbot(environ, "resume", "api")
-	assert.Equal(t, exitOK, code, errs)
+	assert.Equal(t, exit.OK, code, errs)
 	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nin a terminal: tmux attach\n", out)
 	chat = "" // of an earlier ccbot, too
 	_, out, _ = ccbot(environ, "resume", "api")
 	assert.Contains(t, out, "api is back in /src; in the chat, choose it with /list\n")
 
 	code, out, errs = ccbot(environ, "recover")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, out, "2 changed, 1 failed, 3 notices")
 	assert.Equal(t, "ccbot: 1 action failed; what could not be done stays as it is, and the next start tries again\n", errs)
 	code, out, _ = ccbot(environ, "recover", "--json")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.JSONEq(t, `"2026-03-04T12-00-00.000Z"`, backupIn(t, out))
 
 	no = refuse(codeRefused, "api is open already")
 	code, out, errs = ccbot(environ, "resume", "api")
-	assert.Equal(t, []any{exitFailure, "", "ccbot: api is open already\n"}, []any{code, out, errs})
+	assert.Equal(t, []any{exit.Failure, "", "ccbot: api is open already\n"}, []any{code, out, errs})
 	allowed = refuse(codeForbidden, "an agent may not do this")
 	code, _, errs = ccbot(environ, "recover")
-	assert.Equal(t, []any{exitFailure, "ccbot: an agent may not do this\n"}, []any{code, errs})
+	assert.Equal(t, []any{exit.Failure, "ccbot: an agent may not do this\n"}, []any{code, errs})
 	allowed, no = nil, errors.New("secret")
 	code, _, errs = ccbot(environ, "resume", "api")
-	assert.Equal(t, []any{exitFailure, "ccbot: something went wrong in ccbot; its log says what\n"}, []any{code, errs})
+	assert.Equal(t, []any{exit.Failure, "ccbot: something went wrong in ccbot; its log says what\n"}, []any{code, errs})
 }
 
 func backupIn(t *testing.T, out string) string {
@@ -235,15 +238,13 @@ func backupIn(t *testing.T, out string) string {
 // TestASilentBotIsNamed: it is stopped, or starts, and holds the lock.
 func TestASilentBotIsNamed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
-	table, err := process.NewTable()
-	require.NoError(t, err)
-	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer held.Close()
 	want := fmt.Sprintf("ccbot runs as process %d for %s and its socket says nothing", os.Getpid(), dir)
 
 	t.Run("no socket", func(t *testing.T) {
-		said := installed(t)(t, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, exitFailure, "resume", "api")
+		said := installed(t)(t, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, exit.Failure, "resume", "api")
 		assert.Contains(t, said, want)
 	})
 	t.Run("nobody answers", func(t *testing.T) {
@@ -261,10 +262,10 @@ func TestChangesWithoutABotNeedTheConfiguration(t *testing.T) {
 	home := t.TempDir()
 	ccbot := installed(t)
 	for _, args := range [][]string{{"resume", "api"}, {"recover"}} {
-		said := ccbot(t, []string{"HOME=" + home}, exitUsage, args...)
+		said := ccbot(t, []string{"HOME=" + home}, exit.Misuse, args...)
 		assert.Contains(t, said, "TELEGRAM_BOT_TOKEN is missing")
 	}
-	said := ccbot(t, []string{"HOME=" + home}, exitUsage, "resume")
+	said := ccbot(t, []string{"HOME=" + home}, exit.Misuse, "resume")
 	assert.Contains(t, said, "say which session: ccbot resume NAME|ID")
 	assert.Empty(t, tree(t, home)[1:])
 }

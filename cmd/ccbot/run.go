@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +17,10 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/hooks"
-	"ccbot/internal/process"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/token"
 )
-
-// lockPatience is added to KILL_GRACE: how long another ccbot that holds the
-// lock is waited for.
-const lockPatience = 10 * time.Second
 
 // runBot runs the bot until ctx ends. Its error does not have the token in it,
 // whatever it is made of.
@@ -55,30 +51,19 @@ func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) 
 	if err := s.listenMetrics(ctx); err != nil {
 		return err
 	}
-	return stateError(c.Dir, s.run(ctx))
+	return statefolder.Error(c.Dir, s.run(ctx))
 }
 
 // begin takes the lock and makes all parts; nothing runs yet.
 func begin(ctx context.Context, c config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
-	if err := ownFolder(c.Dir, log); err != nil {
-		return nil, fmt.Errorf("CCBOT_DIR: %w", stateError(c.Dir, err))
-	}
-	table, err := process.NewTable()
+	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
 	if err != nil {
 		return nil, err
 	}
-	held, err := lock(ctx, c.Dir, role, table, c.durations().KillGrace+lockPatience)
-	if err != nil {
-		return nil, stateError(c.Dir, err)
-	}
 	since := time.Now() // what was launched later was launched by this ccbot
-	err = checkState(c.Dir)
-	var s *system
-	if err == nil {
-		s, err = wire(ctx, c, environ, hook, table, log)
-	}
+	s, err := wire(ctx, c, environ, hook, table, log)
 	if err != nil {
-		return nil, errors.Join(stateError(c.Dir, err), held.Close())
+		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
 	}
 	s.recovery.Since = since
 	s.end = func() { _ = held.Close() } // the process ends too, and the lock with it
@@ -87,7 +72,7 @@ func begin(ctx context.Context, c config, role, hook string, environ []string, l
 
 // warn tells at start what will be in the way later.
 func (c config) warn(log *slog.Logger) {
-	file := filepath.Join(c.Dir, configFile)
+	file := filepath.Join(c.Dir, statefolder.SettingsFile)
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("configuration_readable_by_others", "file", file, "mend", "chmod 600 "+file)
 	}
@@ -111,18 +96,6 @@ func (c config) warn(log *slog.Logger) {
 // settingName is what the names of settings look like.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
-func hookBinary() (string, error) {
-	me, err := self()
-	if err != nil {
-		return "", err
-	}
-	hook, err := hooks.FindHookBinary(me)
-	if err != nil {
-		return "", usage(fmt.Errorf("%w: it belongs beside %s; build or copy both", err, me))
-	}
-	return hook, nil
-}
-
 // run recovers first and handles updates then.
 func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -137,7 +110,7 @@ func (s *system) run(ctx context.Context) error {
 		return nil
 	}
 	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
-		return errRevoked
+		return telegram.ErrRevoked
 	}
 	return err
 }
@@ -150,21 +123,23 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.keepAlive, s.room.Run} {
+		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
+	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
 	username, publishMenu, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
 	s.bot.Username = username
 	publishMenu(s.bot.Published())
-	intake := inbox.NewIntake(inbox.Config{Client: s.apiClient(), Connect: s.apiClient, API: s.APIURL, Token: token.Standin,
-		Unkept: s.unkept, Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
+	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
+	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
+		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
-	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Prompts.Awaited) })
-	s.service.begun(username)
+	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
+	s.service.Begun(username)
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.Shared()))
 	return intake.Run(ctx)
 }
@@ -172,6 +147,6 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 // unkept gives what can be done about a message that the disk does not take, and has the disk looked
 // at.
 func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
-	s.room.refused()
+	s.room.Refused()
 	return s.bot.Unkept(u)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 )
@@ -29,16 +30,6 @@ elsewhere into the folder first. Files of ccbot's own are never sent.`,
 		}}
 	cmd.Flags().StringVar(&caption, "caption", "", "a text below the file, at most 1,024 characters")
 	return cmd
-}
-
-func oneFile(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
-	}
-	if len(args) == 0 || args[0] == "" {
-		return usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
-	}
-	return nil
 }
 
 // sendFile asks the bot to send a file and says in one line what became of it.
@@ -78,17 +69,15 @@ func sendFailure(file, dir string, err error) error {
 	return fmt.Errorf("%s was not sent: %w", file, err)
 }
 
-// stateDir is ccbot's folder as the environment names it; inside a window ccbot
-// has set it.
+// stateDir is ccbot's folder as the environment names it; inside a window ccbot has set it.
 func stateDir(environ []string) (string, error) {
 	vars := env.ToMap(environ)
-	dir := orDefault(vars["CCBOT_DIR"], "~/.ccbot")
-	if vars["HOME"] == "" && !filepath.IsAbs(dir) {
-		return "", usage(errors.New("HOME is not set"))
+	if vars["HOME"] == "" && !filepath.IsAbs(vars["CCBOT_DIR"]) {
+		return "", exit.Usage(errors.New("HOME is not set"))
 	}
-	dir = expandHome(dir, vars["HOME"])
+	dir := stateFolder(vars, vars["HOME"])
 	if !filepath.IsAbs(dir) {
-		return "", usage(errors.New("CCBOT_DIR must be an absolute path"))
+		return "", exit.Usage(errors.New("CCBOT_DIR must be an absolute path"))
 	}
 	return dir, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	port "ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -110,6 +111,6 @@ func TestSendThatLosesTheBot(t *testing.T) {
 	go func() { ended <- run([]string{"send", "/a"}, []string{"CCBOT_DIR=" + dir}, &out, &out) }()
 	<-sending
 	stop()
-	assert.Equal(t, exitFailure, <-ended)
+	assert.Equal(t, exit.Failure, <-ended)
 	assert.Contains(t, out.String(), "it is not known whether /a was sent")
 }

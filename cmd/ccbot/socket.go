@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -58,16 +59,15 @@ func (s socket) server(dir string, table control.Table) *control.Server {
 	return server
 }
 
-// serveSocket runs the control socket. What is in its way is for a person to
-// mend.
+// serveSocket runs the control socket. What is in its way is for a person to mend.
 func (s *system) serveSocket(ctx context.Context) error {
 	s.lasting = lastingIn(ctx)
 	err := s.socket.Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
-		return usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
+		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
 	case errors.Is(err, control.ErrNotASocket):
-		return usage(err)
+		return exit.Usage(err)
 	}
 	return err
 }
@@ -149,8 +149,7 @@ func isShell(exe string) bool {
 	return false
 }
 
-// caller is who calls: the program at the socket, and the agent that it runs
-// below.
+// caller is who calls: the program at the socket, and the agent that it runs below.
 type caller struct {
 	process process.Identity
 	chain   []process.Process
@@ -214,9 +213,8 @@ func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 	return hookwire.Answer{Decision: raw}, err
 }
 
-// oldestAsk is how long ago a request may say that it was made: as long as a hook
-// looks for a ccbot that is started again, and some. The card of a request that comes
-// back later keeps its own time.
+// oldestAsk is how long ago a request may say that it was made: as long as a hook looks for a ccbot
+// that is started again, and some. The card of a request that comes back later keeps its own time.
 const oldestAsk = 15 * time.Minute
 
 // within is the time that a request says it was made at, as far as it can be: what

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,7 +127,7 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 
 func (a *around) socket() socket {
 	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
-	return socket{agents: a, relay: a, files: a, changes: a, hook: orDefault(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
+	return socket{agents: a, relay: a, files: a, changes: a, hook: cmp.Or(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
 }
 
 var (

@@ -40,10 +40,9 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	return report, s.settle(ctx)
 }
 
-// settle finds out what became of the prompts that were under way. Whose they are
-// is read only now: a recovery may have handed them on with their conversation.
-// Those of a record that could not be read wait: a newer ccbot reads it, or a
-// person brings it back out of a backup.
+// settle finds out what became of the prompts that were under way. Whose they are is read only now:
+// a recovery may have handed them on with their conversation. Those of a record that could not be
+// read wait: a newer ccbot reads it, or a person brings it back out of a backup.
 func (s *system) settle(ctx context.Context) error {
 	waiting, err := s.prompts.Waiting()
 	if err != nil {
@@ -65,9 +64,8 @@ func (s *system) settle(ctx context.Context) error {
 	return nil
 }
 
-// tell has the chat told what recovery did. It is on disk when tell returns, also
-// while Telegram is away. What could not be told stays noted in the records, and
-// the next start tells it.
+// tell has the chat told what recovery did. It is on disk when tell returns, also while Telegram is
+// away. What could not be told stays noted in the records, and the next start tells it.
 func (s *system) tell(ctx context.Context, report recovery.Report) {
 	if err := s.recovered(ctx, report); err != nil {
 		s.log.Error("recovery_not_told", "error", err.Error())
@@ -95,9 +93,8 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	return spool.Told(quarantine, aside...)
 }
 
-// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes
-// on though who asked is gone, and what it did before an error is told as well:
-// nobody else would tell the chat.
+// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on though who
+// asked is gone, and what it did before an error is told as well: nobody else would tell the chat.
 func (s *system) recoverAgain(ctx context.Context) (account, error) {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()

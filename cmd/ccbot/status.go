@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
@@ -77,11 +79,7 @@ its folder since it was started, who else has its conversation open, and what wa
 }
 
 func status(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	c, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}
@@ -101,10 +99,7 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	m := host.Sessions{Observer: c.observer(seen, table, log), Records: store, Git: gitWith(environ), Memory: gauge.Sum}
 	d := detailsOf(ctx, m, sources, r, store.List())
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
-	if asJSON {
-		return printJSON(stdout, d)
-	}
-	return d.print(stdout, time.Now())
+	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })
 }
 
 // detailsOf asks the machine for all that is known of a session.
@@ -181,15 +176,14 @@ func queueIn(dir string, keys []string) []waiting {
 }
 
 // print prints it for people, one thing on a line.
-func (d detailed) print(out io.Writer, now time.Time) error {
-	p := &printer{out: out}
+func (d detailed) print(p *terminal.Printer, now time.Time) {
 	row := func(title, format string, args ...any) {
-		p.line("  %-10s%s", title, printable(fmt.Sprintf(format, args...)))
+		p.Line("  %-10s%s", title, terminal.Printable(fmt.Sprintf(format, args...)))
 	}
-	p.line("%s  %s  %s", printable(d.Name), d.ID, stateText(d.listed))
-	row("seen", "%s ago", age(now.Sub(lastSeen(d.listed))))
+	p.Line("%s  %s  %s", terminal.Printable(d.Name), d.ID, stateText(d.listed))
+	row("seen", "%s ago", terminal.Age(now.Sub(lastSeen(d.listed))))
 	if d.State == session.Running && !d.PhaseAt.IsZero() {
-		row("phase", "%s for %s", phaseText(d.listed), age(now.Sub(d.PhaseAt)))
+		row("phase", "%s for %s", phaseText(d.listed), terminal.Age(now.Sub(d.PhaseAt)))
 		if d.Phase == string(phase.APIError) || d.Phase == string(phase.Blocked) || d.Phase == string(phase.LoggedOut) {
 			row("", "%s", d.PhaseWhat)
 		}
@@ -201,9 +195,9 @@ func (d detailed) print(out io.Writer, now time.Time) error {
 	if d.Memory > 0 {
 		row("memory", "%s", megabytes(d.Memory))
 	}
-	row("model", "%s", orDefault(d.Model, "not known"))
-	row("mode", "%s", strings.Join(filled(d.Mode, inWords("Claude Code's own: ", d.ClaudeMode), strings.Join(d.Flags, " ")), "; "))
-	row("used", "%s", strings.Join(filled(several(d.Turns, "turn"), dollars(d.Cost), inWords("context ", percent(d.Context)),
+	row("model", "%s", cmp.Or(d.Model, "not known"))
+	row("mode", "%s", strings.Join(filled(d.Mode, terminal.Words("Claude Code's own: ", d.ClaudeMode, ""), strings.Join(d.Flags, " ")), "; "))
+	row("used", "%s", strings.Join(filled(terminal.Several(d.Turns, "turn"), dollars(d.Cost), terminal.Words("context ", percent(d.Context), ""),
 		fmt.Sprintf("tokens: %d in, %d from the cache, %d out", d.Tokens.Input+d.Tokens.CacheCreation, d.Tokens.CacheRead, d.Tokens.Output)), ", "))
 	row("git", "%s", d.gitText())
 	for i, t := range d.TaskList {
@@ -217,15 +211,14 @@ func (d detailed) print(out io.Writer, now time.Time) error {
 		row("elsewhere", "it cannot be seen whether the conversation is open elsewhere, too")
 	}
 	for _, w := range d.Writers {
-		row("elsewhere", "process %d (%s) %s", w.PID, orDefault(w.Program, "?"), map[bool]string{true: "has the conversation open", false: "may have the conversation open"}[w.Proven])
+		row("elsewhere", "process %d (%s) %s", w.PID, cmp.Or(w.Program, "?"), map[bool]string{true: "has the conversation open", false: "may have the conversation open"}[w.Proven])
 	}
 	for _, one := range d.Queue {
-		row("waits", "%s ago: %s", age(now.Sub(one.Received)), strings.Join(strings.Fields(one.Text), " "))
+		row("waits", "%s ago: %s", terminal.Age(now.Sub(one.Received)), strings.Join(strings.Fields(one.Text), " "))
 	}
 	for _, c := range d.Events {
 		row("event", "%s  %s: %s", c.At.Local().Format(time.DateTime), movement(c), c.Why)
 	}
-	return p.err
 }
 
 func (d detailed) gitText() string {
@@ -235,7 +228,7 @@ func (d detailed) gitText() string {
 	case "no":
 		return "the folder is in no repository"
 	}
-	text := orDefault(inWords("branch ", d.Git.Branch), "no branch is checked out")
+	text := cmp.Or(terminal.Words("branch ", d.Git.Branch, ""), "no branch is checked out")
 	if d.Start == nil || d.Start.Head == "" {
 		return text + "; the commit at the start is not known"
 	}
@@ -243,16 +236,8 @@ func (d detailed) gitText() string {
 	if d.Changes == nil {
 		return text + "; what has changed " + since + " is not known"
 	}
-	return fmt.Sprintf("%s; %s: %s changed, +%d -%d, %d not tracked", text, since, several(d.Changes.Files, "file"),
+	return fmt.Sprintf("%s; %s: %s changed, +%d -%d, %d not tracked", text, since, terminal.Several(d.Changes.Files, "file"),
 		d.Changes.Insertions, d.Changes.Deletions, d.Changes.Untracked)
-}
-
-// inWords is a value with words before it; nothing where there is no value.
-func inWords(words, value string) string {
-	if value == "" {
-		return ""
-	}
-	return words + value
 }
 
 // filled are the texts that are not empty.

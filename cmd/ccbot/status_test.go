@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
@@ -61,7 +62,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
 
 	code, out, errs := ccbot(environ, "status", "api", "--json")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	var got detailed
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	assert.Equal(t, listingOf(r, alive).Tokens, got.Tokens)
@@ -77,7 +78,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	assert.Contains(t, out, `"other_writers": []`)
 
 	code, out, errs = ccbot(environ, "status", "api")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.NotContains(t, out, "\x1b")
 	for _, line := range []string{
 		`^api  ` + r.ID.String() + `  asks for permission$`, `^  phase     asks for permission for \d+d$`, `^  folder    ` + dir + `$`,
@@ -104,7 +105,7 @@ func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
 
 	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
 	code, out, errs := ccbot(environ, "status", "api", "--json")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	var got detailed
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Writers, 1, out)
@@ -118,7 +119,7 @@ func TestStatusClaimsNothing(t *testing.T) {
 	state := stateWith(t, r)
 	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
 	code, out, errs := ccbot(environ, "status", "web", "--json")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, `"git_repository": "no"`)
 	for _, empty := range []string{"flags", "task_list", "same_dir_sessions", "queue", "last_events"} {
 		assert.Contains(t, out, `"`+empty+`": []`)
@@ -127,14 +128,14 @@ func TestStatusClaimsNothing(t *testing.T) {
 		assert.NotContains(t, out, `"`+absent+`":`)
 	}
 	code, out, errs = ccbot(environ, "status", "web")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "the folder is in no repository")
 	for _, args := range [][]string{{"status"}, {"status", ""}, {"status", "a", "b"}} {
 		code, _, _ = ccbot(environ, args...)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, exit.Misuse, code)
 	}
 	code, _, errs = ccbot(environ, "status", "none")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "there is no session \"none\"")
 }
 

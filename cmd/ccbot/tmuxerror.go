@@ -13,8 +13,7 @@ import (
 // within milliseconds, or hangs.
 const tmuxPatience = 2 * time.Second
 
-// ensureTmux makes sure of the server and the session, and says what to look at
-// when tmux hangs.
+// ensureTmux makes sure of the server and the session, and says what to look at when tmux hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
 	slow := time.AfterFunc(tmuxPatience, func() {
 		s.log.Warn("tmux_does_not_answer", "server", s.tmuxCommand(), "look", s.tmuxCommand()+" ls")

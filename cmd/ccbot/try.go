@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
 )
 
 // tryCommand becomes ccbot-try, which lies beside ccbot: no stand-in is a part of ccbot itself.
@@ -19,6 +21,6 @@ func tryCommand(environ []string) *cobra.Command {
 			}
 			path := filepath.Join(filepath.Dir(me), "ccbot-try")
 			err = syscall.Exec(path, append([]string{path}, args...), environ)
-			return usage(fmt.Errorf("start %s: %w: it belongs beside %s; build or copy both", path, err, me))
+			return exit.Usage(fmt.Errorf("start %s: %w: it belongs beside %s; build or copy both", path, err, me))
 		}}
 }

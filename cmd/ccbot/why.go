@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
 )
 
@@ -45,22 +46,8 @@ what evidence, oldest first. It reads only. Times are this machine's, with --jso
 	return cmd
 }
 
-// oneSession wants the name of one session.
-func oneSession(verb string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 || args[0] == "" {
-			return usage(fmt.Errorf("say which session: ccbot %s NAME|ID", verb))
-		}
-		return nil
-	}
-}
-
 func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	store, err := openRecords(c.Dir, stderr)
+	_, store, err := openForReading(environ, stderr)
 	if err != nil {
 		return err
 	}
@@ -80,37 +67,33 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	if next, ok := session.Successor(records, r.ID); ok {
 		t.GoesOn = next.ID
 	}
-	if asJSON {
-		return printJSON(stdout, t)
-	}
-	return t.print(stdout)
+	return terminal.Show(stdout, asJSON, t, t.print)
 }
 
 // print prints it for people: when by their own clock, from → to, by which rule,
 // and the evidence on a line of its own.
-func (t told) print(out io.Writer) error {
-	p, state := printer{out: out}, string(t.State)
+func (t told) print(p *terminal.Printer) {
+	state := string(t.State)
 	if t.Crashed {
 		state = crashed
 	}
-	p.line("%s  %s  %s%s", printable(t.Name), t.ID, state, inBrackets(t.Closed))
+	p.Line("%s  %s  %s%s", terminal.Printable(t.Name), t.ID, state, terminal.Words(" (", t.Closed, ")"))
 	if t.TookOver != uuid.Nil {
-		p.line("goes on with the conversation of %s", t.TookOver)
+		p.Line("goes on with the conversation of %s", t.TookOver)
 	}
 	if t.GoesOn != uuid.Nil {
-		p.line("goes on as %s", t.GoesOn)
+		p.Line("goes on as %s", t.GoesOn)
 	}
 	if e := t.Exit; e != nil {
-		p.line("%s", e.text())
+		p.Line("%s", e.text())
 	}
 	if i := t.Interruption; i != nil {
-		p.line("%s", interruptionText(*i))
+		p.Line("%s", interruptionText(*i))
 	}
 	for _, c := range t.History {
-		p.line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), orDefault(string(c.Rule), "-"))
-		p.line("    %s", printable(c.Why))
+		p.Line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), cmp.Or(string(c.Rule), "-"))
+		p.Line("    %s", terminal.Printable(c.Why))
 	}
-	return p.err
 }
 
 func (e exited) text() string {
@@ -130,7 +113,7 @@ func interruptionText(i session.Interruption) string {
 		text = "interrupted while it waited for a person"
 	}
 	if i.Step != "" {
-		text += "; last step: " + printable(i.Step)
+		text += "; last step: " + terminal.Printable(i.Step)
 	}
 	if i.Tasks > 0 {
 		text += fmt.Sprintf("; %d of %d tasks done", i.Done, i.Tasks)
@@ -146,22 +129,4 @@ func movement(c session.Change) string {
 		return "new → " + string(c.To)
 	}
 	return fmt.Sprintf("%s → %s", c.From, c.To)
-}
-
-func inBrackets(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " (" + s + ")"
-}
-
-// printer prints lines and keeps the first error.
-type printer struct {
-	out io.Writer
-	err error
-}
-
-func (p *printer) line(format string, args ...any) {
-	_, err := fmt.Fprintf(p.out, format+"\n", args...)
-	p.err = errors.Join(p.err, err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 )
 
@@ -26,7 +27,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 	dir := stateWith(t, source, target)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	code, out, errs := ccbot(environ, "why", source.ID.String())
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
 	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
 goes on as `+target.ID.String()+`
@@ -41,7 +42,7 @@ goes on as `+target.ID.String()+`
 `, out)
 
 	code, out, errs = ccbot(environ, "why", "api", "--json")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	var got told
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	assert.Equal(t, told{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
@@ -53,13 +54,13 @@ goes on as `+target.ID.String()+`
 	dir = stateWith(t, cut)
 	environ = []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	code, out, errs = ccbot(environ, "why", "cut")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	assert.Equal(t, "cut  "+cut.ID.String()+`  crashed
 crashed: ended by signal 9
 interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3 of 5 tasks done
 `, out)
 	code, out, errs = ccbot(environ, "why", "cut", "--json")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, exit.OK, code, errs)
 	got = told{}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	assert.Equal(t, &exited{Signal: 9, At: noon}, got.Exit)
@@ -67,10 +68,10 @@ interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3
 	assert.Equal(t, cut.Interruption, got.Interruption)
 
 	code, _, errs = ccbot(environ, "why", "web")
-	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, exit.Failure, code)
 	assert.Equal(t, "ccbot: there is no session \"web\"; `ccbot list --all` shows all there are\n", errs)
 	for _, args := range [][]string{{"why"}, {"why", ""}, {"why", "a", "b"}} {
 		code, _, _ = ccbot(environ, args...)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, exit.Misuse, code)
 	}
 }

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/google/uuid"
 
 	"ccbot/archive"
@@ -23,6 +19,13 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/servicemanager"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/telegram"
+	"ccbot/cmd/ccbot/voice"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/host/received"
@@ -35,7 +38,6 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/spool"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
@@ -64,7 +66,7 @@ type system struct {
 	sessions  *host.Sessions // of the machine
 	talk      *host.Transcripts
 	bot       *bot.Bot
-	room      *room
+	room      *statefolder.Room
 	prompts   prompts
 	asks      *ask.Store
 	cards     *card.Board
@@ -73,7 +75,7 @@ type system struct {
 	socket    *control.Server
 	claude    *hooks.Binary
 	metrics   *metrics
-	service   *service
+	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
@@ -89,10 +91,10 @@ type system struct {
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log)}
 	s.metrics = newMetrics(s.states)
-	s.service = newService(environ, log)
-	s.away, s.seen = absence(c.Dir, time.Now())
+	s.service = servicemanager.New(environ, log)
+	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
 	s.lasting = lastingIn(ctx)
-	instance, err := makeInstance(c.Dir)
+	instance, err := statefolder.MakeInstance(c.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +102,11 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		return nil, err
 	}
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
-		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+		Env: environment.Server(environ), Log: log, Start: startOf(table)})
 	if err != nil {
 		return nil, toInstall(err)
 	}
-	api, err := newTelegram(c, log)
+	api, err := telegram.New(c.Token, c.APIURL, log)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +126,11 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	}
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
-		me, err := connect(ctx, api, s.service, log)
+		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
 		if err != nil {
 			return "", nil, err
 		}
-		return me.Username, func(menu map[string]string) { publish(ctx, api, menu, log) }, nil
+		return me.Username, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
 	}
 	return s, nil
 }
@@ -185,8 +187,8 @@ func (s *system) wireChat(environ []string) error {
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Downloader: newDownloads(s.config), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
-	s.room = newRoom(s.Dir, s.bot, s.log)
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }
 
@@ -196,12 +198,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
-	env, unset := s.agentEnv(environ)
-	env["PATH"] = withFolder(env["PATH"], filepath.Dir(hook))
+	env, unset := environment.Agent(environ, s.claudeSet)
+	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
 	s.claude = s.installed(environ)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
-	times := s.durations()
+	times := s.config
 	s.evidence = s.config.evidence(instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = s.config.observer(s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
@@ -213,7 +215,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
-				return git.Look(ctx, dir, serverEnv(environ))
+				return git.Look(ctx, dir, environment.Server(environ))
 			},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
@@ -242,7 +244,7 @@ func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *
 // gitWith asks git without secrets: what agents may not have, a program of the repository may not either.
 func gitWith(environ []string) func(context.Context, string, string) (*git.State, *git.Changes, error) {
 	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
-		return git.Compare(ctx, dir, serverEnv(environ), since)
+		return git.Compare(ctx, dir, environment.Server(environ), since)
 	}
 }
 
@@ -265,9 +267,8 @@ type unmade struct {
 	launches hooks.Launch
 }
 
-// Remove waits until nobody works on the record, and removes it only if there is
-// still nothing of it. Its launch settings go first: without the record nobody
-// would know of them.
+// Remove waits until nobody works on the record, and removes it only if there is still nothing of
+// it. Its launch settings go first: without the record nobody would know of them.
 func (u unmade) Remove(id uuid.UUID) error {
 	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {
@@ -283,8 +284,7 @@ func (u unmade) Remove(id uuid.UUID) error {
 
 // limits are the ages that recovery goes by.
 func (c config) limits() recovery.Limits {
-	times := c.durations()
-	return recovery.Limits{StaleRunning: times.StaleRunning, ResumeStale: times.ResumeStale, OrphanGrace: times.OrphanGrace}
+	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
 }
 
 // backups are the copies of the records that a recovery makes.
@@ -301,12 +301,20 @@ func (s *system) wireSocket(hook string) {
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }
 
+// transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
+func (s *system) transcriber(environ []string) prompt.Transcriber {
+	if len(s.voice) == 0 {
+		return nil
+	}
+	return voice.New(s.voice, environment.Server(environ), s.home, s.table)
+}
+
 // installed is the Claude Code that launches start. Asked for its version it gets
 // no secret, not even its own.
 func (s *system) installed(environ []string) *hooks.Binary {
-	env := append(serverEnv(environ), "DISABLE_AUTOUPDATER=1")
-	if s.claudeDirSet {
-		env = append(env, "CLAUDE_CONFIG_DIR="+s.ClaudeDir)
+	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
+	if s.claudeSet != "" {
+		env = append(env, "CLAUDE_CONFIG_DIR="+s.claudeSet)
 	}
 	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log, Stale: make(chan struct{}, 1)}
 }
@@ -342,43 +350,7 @@ func startOf(table *process.Table) func(int) (uint64, error) {
 // toInstall says what to install.
 func toInstall(err error) error {
 	if errors.Is(err, tmux.ErrNoTmux) || errors.Is(err, tmux.ErrTooOld) {
-		return usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
+		return exit.Usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
 	}
 	return err
 }
-
-// makeInstance gives the random name of this ccbot, made once: it tells its windows
-// from those of another ccbot on the same tmux server.
-func makeInstance(dir string) (string, error) {
-	if id, err := readInstance(dir); id != "" || err != nil {
-		return id, err
-	}
-	path := filepath.Join(dir, instanceFile)
-	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
-	if err := renameio.WriteFile(path, []byte(id+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
-		return "", fmt.Errorf("write %s: %w", path, err)
-	}
-	return id, nil
-}
-
-const instanceFile = "instance"
-
-// readInstance reads that name; before the first start it is empty. A damaged one is an error: under
-// another name the windows that run would be nobody's.
-func readInstance(dir string) (string, error) {
-	data, err := spool.Folder{Path: dir}.Read(instanceFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	id := strings.TrimSpace(string(data))
-	if err == nil && !instanceID.MatchString(id) {
-		err = fmt.Errorf("%.40q is no such id", id)
-	}
-	if err != nil {
-		return "", usage(fmt.Errorf("%s, the id of this ccbot, cannot be read (%w): write it back as the windows of its sessions have it, before the \"/\" of "+
-			"`tmux show-options -w -t WINDOW @ccbot_session`; where none of them runs, delete the file", filepath.Join(dir, instanceFile), err))
-	}
-	return id, nil
-}
-
-var instanceID = regexp.MustCompile(`^[0-9a-f]{12}$`)

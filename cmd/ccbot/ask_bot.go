@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+)
+
+// The verbs of the socket that are for people. They change something, so they are kept from agents.
+const (
+	verbPing    = "ping" // is the bot there?
+	verbRecover = "recover"
+	verbResume  = "resume"
+	verbForget  = "forget"
+)
+
+// pingPatience is how long a bot may take to say that it is there.
+const pingPatience = 5 * time.Second
+
+// askBot has the running bot do something. Without a bot it is control.ErrNoServer.
+func askBot(ctx context.Context, dir, verb string, body, reply any) error {
+	path := filepath.Join(dir, hookwire.SocketName)
+	if err := ping(ctx, dir, path); err != nil {
+		return err
+	}
+	asked, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	raw, err := control.Do(ctx, path, hookwire.Call{Verb: verb, Body: asked})
+	if errors.Is(err, control.ErrLost) {
+		return fmt.Errorf("ccbot has ended meanwhile, so it is not known what became of it; `ccbot list` tells: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, reply); err != nil {
+		return fmt.Errorf("ccbot's answer cannot be read; is it of the same version? %w", err)
+	}
+	return nil
+}
+
+// ping finds out whether a bot answers at all, before it is given as long as it
+// needs, and whether it serves this program.
+func ping(ctx context.Context, dir, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, pingPatience)
+	defer cancel()
+	_, err := control.Do(ctx, path, hookwire.Call{Verb: verbPing})
+	switch refusal := (*control.Refusal)(nil); {
+	case errors.As(err, &refusal) && refusal.Code != codeForbidden:
+		return nil // an answer all the same, of an older one too
+	case errors.Is(err, context.DeadlineExceeded):
+		return silentError(dir)
+	}
+	return err
+}
+
+// silentError says which process holds the lock while its socket says nothing.
+func silentError(dir string) error {
+	return fmt.Errorf("ccbot runs as process %d for %s and its socket says nothing: it may still be starting, so try again, or look at its log", statefolder.Holder(dir), dir)
+}

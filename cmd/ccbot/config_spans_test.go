@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// spans are the variables that hold a time span.
+func spans() (names []string) {
+	for f := range fields() {
+		if f.Type == reflect.TypeFor[time.Duration]() {
+			names = append(names, f.Tag.Get("env"))
+		}
+	}
+	return names
+}
+
+// TestOneSourceOfDurations holds that a time span has its variable, its default and
+// its parser in one place.
+func TestOneSourceOfDurations(t *testing.T) {
+	names := spans()
+	require.Contains(t, names, "ARCHIVE_PURGE_AFTER")
+	forbidden := map[string]*regexp.Regexp{ // what nobody but the files after it may have
+		"config.go":       regexp.MustCompile("envDefault:|`env:|\"(" + strings.Join(names, "|") + `)"`),
+		"config_spans.go": regexp.MustCompile(`ParseDuration|durationForm|time\.Duration\((s|c)\.[A-Z]`),
+	}
+	seen := make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "../.." {
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for place, pattern := range forbidden {
+			own := path == filepath.Join("..", "..", "cmd", "ccbot", place)
+			if found := pattern.Find(text); own {
+				seen[place] = found != nil
+			} else {
+				assert.Nil(t, found, "%s has %q: that belongs into cmd/ccbot/%s", path, found, place)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]bool{"config.go": true, "config_spans.go": true}, seen, "the patterns still find what they are for")
+}
+
+// Each variable reaches those who need it: none is forgotten, no two are mixed up.
+func TestDurationsAreAllOfThem(t *testing.T) {
+	environ := []string{"HOME=" + t.TempDir()}
+	for i, name := range spans() {
+		environ = append(environ, name+"="+(time.Duration(i+1)*time.Second).String())
+	}
+	c, err := loadForReading(environ)
+	require.NoError(t, err)
+	for i, name := range spans() {
+		for f := range fields() {
+			if f.Tag.Get("env") == name {
+				assert.Equal(t, time.Duration(i+1)*time.Second, reflect.ValueOf(c).FieldByIndex(f.Index).Interface(), name)
+			}
+		}
+	}
+	assert.Len(t, spans(), 7)
+}

@@ -1,0 +1,3 @@
+// Package exit decides the exit code of ccbot: 0 after a clean stop, 1 failure, 2 wrong usage or
+// configuration, 3 another ccbot is running. It ends nothing.
+package exit

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/naming"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+)
+
+// account is what a recovery did, or, of a dry run, would do: what `ccbot recover
+// --json` prints. Times are RFC 3339 in UTC, spans are seconds.
+type account struct {
+	DryRun bool `json:"dry_run"`
+	// Bot is the process of a bot that runs beside a dry run. What it holds then has
+	// the action "keep".
+	Bot int `json:"bot_pid,omitempty"`
+	// Tmux is where a dry run has looked.
+	Tmux    string    `json:"tmux,omitempty"`
+	At      time.Time `json:"at"`
+	Took    float64   `json:"took_seconds"`
+	Records int       `json:"records"`
+	// States and Ages count the sessions as they are after it. Ages are of the open
+	// ones, since the last sign of life.
+	States map[session.State]int `json:"states,omitempty"`
+	Ages   []accountAge          `json:"ages,omitempty"`
+	// Actions are what was done or would be. Those that change nothing are there too.
+	Actions []accountAction `json:"actions"`
+	Notices []accountNotice `json:"notices"`
+	Purge   []accountPurge  `json:"purge,omitempty"`  // what was forgotten; of a dry run: what is due
+	Backup  string          `json:"backup,omitempty"` // of the records as they were before
+}
+
+// accountAge counts sessions; without a bound they are older than all others.
+type accountAge struct {
+	UpTo  float64 `json:"up_to_seconds,omitempty"`
+	Count int     `json:"count"`
+}
+
+// accountAction is one thing done with one record.
+type accountAction struct {
+	Do       string    `json:"do"`
+	Changes  bool      `json:"changes"`
+	ID       uuid.UUID `json:"id"`
+	Name     string    `json:"name,omitempty"`
+	Window   string    `json:"window,omitempty"`
+	Closed   string    `json:"closed_reason,omitempty"`
+	Why      string    `json:"why"`
+	Evidence string    `json:"evidence,omitempty"`
+	Took     float64   `json:"took_seconds,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Ended    []string  `json:"ended,omitempty"` // processes, and how
+}
+
+// accountNotice is what was seen and left as it is.
+type accountNotice struct {
+	Kind   string    `json:"kind"`
+	ID     uuid.UUID `json:"id,omitzero"`
+	Name   string    `json:"name,omitempty"` // of the session, else of the window
+	Window string    `json:"window,omitempty"`
+	File   string    `json:"file,omitempty"` // of a record that cannot be read
+	Why    string    `json:"why"`
+}
+
+// accountPurge is a record whose time is over.
+type accountPurge struct {
+	ID    uuid.UUID `json:"id"`
+	Name  string    `json:"name"`
+	Ended time.Time `json:"ended_at"`
+	Age   float64   `json:"age_seconds"`
+	Why   string    `json:"why"`
+}
+
+// accountOf is a report for people and programs; name gives the name of a record,
+// empty where it is gone.
+func accountOf(r recovery.Report, name func(uuid.UUID) string) account {
+	a := account{At: r.At.UTC(), Took: r.Took.Seconds(), Records: r.Records, States: r.States, Backup: r.Backup,
+		Actions: []accountAction{}, Notices: noticesOf(r.Notices, name)}
+	for _, bucket := range r.Ages {
+		a.Ages = append(a.Ages, accountAge{bucket.UpTo.Seconds(), bucket.Count})
+	}
+	for _, result := range r.Results {
+		did := actionOf(result.Action, name)
+		did.Took = result.Took.Seconds()
+		if result.Err != nil {
+			did.Error = result.Err.Error()
+		}
+		for _, e := range result.Ended {
+			did.Ended = append(did.Ended, endingText(e))
+		}
+		a.Actions = append(a.Actions, did)
+	}
+	return a
+}
+
+func actionOf(a recovery.Action, name func(uuid.UUID) string) accountAction {
+	did := accountAction{Do: string(a.Do), Changes: a.Do.Changes(), ID: a.Record, Name: name(a.Record), Closed: a.Closed,
+		Why: a.Why, Evidence: a.Evidence}
+	if a.Pane.Window.Valid() {
+		did.Window = a.Pane.Window.String()
+	}
+	return did
+}
+
+func noticesOf(all []recovery.Notice, name func(uuid.UUID) string) []accountNotice {
+	told := []accountNotice{}
+	for _, n := range all {
+		one := accountNotice{Kind: string(n.Kind), ID: n.Record, Name: name(n.Record), Window: n.Window, File: n.File, Why: n.Why}
+		if n.Pane.Window.Valid() {
+			one.Window, one.Name = n.Pane.Window.String(), cmp.Or(one.Name, n.Pane.WindowName)
+		}
+		told = append(told, one)
+	}
+	return told
+}
+
+func endingText(e lifecycle.Ending) string {
+	who := fmt.Sprintf("process %d", e.Process.PID)
+	if e.Process.Comm != "" {
+		who += " (" + e.Process.Comm + ")"
+	}
+	switch {
+	case e.Ended && e.Verified:
+		return fmt.Sprintf("%s ended (%s), verified gone", who, cmp.Or(string(e.How), "by itself"))
+	case e.Ended:
+		return fmt.Sprintf("%s was ended (%s), not proven gone", who, e.How)
+	}
+	return fmt.Sprintf("%s was spared: %s", who, e.Spared)
+}
+
+// count counts the actions for which is holds.
+func (a account) count(is func(accountAction) bool) (n int) {
+	for _, did := range a.Actions {
+		if is(did) {
+			n++
+		}
+	}
+	return n
+}
+
+// show prints it for people or programs.
+func (a account) show(asJSON bool, out io.Writer) error {
+	return terminal.Show(out, asJSON, a, a.print)
+}
+
+func (a account) failed() int {
+	return a.count(func(did accountAction) bool { return did.Error != "" })
+}
+
+// print prints it like a plan: what changes, then what does not, then what was
+// noticed, and a line that sums up.
+func (a account) print(p *terminal.Printer) {
+	if a.Bot != 0 {
+		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
+	}
+	if a.Tmux != "" {
+		p.Line("looked at %s", a.Tmux)
+	}
+	for _, changes := range []bool{true, false} {
+		for _, did := range a.Actions {
+			if did.Changes == changes {
+				did.print(p)
+			}
+		}
+	}
+	for _, n := range a.Notices {
+		p.Line("%s", n.text())
+	}
+	for _, gone := range a.Purge {
+		p.Line("%s (%s): %s", terminal.Printable(gone.Name), naming.ShortID(gone.ID), gone.Why)
+	}
+	p.Line("%s", a.sum())
+}
+
+func (did accountAction) print(p *terminal.Printer) {
+	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
+	if !did.Changes && did.Error == "" { // of most sessions, after most starts
+		p.Line("%s: %s", who, terminal.Printable(did.Why)+terminal.Words(" (", terminal.Printable(did.Evidence), ")"))
+		return
+	}
+	p.Line("%s", who)
+	p.Line("    why:      %s%s", terminal.Printable(did.Why), terminal.Words(" (", did.Closed, ")"))
+	if did.Evidence != "" {
+		p.Line("    evidence: %s", terminal.Printable(did.Evidence))
+	}
+	for _, e := range did.Ended {
+		p.Line("    %s", terminal.Printable(e))
+	}
+	if did.Error != "" {
+		p.Line("    FAILED:   %s", terminal.Printable(did.Error))
+	}
+}
+
+func (n accountNotice) text() string {
+	words := []string{n.Kind}
+	if n.Window != "" {
+		words = append(words, n.Window)
+	}
+	if n.Name != "" {
+		words = append(words, terminal.Printable(n.Name))
+	}
+	switch {
+	case n.File != "":
+		words = append(words, terminal.Printable(n.File))
+	case n.ID != uuid.Nil:
+		words = append(words, "("+naming.ShortID(n.ID)+")")
+	}
+	return strings.Join(words, " ") + ": " + terminal.Printable(n.Why)
+}
+
+// aside counts the records that a start moves away, because nobody can read them.
+func (a account) aside() (n int) {
+	for _, notice := range a.Notices {
+		if notice.Kind == string(recovery.Unreadable) {
+			n++
+		}
+	}
+	return n
+}
+
+func (a account) sum() string {
+	notices := terminal.Several(len(a.Notices), "notice")
+	if a.DryRun {
+		changes := a.count(func(did accountAction) bool { return did.Changes })
+		sum := fmt.Sprintf("%d to change, ", changes)
+		if aside := a.aside(); aside > 0 {
+			sum += fmt.Sprintf("%d to set aside, ", aside)
+		}
+		return sum + notices + "; nothing was changed"
+	}
+	changed := a.count(func(did accountAction) bool { return did.Changes && did.Error == "" })
+	sum := fmt.Sprintf("%d changed, %d failed, %s", changed, a.failed(), notices)
+	if a.Backup != "" {
+		sum += "; the records as they were: ccbot recover --restore " + a.Backup
+	}
+	return sum
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/naming"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// reported is a recovery in which something of everything happened.
+func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
+	t.Helper()
+	window, err := tmux.ParseWindowID("@21")
+	require.NoError(t, err)
+	names := map[uuid.UUID]string{idOf(1): "api", idOf(2): "web", idOf(3): "doc"}
+	gone := lifecycle.Ending{}
+	gone.Process.PID, gone.Process.Comm, gone.How, gone.Ended, gone.Verified = 7, "claude", process.HowTerm, true, true
+	spared := lifecycle.Ending{}
+	spared.Process.PID, spared.Spared = 8, "it is another agent"
+	return recovery.Report{At: noon, Took: 1500 * time.Millisecond, Records: 3,
+		States: map[session.State]int{session.Running: 1, session.Lost: 2}, Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {Count: 2}},
+		Backup: "2026-03-04T12-00-00.000Z",
+		Results: []recovery.Result{
+			{Action: recovery.Action{Do: recovery.Reattach, Record: idOf(1), Why: "its pane is there", Evidence: "%3"}, Took: time.Second},
+			{Action: recovery.Action{Do: recovery.MarkLost, Record: idOf(2), Closed: session.ClosedReboot, Why: "its pane and its process are gone", Evidence: "boot \x1b[1mb"}},
+			{Action: recovery.Action{Do: recovery.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []lifecycle.Ending{gone, spared}},
+			{Action: recovery.Action{Do: recovery.Discard, Record: idOf(4), Why: "its window was never made"}, Err: errors.New("no room")},
+		},
+		Notices: []recovery.Notice{
+			{Kind: recovery.OrphanWindow, Pane: tmux.Pane{Window: window, WindowName: "ccbot"}, Why: "no Session record references it"},
+			{Kind: recovery.StaleWindow, Record: idOf(2), Window: "@5", Why: "the window is gone"},
+			{Kind: recovery.Newer, File: "x.json", Why: "version 99"},
+		}}, func(id uuid.UUID) string { return names[id] }
+}
+
+func TestAReportForPeople(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, accountOf(reported(t)).show(false, &out))
+	assert.Equal(t, `web (00000002): mark_lost
+    why:      its pane and its process are gone (reboot)
+    evidence: boot `+"\uFFFD"+`[1mb
+doc (00000003): end_leftovers
+    why:      something of it still runs
+    process 7 (claude) ended (term), verified gone
+    process 8 was spared: it is another agent
+no name (00000004): discard
+    why:      its window was never made
+    FAILED:   no room
+api (00000001): reattach: its pane is there (%3)
+orphan_window @21 ccbot: no Session record references it
+stale_window @5 web (00000002): the window is gone
+newer x.json: version 99
+2 changed, 1 failed, 3 notices; the records as they were: ccbot recover --restore 2026-03-04T12-00-00.000Z
+`, out.String())
+}
+
+// The bot's answer is what the command prints, whichever side it was made on.
+func TestAReportForPrograms(t *testing.T) {
+	a := accountOf(reported(t))
+	data, err := json.Marshal(a)
+	require.NoError(t, err)
+	var again account
+	require.NoError(t, json.Unmarshal(data, &again))
+	assert.Equal(t, a, again)
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(data, &got))
+	assert.InDelta(t, 1.5, got["took_seconds"], 0)
+	assert.Equal(t, map[string]any{"running": 1.0, "lost": 2.0}, got["states"])
+	assert.Equal(t, []any{map[string]any{"up_to_seconds": 3600.0, "count": 1.0}, map[string]any{"count": 2.0}}, got["ages"])
+	assert.Equal(t, false, got["dry_run"])
+}
+
+// planned is a dry run in a folder with these records.
+func planned(t *testing.T, dir string, args ...string) (code int, stdout string) {
+	t.Helper()
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	code, stdout, errs := ccbot(environ, append([]string{"recover", "--dry-run"}, args...)...)
+	assert.Empty(t, errs)
+	return code, stdout
+}
+
+// TestDryRunReadsLikeAPlan: a session of before the last reboot, and one whose time
+// is over.
+func TestDryRunReadsLikeAPlan(t *testing.T) {
+	ran := one(1, "api", func(r *session.Record) {
+		r.State, r.EndedAt = session.Running, time.Time{}
+		r.Binding = &session.Binding{Window: "@3", Pane: "%3", Server: session.Server{PID: 1, Start: 1},
+			Agent: process.Identity{PID: 1, Start: 1, Boot: "an earlier boot"}}
+	})
+	old := one(2, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15*24*time.Hour - time.Hour) })
+	fresh := one(3, "fresh", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
+	dir := stateWith(t, ran, old, fresh)
+
+	code, out := planned(t, dir)
+	assert.Equal(t, exit.OK, code)
+	where := "looked at tmux -L ccbot-none-" + filepath.Base(dir) + ", session ccbot\n"
+	require.True(t, strings.HasPrefix(out, where), out)
+	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(out, where)), "\n")
+	assert.Equal(t, "api ("+naming.ShortID(ran.ID)+"): mark_lost", lines[0])
+	assert.Contains(t, lines[1], "(reboot)")
+	assert.Contains(t, out, "evidence:")
+	assert.Contains(t, out, "stale_window @3 api")
+	assert.Contains(t, out, "old ("+naming.ShortID(old.ID)+"): is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.NotContains(t, out, "fresh")
+	assert.Equal(t, "1 to change, 1 notice; nothing was changed", lines[len(lines)-1])
+
+	code, out = planned(t, dir, "--json")
+	assert.Equal(t, exit.OK, code)
+	var a account
+	require.NoError(t, json.Unmarshal([]byte(out), &a))
+	assert.True(t, a.DryRun)
+	require.Len(t, a.Actions, 1)
+	assert.Equal(t, "mark_lost", a.Actions[0].Do)
+	assert.Equal(t, ran.ID, a.Actions[0].ID)
+	assert.True(t, a.Actions[0].Changes)
+	assert.Equal(t, session.ClosedReboot, a.Actions[0].Closed)
+	assert.NotEmpty(t, a.Actions[0].Evidence)
+	require.Len(t, a.Purge, 1)
+	assert.Equal(t, old.ID, a.Purge[0].ID)
+	assert.Empty(t, a.Backup)
+}
+
+// TestDryRunBesideABot: what that one holds is not attached to again, and a launch
+// of its own that is under way is not taken for one that came to nothing.
+func TestDryRunBesideABot(t *testing.T) {
+	earlier := one(1, "earlier", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now().Add(-time.Hour) })
+	dir := stateWith(t, earlier)
+	table, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer held.Close()
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	underWay := one(2, "under way", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now() })
+	require.NoError(t, store.Create(underWay))
+
+	code, out := planned(t, dir)
+	assert.Equal(t, exit.OK, code)
+	lines := strings.Split(out, "\n")
+	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
+	assert.Contains(t, lines[1], "looked at tmux -L ")
+	assert.Equal(t, "earlier ("+naming.ShortID(earlier.ID)+"): discard", lines[2])
+	assert.NotContains(t, out, "under way (")
+
+	_, out = planned(t, dir, "--json")
+	var a account
+	require.NoError(t, json.Unmarshal([]byte(out), &a))
+	assert.Equal(t, os.Getpid(), a.Bot)
+	require.Len(t, a.Actions, 1)
+
+	holder := fmt.Sprintf("role=run\npid=%d\nstart=1\nboot=%s\n", os.Getpid(), table.Boot())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot.lock"), []byte(holder), 0o600))
+	_, out = planned(t, dir)
+	assert.NotContains(t, out, "ccbot runs as", "that bot is gone")
+	assert.Contains(t, out, "under way (", "and its launch came to nothing")
+}
+
+// TestDryRunSaysWhatIsSetAside once: a start moves such a record away.
+func TestDryRunSaysWhatIsSetAside(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	junk := idOf(2).String() + ".json"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", junk), []byte("{"), 0o600))
+	code, out := planned(t, dir)
+	assert.Equal(t, exit.OK, code)
+	assert.Equal(t, 1, strings.Count(out, junk), out)
+	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
+}
+
+// What a look is given has no method that could change anything.
+func TestP2_ALookCanDoNothing(t *testing.T) {
+	c, seen, table := config{Dir: t.TempDir()}, picture{}, new(process.Table)
+	sources, observer := c.evidence("", nil, table, seen.Panes, nil), c.observer(seen, table, nil)
+	assert.Nil(t, observer.Screens, "no screen is looked at")
+	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting"}
+	fields := func(of any) (all []reflect.Type) {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			all = append(all, field.Type)
+		}
+		return all
+	}
+	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[picture]()) {
+		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[lifecycle.Screens]() {
+			continue // the log, and what is nil
+		}
+		for i := range what.NumMethod() {
+			assert.Contains(t, reads, what.Method(i).Name, what)
+		}
+	}
+	var all any = seen
+	_, windows := all.(lifecycle.Windows)
+	_, keys := all.(lifecycle.Keyboard)
+	assert.False(t, windows || keys)
+}
+
+// TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.
+func TestRestoreBringsBackARecord(t *testing.T) {
+	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	assert.Equal(t, []any{exit.OK, ""}, []any{code, errs}, "that there is none is no failure")
+	assert.Equal(t, "there is no backup in "+filepath.Join(dir, "backups")+" yet: each recovery that changes something makes one\n", out)
+	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
+	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
+
+	name, err := config{Dir: dir}.backups().Make(t.Context())
+	require.NoError(t, err)
+	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	for _, wrong := range []string{"1999", "", "../sessions"} {
+		code, _, errs = ccbot(environ, "recover", "--restore", wrong)
+		assert.Equal(t, exit.Failure, code)
+		assert.Regexp(t, `^ccbot: "`+wrong+`" is no backup, or the beginning of several; there are:\n  `+name+`  \d+s ago, 1 record\n$`, errs)
+		assert.NoFileExists(t, file)
+	}
+
+	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	code, out, errs = ccbot(environ, "recover", "--restore", "list")
+	assert.Equal(t, exit.OK, code, errs)
+	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
+	code, _, errs = ccbot(environ, "recover", "--restore", name)
+	assert.Equal(t, exit.Failure, code)
+	assert.Regexp(t, `^ccbot: ccbot runs as process \d+ and has the records in use; stop it first\n$`, errs)
+	require.NoError(t, held.Close())
+
+	code, out, errs = ccbot(environ, "recover", "--restore", name)
+	require.Equal(t, exit.OK, code, errs)
+	assert.Regexp(t, "^restored: 1 record of backup "+name+"; what was there before is in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+
+	for _, args := range [][]string{{"--restore", name, "--json"}, {"--restore", name, "--dry-run"}, {"now"}} {
+		code, _, _ = ccbot(environ, append([]string{"recover"}, args...)...)
+		assert.Equal(t, exit.Misuse, code)
+	}
+}

@@ -1,0 +1,155 @@
+package servicemanager
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"ccbot/bot/inbox"
+)
+
+// Service tells the service manager how it goes, if one has started ccbot and wants
+// to know: sd_notify(3). Its watchdog is fed while the polls go on. That Telegram
+// does not answer is no reason to be killed; a loop that is stuck is one.
+type Service struct {
+	notify func(state string) error // nil: nobody wants to know
+	every  time.Duration            // between two looks
+	fed    bool                     // the manager ends ccbot unless it is fed
+	Pulse  *inbox.Pulse
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	ready bool
+	name  string // of the bot, once it is known
+	said  string // the last status
+	stuck bool   // it was told
+}
+
+// statusEvery is how often the status is looked at where nothing has to be fed.
+const statusEvery = 30 * time.Second
+
+// New finds out who wants to know what.
+func New(environ []string, log *slog.Logger) *Service {
+	s := &Service{every: statusEvery, Pulse: &inbox.Pulse{}, log: log}
+	if env.ToMap(environ)["NOTIFY_SOCKET"] == "" {
+		return s
+	}
+	s.notify = func(state string) error {
+		_, err := daemon.SdNotify(false, state)
+		return err
+	}
+	switch interval, err := daemon.SdWatchdogEnabled(false); {
+	case err != nil:
+		log.Warn("watchdog_not_understood", "error", err.Error())
+	case interval > 0:
+		s.every, s.fed = interval/2, true
+	}
+	return s
+}
+
+// Run feeds the watchdog until ctx ends, and says that ccbot stops then.
+func (s *Service) Run(ctx context.Context) error {
+	if s.notify == nil {
+		return nil
+	}
+	look := time.NewTicker(s.every)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.say(daemon.SdNotifyStopping, "stopping")
+			return nil
+		case <-look.C:
+			s.look(time.Now())
+		}
+	}
+}
+
+// look feeds the watchdog, if the polls go on.
+func (s *Service) look(now time.Time) {
+	s.mu.Lock()
+	ready, name := s.ready, s.name
+	s.mu.Unlock()
+	if !ready {
+		return
+	}
+	goesOn, failing := s.Pulse.State(now)
+	s.noteStuck(!goesOn)
+	state := ""
+	if goesOn && s.fed {
+		state = daemon.SdNotifyWatchdog
+	}
+	s.say(state, statusOf(name, goesOn, failing))
+}
+
+// statusOf is what the manager shows of ccbot.
+func statusOf(name string, goesOn, failing bool) string {
+	switch {
+	case !goesOn:
+		return "the polls are stuck"
+	case failing || name == "":
+		return "no updates from Telegram, trying again"
+	}
+	return "listening as @" + name
+}
+
+// noteStuck logs once that the watchdog is not fed any more.
+func (s *Service) noteStuck(stuck bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stuck && !s.stuck {
+		s.log.Error("polls_stuck", "watchdog", s.fed)
+	}
+	s.stuck = stuck
+}
+
+// Begun says that ccbot is up: it serves, and knows the bot's name, or that Telegram cannot be
+// reached at present. A start that waited for Telegram would be given up by the manager.
+func (s *Service) Begun(name string) {
+	s.mu.Lock()
+	first := !s.ready
+	s.ready, s.name = true, name
+	s.mu.Unlock()
+	state := ""
+	if first {
+		state = daemon.SdNotifyReady
+	}
+	s.say(state, statusOf(name, true, name == ""))
+}
+
+// Tried notes that Telegram was asked who the bot is, and what is waited now, zero
+// if it has answered.
+func (s *Service) Tried(wait time.Duration) {
+	now := time.Now()
+	s.Pulse.Beat(now)
+	if wait > 0 {
+		s.Pulse.Rest(now, wait)
+		s.Begun("")
+	}
+}
+
+// say tells the manager a state, with the status if that is another one than before.
+func (s *Service) say(state, status string) {
+	if s.notify == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if status != s.said {
+		state = strings.TrimSpace(fmt.Sprintf("%s\nSTATUS=%s", state, status))
+	}
+	if state == "" {
+		return
+	}
+	if err := s.notify(state); err != nil {
+		s.log.Debug("service_manager_not_told", "error", err.Error())
+		return
+	}
+	s.said = status
+}

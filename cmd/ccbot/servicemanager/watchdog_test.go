@@ -1,0 +1,231 @@
+package servicemanager
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/telegram"
+	"ccbot/internal/token"
+)
+
+// manager is a service manager: what it was told, in order.
+type manager struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (m *manager) notify(state string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, strings.ReplaceAll(state, "\n", " "))
+	return nil
+}
+
+// since gives what was told after the last look.
+func (m *manager) since() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told := m.told
+	m.told = nil
+	return told
+}
+
+func watched(m *manager, log *strings.Builder) *Service {
+	return &Service{notify: m.notify, every: 150 * time.Second, fed: true, Pulse: &inbox.Pulse{},
+		log: slog.New(slog.NewTextHandler(log, nil))}
+}
+
+// TestTheWatchdogIsFedWhileThePollsGoOn: an unreachable Telegram is no reason to be
+// killed, a loop that is stuck is one.
+func TestTheWatchdogIsFedWhileThePollsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m manager
+		var log strings.Builder
+		s := watched(&m, &log)
+		ctx, stop := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() { assert.NoError(t, s.Run(ctx)) })
+		pass := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
+
+		pass(10 * time.Minute)
+		assert.Empty(t, m.since(), "a start is not watched")
+		s.Tried(30 * time.Second)
+		assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since(), "it is up, though nobody answers")
+		pass(150 * time.Second)
+		assert.Equal(t, []string{"WATCHDOG=1"}, m.since())
+		s.Tried(0)
+		s.Begun("cc_bot")
+		assert.Equal(t, []string{"STATUS=listening as @cc_bot"}, m.since(), "ready is said once")
+		pass(150 * time.Second)
+		assert.Equal(t, []string{"WATCHDOG=1"}, m.since())
+
+		s.Pulse.Rest(time.Now(), time.Hour) // retry after
+		pass(10 * time.Minute)
+		assert.Equal(t, []string{"WATCHDOG=1 STATUS=no updates from Telegram, trying again", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"}, m.since())
+		pass(50 * time.Minute)
+		m.since()
+		pass(inbox.Silence + 10*time.Minute)
+		assert.Equal(t, "STATUS=the polls are stuck", m.since()[1], "it is fed no more")
+		assert.Equal(t, 1, strings.Count(log.String(), "polls_stuck"))
+		s.Pulse.Beat(time.Now())
+		pass(150 * time.Second)
+		assert.Equal(t, []string{"WATCHDOG=1 STATUS=listening as @cc_bot"}, m.since())
+		stop()
+		g.Wait()
+		assert.Equal(t, []string{"STOPPING=1 STATUS=stopping"}, m.since())
+	})
+}
+
+func TestWithoutAManagerNobodyIsTold(t *testing.T) {
+	s := New([]string{"HOME=/", "NOTIFY_SOCKET="}, slog.New(slog.DiscardHandler))
+	s.Tried(0)
+	s.Begun("cc_bot")
+	s.look(time.Now())
+	require.NoError(t, s.Run(t.Context()))
+}
+
+// listener is the socket that a manager listens on.
+func listener(t *testing.T) (path string, next func() string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sd-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	path = filepath.Join(dir, "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	return path, func() string {
+		t.Helper()
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+		buf := make([]byte, 4096)
+		n, err := conn.Read(buf)
+		require.NoError(t, err)
+		return string(buf[:n])
+	}
+}
+
+// TestTheManagersSocketIsSpokenTo as systemd has it: datagrams on a Unix socket.
+func TestTheManagersSocketIsSpokenTo(t *testing.T) {
+	path, next := listener(t)
+	t.Setenv("NOTIFY_SOCKET", path)
+	t.Setenv("WATCHDOG_USEC", "40000") // fed every 20 ms
+	t.Setenv("WATCHDOG_PID", fmt.Sprint(os.Getpid()))
+	s := New([]string{"NOTIFY_SOCKET=" + path}, slog.New(slog.DiscardHandler))
+	assert.Equal(t, 20*time.Millisecond, s.every)
+	ctx, stop := context.WithCancel(t.Context())
+	var g sync.WaitGroup
+	g.Go(func() { assert.NoError(t, s.Run(ctx)) })
+	s.Tried(0)
+	s.Begun("cc_bot")
+	assert.Equal(t, "READY=1\nSTATUS=listening as @cc_bot", next())
+	assert.Equal(t, "WATCHDOG=1", next())
+	assert.Equal(t, "WATCHDOG=1", next())
+	stop()
+	g.Wait()
+	last := next()
+	for last == "WATCHDOG=1" {
+		last = next()
+	}
+	assert.Equal(t, "STOPPING=1\nSTATUS=stopping", last)
+}
+
+func TestAWatchdogOfAnotherProcessIsNotFed(t *testing.T) {
+	for _, tt := range []struct {
+		name, usec, pid string
+		fed             bool
+	}{
+		{"ours", "60000000", fmt.Sprint(os.Getpid()), true},
+		{"anybody's", "60000000", "", true},
+		{"our parent's", "60000000", fmt.Sprint(os.Getppid()), false},
+		{"none", "", "", false},
+		{"no number", "x", "", false},
+		{"zero", "0", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("WATCHDOG_USEC", tt.usec)
+			t.Setenv("WATCHDOG_PID", tt.pid)
+			s := New([]string{"NOTIFY_SOCKET=/x"}, slog.New(slog.DiscardHandler))
+			assert.Equal(t, tt.fed, s.fed)
+			if !tt.fed {
+				assert.Equal(t, statusEvery, s.every)
+			} else {
+				assert.Equal(t, 30*time.Second, s.every)
+			}
+		})
+	}
+}
+
+// TestP9_TheManagersSocketIsNotForAgents: whoever has its address can say that
+// ccbot is well, or stops.
+func TestP9_TheManagersSocketIsNotForAgents(t *testing.T) {
+	managers := []string{"NOTIFY_SOCKET=/run/user/1/systemd/notify", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "MAINPID=1", "LISTEN_FDS=1",
+		"INVOCATION_ID=x", "JOURNAL_STREAM=8:1", "CREDENTIALS_DIRECTORY=/run/credentials"}
+	assert.Empty(t, environment.Server(managers))
+	env, unset := environment.Agent(managers, "")
+	assert.Empty(t, env)
+	for _, kv := range managers[:3] {
+		name, _, _ := strings.Cut(kv, "=")
+		assert.Contains(t, unset, name, "another's tmux server may have it")
+	}
+}
+
+// goodToken has the form of a token and is nobody's.
+const (
+	goodToken   = "123456789:AAsecretsecretsecretsecret"
+	tokenSecret = "AAsecret" // what no error may show
+)
+
+// TestConnectSaysThatTelegramIsAway: the manager does not wait for Telegram, and a
+// token that is refused is the end of it.
+func TestConnectSaysThatTelegramIsAway(t *testing.T) {
+	calls := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls <- r.URL.Path
+		if len(calls) == 1 {
+			http.Error(w, "<html>"+r.URL.Path+"</html>", http.StatusBadGateway)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprint(w, `{"ok":false,"error_code":401,"description":"Unauthorized"}`)
+	}))
+	t.Cleanup(server.Close)
+	var secret token.Token
+	require.NoError(t, secret.UnmarshalText([]byte(goodToken)))
+	var m manager
+	var log strings.Builder
+	s := watched(&m, &log)
+	bare := slog.New(slog.NewTextHandler(&log, nil)) // knows of no token
+	api, err := telegram.New(secret, server.URL, bare)
+	require.NoError(t, err)
+	_, err = telegram.Connect(t.Context(), api, s.Tried, bare)
+	require.ErrorIs(t, err, telegram.ErrRevoked)
+	assert.Equal(t, exit.Misuse, exit.Code(err))
+	assert.Equal(t, []string{"READY=1 STATUS=no updates from Telegram, trying again"}, m.since())
+	assert.Equal(t, "/bot"+goodToken+"/getMe", <-calls)
+	assert.Contains(t, log.String(), "telegram_unreachable")
+	assert.NotContains(t, log.String(), tokenSecret, "though the page had it")
+}
+
+func TestStatus(t *testing.T) {
+	said := []string{statusOf("b", false, true), statusOf("", true, false), statusOf("b", true, true), statusOf("b", true, false)}
+	assert.True(t, slices.Equal(said, []string{"the polls are stuck", "no updates from Telegram, trying again",
+		"no updates from Telegram, trying again", "listening as @b"}), said)
+}

@@ -1,0 +1,96 @@
+package statefolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// probe is written and removed in ccbot's folder: at each start, and while the disk may be full.
+const probe = ".probe"
+
+// probeSize is room for some records and messages.
+const probeSize = 256 << 10
+
+// probeFolder writes a file into a folder, and removes it.
+func probeFolder(dir string, size int) error {
+	path := filepath.Join(dir, probe)
+	err := writeProbe(path, size)
+	if removed := os.Remove(path); err == nil && !errors.Is(removed, fs.ErrNotExist) {
+		err = removed
+	}
+	return err
+}
+
+func writeProbe(path string, size int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, size))
+	if err == nil {
+		err = f.Sync() // with delayed allocation only this says that there is room
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Error says in a sentence what a person has to mend where ccbot's own folder
+// is in the way, at a start or hours later; another error stays as it is.
+func Error(dir string, err error) error {
+	if told := (*folderError)(nil); errors.As(err, &told) {
+		return err
+	}
+	path := (*fs.PathError)(nil)
+	if !errors.As(err, &path) || !within(dir, path.Path) {
+		return err
+	}
+	var what string
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		what = fmt.Sprintf("there is no room left; make some and start again (it takes %d KiB to start)", probeSize>>10)
+	case errors.Is(err, syscall.EROFS):
+		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
+	case errors.Is(err, fs.ErrPermission):
+		what = "this user has no permission; mend that, or set CCBOT_DIR to another folder"
+	default:
+		return err
+	}
+	detail := err.Error()
+	if filepath.Base(path.Path) == probe { // nobody knows that file
+		detail = path.Err.Error()
+	}
+	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %s", dir, what, detail), err}
+}
+
+// folderError is the whole sentence: what is in the way of ccbot's folder passes
+// several places that would say it.
+type folderError struct {
+	text  string
+	cause error
+}
+
+func (e *folderError) Error() string { return e.text }
+
+func (e *folderError) Unwrap() error { return e.cause }
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// touch sets a file's time and makes the file where it is missing. Setting it works on a full disk.
+func touch(path string, at time.Time) error {
+	err := os.Chtimes(path, at, at)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Chtimes(path, at, at))
+}

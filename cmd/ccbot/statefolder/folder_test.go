@@ -1,0 +1,51 @@
+package statefolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
+)
+
+func TestStateErrorSaysWhatToMend(t *testing.T) {
+	at := func(path string, err error) error {
+		return fmt.Errorf("x: %w", &fs.PathError{Op: "write", Path: path, Err: err})
+	}
+	tests := []struct {
+		name string
+		err  error
+		want string // part of it; empty: as it was
+	}{
+		{"full", at("/state/sessions/.tmp", syscall.ENOSPC), "there is no room left"},
+		{"the person's share is full", at("/state/x", syscall.EDQUOT), "there is no room left"},
+		{"read-only", at("/state", syscall.EROFS), "it is read-only"},
+		{"not allowed", at("/state/x", syscall.EACCES), "this user has no permission"},
+		{"another folder is full", at("/tmp/x", syscall.ENOSPC), ""},
+		{"whose name begins so", at("/state2/x", syscall.ENOSPC), ""},
+		{"missing", at("/state/x", syscall.ENOENT), ""},
+		{"of no file", errors.New("x"), ""},
+		{"none", nil, ""},
+	}
+	once := Error("/state", Error("/state", at("/state/"+probe, syscall.ENOSPC)))
+	assert.EqualError(t, Error("/state", fmt.Errorf("CCBOT_DIR: %w", once)), "CCBOT_DIR: ccbot's folder /state cannot be used: there is no room left; "+
+		"make some and start again (it takes 256 KiB to start); what was saved in it stays: no space left on device", "it is said once")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := Error("/state", tt.err)
+			if tt.want == "" {
+				assert.Equal(t, tt.err, err)
+				return
+			}
+			assert.NotContains(t, err.Error(), "as it was", "it may have run for hours")
+			require.ErrorContains(t, err, "ccbot's folder /state cannot be used: "+tt.want)
+			assert.ErrorIs(t, err, tt.err)
+			assert.Equal(t, exit.Failure, exit.Code(err))
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package statefolder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/pause"
+	"ccbot/internal/process"
+)
+
+// lockFile lies in CCBOT_DIR.
+const lockFile = "ccbot.lock"
+
+// lockPatience is added to KILL_GRACE: how long another ccbot that holds the lock is waited for.
+const lockPatience = 10 * time.Second
+
+// Take makes the folder where it is missing, and takes its lock for the life of this process. It refuses
+// a folder that other users could have written, and one that can keep nothing: nothing must be taken on
+// then. exit.ErrRunning says that a bot runs.
+func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
+	if err := own(dir, log); err != nil {
+		return nil, nil, fmt.Errorf("CCBOT_DIR: %w", Error(dir, err))
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := lock(ctx, dir, role, table, grace+lockPatience)
+	if err != nil {
+		return nil, nil, Error(dir, err)
+	}
+	if err := probeFolder(dir, probeSize); err != nil {
+		return nil, nil, errors.Join(Error(dir, err), held.Close())
+	}
+	return table, held, nil
+}
+
+// holder is what the lock file says of who holds it.
+type holder struct {
+	role  string
+	agent process.Identity // of the ccbot that holds it
+}
+
+// lock takes ccbot.lock for life. A live `run` that holds it is exit.ErrRunning at once; anybody else is
+// waited for, since a command that changes something is over soon.
+func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockFile)
+	f := flock.New(path, flock.SetPermissions(0o600))
+	deadline := time.Now().Add(patience)
+	for {
+		ok, err := f.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if ok {
+			if err := writeHolder(path, holder{role: role, agent: table.Self()}); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return f, nil
+		}
+		first := readHolder(path)
+		if err := pause.For(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		if h := readHolder(path); h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
+			return nil, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
+		}
+	}
+}
+
+// writeHolder notes who holds the lock. The file stays the same one: the lock
+// is on it, not on its name.
+func writeHolder(path string, h holder) error {
+	text := fmt.Sprintf("role=%s\npid=%d\nstart=%d\nboot=%s\n", h.role, h.agent.PID, h.agent.Start, h.agent.Boot)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Holder is the process that has taken the lock last.
+func Holder(dir string) int { return readHolder(filepath.Join(dir, lockFile)).agent.PID }
+
+// RunningBot is the process of the live bot that holds the lock, and since when it does; 0 where
+// there is none. It only reads: the file is written when the lock is taken, and then never again.
+func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
+	path := filepath.Join(dir, lockFile)
+	h := readHolder(path)
+	info, err := os.Stat(path)
+	if err != nil || h.role != "run" || table.Liveness(h.agent) != process.Alive {
+		return 0, time.Time{}
+	}
+	return h.agent.PID, info.ModTime()
+}
+
+// readHolder reads what it can; a torn or empty file is nobody.
+func readHolder(path string) holder {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return holder{}
+	}
+	var h holder
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "role":
+			h.role = value
+		case "pid":
+			h.agent.PID, _ = strconv.Atoi(value)
+		case "start":
+			h.agent.Start, _ = strconv.ParseUint(value, 10, 64)
+		case "boot":
+			h.agent.Boot = value
+		}
+	}
+	return h
+}

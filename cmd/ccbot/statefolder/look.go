@@ -1,0 +1,222 @@
+package statefolder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
+)
+
+// subfolders are those that ccbot makes in its folder.
+var subfolders = []string{"asks", "backups", "bindings", "cards", "chats", "events", "inbox", "launch", "outbox", "quarantine",
+	"received", "sessions", "status"}
+
+// ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.
+var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
+	"holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
+
+// SettingsFile lies in CCBOT_DIR.
+const SettingsFile = "ccbot.env"
+
+// ReadableVariable says that others may read SettingsFile. In that file it counts for nothing.
+const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
+
+// volumeFolder is root's in each volume of its own, and nothing of ccbot's.
+const volumeFolder = "lost+found"
+
+// mostLooked is how many entries of a folder are looked at. A folder that only its owner may write has nothing of
+// others' in it, unless it was open once; and of hook events and messages there may be very many.
+const mostLooked = 1000
+
+// look is a viewer at the disk.
+func look(mayRead bool) (viewer, error) {
+	info, err := os.Stat("/")
+	if err != nil {
+		return viewer{}, err
+	}
+	return viewer{uid: os.Geteuid(), root: ownfile.Owner(info), mayRead: mayRead}, nil
+}
+
+// RefuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
+// could have written. It reads none of it and changes nothing. What is not there yet is fine. env is the ccbot.env that
+// was looked at, by a path without links, and empty where there is none: nothing else may be read.
+func RefuseOthers(dir string, mayRead bool) (env string, err error) {
+	v, err := look(mayRead)
+	if err != nil {
+		return "", err
+	}
+	entries, real, err := wayTo(dir, placeFolder)
+	if err == nil && real != "" {
+		var more []entry
+		more, env, err = wayTo(filepath.Join(real, SettingsFile), placeSettings)
+		entries = append(entries, more...)
+	}
+	if err != nil {
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %w", err))
+	}
+	if err := refusal(real, entries, v); err != nil {
+		return "", err
+	}
+	return env, nil
+}
+
+// own makes ccbot's folder where it is missing, refuses one that has something in it which other users could
+// have written, and closes it and the folders in it that others may merely read.
+func own(dir string, log *slog.Logger) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	v, err := look(true) // whether ccbot.env may be readable was judged before it was read
+	if err != nil {
+		return err
+	}
+	entries, real, err := wayTo(dir, placeFolder)
+	if err != nil {
+		return err
+	}
+	inside, err := entriesIn(real)
+	if err != nil {
+		return err
+	}
+	entries = append(entries, inside...)
+	if err := refusal(real, entries, v); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.what != placeFolder && e.what != placeBelow || !e.mode.IsDir() || e.mode.Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(e.path, 0o700); err != nil {
+			return err
+		}
+		log.Info("folder_closed", "folder", e.path, "was", e.mode.Perm().String())
+	}
+	return nil
+}
+
+// mostLinks are as many as the kernel follows.
+const mostLinks = 40
+
+// wayTo gives every folder and link from / to path, and path itself as last. real is path without links, empty where it
+// is not there; then the entries end with what is.
+func wayTo(path string, last place) (entries []entry, real string, err error) {
+	if entries, err = addEntry(nil, "/", placeAbove); err != nil {
+		return nil, "", err
+	}
+	at, rest, links := "/", strings.Split(path, "/"), 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at) // no link is in it any more
+			continue
+		}
+		next := filepath.Join(at, name)
+		entries, err = addEntry(entries, next, placeAbove)
+		if errors.Is(err, fs.ErrNotExist) {
+			return entries, "", nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if entries[len(entries)-1].mode.Type() != fs.ModeSymlink {
+			at = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return nil, "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+		}
+		to, err := os.Readlink(next)
+		if err != nil {
+			return nil, "", err
+		}
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	for i := range entries {
+		if entries[i].path == at {
+			entries[i].what = last
+		}
+	}
+	return entries, at, nil
+}
+
+// addEntry looks at a path and follows no link.
+func addEntry(entries []entry, path string, what place) ([]entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return entries, err
+	}
+	return append(entries, entry{path: path, what: what, uid: ownfile.Owner(info), mode: info.Mode()}), nil
+}
+
+// entriesIn gives what ccbot uses in its folder, and what lies in the folders in it that ccbot makes, also where a link
+// leads to them. Whatever else a person keeps there is not looked at, since ccbot does not either. What goes meanwhile,
+// as hook events do, is not there.
+func entriesIn(dir string) (entries []entry, err error) {
+	add := func(path string, what place) (err error) {
+		if entries, err = addEntry(entries, path, what); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := add(filepath.Join(dir, SettingsFile), placeSettings); err != nil {
+		return nil, err
+	}
+	for _, name := range ownFiles {
+		if err := add(filepath.Join(dir, name), placePart); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range subfolders {
+		way, real, err := wayTo(filepath.Join(dir, name), placeBelow)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, way...)
+		if real == "" {
+			continue
+		}
+		inside, err := someOf(real)
+		if err != nil && !errors.Is(err, syscall.ENOTDIR) { // a file in a folder's place is told by who needs the folder
+			return nil, err
+		}
+		for _, name := range inside {
+			if name == volumeFolder {
+				continue
+			}
+			if err := add(filepath.Join(real, name), placePart); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return entries, nil
+}
+
+// someOf are the names in a folder, at most mostLooked.
+func someOf(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(mostLooked)
+	if errors.Is(err, io.EOF) { // it is empty
+		return nil, nil
+	}
+	return names, err
+}

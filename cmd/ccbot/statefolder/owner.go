@@ -1,0 +1,171 @@
+package statefolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
+)
+
+// place is what an entry of the disk is for ccbot.
+type place int
+
+const (
+	placeAbove    place = iota // a folder, or a link, on the way to something of ccbot's
+	placeFolder                // ccbot's folder
+	placeBelow                 // a folder in it that ccbot makes
+	placePart                  // anything else in it
+	placeSettings              // ccbot.env
+)
+
+// entry is something on the way to ccbot's folder, or in it.
+type entry struct {
+	path string
+	what place
+	uid  int
+	mode fs.FileMode
+}
+
+// viewer is who looks at the entries.
+type viewer struct {
+	uid     int
+	root    int  // whose / is: in a user namespace root's files have another number
+	mayRead bool // ccbot.env may be readable by others
+}
+
+const (
+	groupsWrite = 0o022 // group or others
+	groupsRead  = 0o044
+	othersWrite = 0o002
+)
+
+// nobody is the kernel's name for an owner that has no number here.
+const nobody = 65534
+
+// objection is why an entry is not used, and what a person does about that. The zero value is none.
+type objection struct {
+	why     string
+	command string // mends it; the path belongs behind it. Empty where there is none that does no harm
+	instead string // what else there is, or what there is instead of a command
+}
+
+// objection judges an entry. An access list shows in the permissions of the group, so it counts where the group does:
+// not above ccbot's folder. Who is in the group of such a folder was chosen by whoever administers the machine.
+func (e entry) objection(v viewer) objection {
+	path, above := terminal.Printable(e.path), e.what == placeAbove
+	switch {
+	case e.foreign(v):
+		return e.notOurs(v)
+	case e.mode.Type() == fs.ModeSymlink, e.mode.Type() == fs.ModeSocket:
+		return objection{} // a link's permissions mean nothing; each start makes a new socket, also after a kill before it was closed
+	case above && (e.mode.Perm()&othersWrite == 0 || e.mode&fs.ModeSticky != 0):
+		return objection{}
+	case above && e.uid != v.uid:
+		return objection{fmt.Sprintf("others may write %s, and so put another folder in ccbot's place", path), "sudo chmod o-w", "or choose another CCBOT_DIR"}
+	case above:
+		return objection{fmt.Sprintf("others may write %s, and so put another folder in ccbot's place", path), "chmod o-w", ""}
+	case e.mode.Perm()&groupsWrite != 0 && e.what == placeSettings:
+		command := "chmod 600"
+		if e.uid != v.uid { // closed to its readers, it could not be read by this user either
+			command = "sudo chmod go-w"
+		}
+		return objection{fmt.Sprintf("group or others may write %s, which says what ccbot runs", path), command, ""}
+	case e.mode.Perm()&groupsWrite != 0:
+		return objection{fmt.Sprintf("group or others may write %s, and ccbot would take what they write for its own", path), "chmod go-w", ""}
+	case e.mode.Perm()&groupsRead != 0 && e.what == placeSettings && !v.mayRead:
+		command := "chmod 600"
+		if e.uid != v.uid {
+			command = ""
+		}
+		return objection{fmt.Sprintf("group or others may read %s, where the token is", path), command,
+			"if that is meant, set " + ReadableVariable + "=1 in the environment"}
+	}
+	return objection{}
+}
+
+// foreign says that an entry belongs to a user whose it may not be. What is above may be root's, who could do anything
+// anyway, and so may ccbot.env, as a secret that is mounted; there nobody's is not root's, whoever owns /.
+func (e entry) foreign(v viewer) bool {
+	switch {
+	case e.uid == v.uid, e.uid == 0 && (e.what == placeAbove || e.what == placeSettings):
+		return false
+	case e.what == placeAbove:
+		return e.uid != v.root
+	}
+	return true
+}
+
+// notOurs is the objection to what belongs to another user. A folder above is not to be taken away from its owner:
+// it may be that user's home.
+func (e entry) notOurs(v viewer) objection {
+	path, asThem := terminal.Printable(e.path), ""
+	if v.uid == 0 && e.uid > 0 && e.uid != nobody {
+		asThem = "or run ccbot as that user"
+	}
+	if e.what == placeAbove {
+		o := objection{why: fmt.Sprintf("%s belongs to user %d, who could put another folder in ccbot's place", path, e.uid), instead: "choose another CCBOT_DIR"}
+		if asThem != "" {
+			o.instead += ", " + asThem
+		}
+		return o
+	}
+	o := objection{why: fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d", path, e.uid, v.uid), command: fmt.Sprintf("sudo chown -R %d", v.uid)}
+	if e.what == placeFolder {
+		o.instead = asThem
+	}
+	return o
+}
+
+// refusal is one sentence for all that is in the way of using dir, with what mends it; nil where nothing is.
+func refusal(dir string, entries []entry, v viewer) error {
+	var first entry
+	var is objection
+	more := 0
+	for _, e := range entries {
+		o := e.objection(v)
+		switch {
+		case o.why == "":
+		case is.why == "":
+			first, is = e, o
+		case (first.what == placeBelow || first.what == placePart) && within(dir, first.path) && within(dir, e.path):
+			more++
+		}
+	}
+	if is.why == "" {
+		return nil
+	}
+	if more > 0 { // a command for each would be one start for each
+		is.why += fmt.Sprintf(", and so it is with %d more", more)
+		is.command, first.path = strings.Replace(is.command, "chmod go-w", "chmod -R go-w", 1), dir
+	}
+	return exit.Usage(errors.New(is.sentence(first.path)))
+}
+
+// sentence is the objection to path, for a person.
+func (o objection) sentence(path string) string {
+	if o.command == "" {
+		return o.why + ": " + o.instead
+	}
+	text := fmt.Sprintf("%s: `%s %s` mends that", o.why, o.command, shellWord(path))
+	switch {
+	case o.instead == "":
+		return text
+	case strings.HasPrefix(o.instead, "or "):
+		return text + ", " + o.instead
+	}
+	return text + "; " + o.instead
+}
+
+// shellWord is a path for a command that a person copies.
+func shellWord(path string) string {
+	word, err := syntax.Quote(path, syntax.LangBash)
+	if err != nil { // no path has a NUL
+		return path
+	}
+	return word
+}

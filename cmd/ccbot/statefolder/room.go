@@ -1,0 +1,146 @@
+package statefolder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"ccbot/internal/gauge"
+	"ccbot/internal/pause"
+)
+
+// roomFile has no content: it is there while the disk is almost full and that was told.
+const roomFile = "disk_low"
+
+// roomPace is how often the room on the disk is looked at, and fullPace how often while there is none.
+const (
+	roomPace = time.Minute
+	fullPace = 10 * time.Second
+)
+
+// leastProbe is what a disk must take that is not full. One that was full must take probeSize: a disk
+// at its limit is told once.
+const leastProbe = probeSize / 4
+
+// Room has the chat told when the disk of ccbot's folder fills up: once when it is almost full, once
+// when it takes nothing any more, and then once when it has room again.
+type Room struct {
+	dir   string
+	log   *slog.Logger
+	chat  diskNews
+	gauge func(ctx context.Context, dir string) (gauge.Room, error)
+	probe func(size int) error // writes that much into the folder, and takes it away again
+	wake  chan struct{}        // something could not be written
+
+	full  bool // the disk takes nothing
+	doubt bool // it may: one write has failed, for another reason than the disk's
+	told  bool // the chat knows that it is full
+}
+
+// diskNews are told to people. What DiskFull tells needs no disk.
+type diskNews interface {
+	DiskLow(ctx context.Context, free string) error
+	DiskFull(ctx context.Context) error
+	DiskRoom(ctx context.Context) error
+}
+
+// NewRoom looks after the disk of a folder.
+func NewRoom(dir string, chat diskNews, log *slog.Logger) *Room {
+	return &Room{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
+		probe: func(size int) error { return probeFolder(dir, size) }}
+}
+
+// Refused hears that something could not be written: that may be the disk. It does not wait.
+func (r *Room) Refused() { pause.Poke(r.wake) }
+
+// Run looks until ctx ends.
+func (r *Room) Run(ctx context.Context) error {
+	for refused := false; ctx.Err() == nil; {
+		r.look(ctx, refused)
+		pace := roomPace
+		if r.full || r.doubt {
+			pace = fullPace
+		}
+		refused = pause.Until(ctx, pace, r.wake)
+	}
+	return ctx.Err()
+}
+
+// look finds out how full the disk is, and has told what is not told yet. Only a disk that may be full is
+// written to.
+func (r *Room) look(ctx context.Context, refused bool) {
+	now, err := r.gauge(ctx, r.dir)
+	if err != nil {
+		r.log.Debug("disk_room_unknown", "error", err.Error())
+	}
+	if refused || r.full || r.doubt || err == nil && now.Low() {
+		r.try()
+	}
+	switch {
+	case r.full && !r.told:
+		err = r.chat.DiskFull(ctx)
+		r.told = err == nil
+	case !r.full && r.told:
+		err = r.chat.DiskRoom(ctx)
+		r.told = err != nil
+	case !r.full && err == nil:
+		err = r.low(ctx, now)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("disk_not_told", "error", err.Error())
+	}
+}
+
+// try finds out whether the disk takes anything. Where what fails is not clearly the disk, it counts as full
+// when the next try fails, too.
+func (r *Room) try() {
+	size := leastProbe
+	if r.full {
+		size = probeSize
+	}
+	err := r.probe(size)
+	full := noRoom(err) || err != nil && (r.full || r.doubt)
+	switch {
+	case full && !r.full:
+		r.log.Error("disk_full", "dir", r.dir, "error", err.Error())
+	case err != nil && !full:
+		r.log.Warn("disk_refused_once", "dir", r.dir, "error", err.Error())
+	case err == nil && r.full:
+		r.log.Info("disk_has_room", "dir", r.dir)
+	}
+	r.full, r.doubt = full, err != nil && !full
+}
+
+// noRoom reports whether an error says that a disk takes nothing.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+}
+
+// low warns when the disk is almost full, once until it clearly is not any more, over restarts too: on
+// a full disk nothing is taken on.
+func (r *Room) low(ctx context.Context, now gauge.Room) error {
+	path := filepath.Join(r.dir, roomFile)
+	_, err := os.Lstat(path)
+	switch told := err == nil; {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case told && now.High():
+		return os.Remove(path)
+	case told || !now.Low():
+		return nil
+	}
+	r.log.Warn("disk_almost_full", "dir", r.dir, "free_bytes", now.Free, "total_bytes", now.Total)
+	if err := touch(path, time.Now()); err != nil {
+		return err // else the chat would be told each minute
+	}
+	if err := r.chat.DiskLow(ctx, fmt.Sprintf("%d MiB", now.Free>>20)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package statefolder
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/gauge"
+)
+
+const mib = 1 << 20
+
+// disk is a disk as a test wants it, and the chat that hears of it.
+type disk struct {
+	*Room
+	mu     sync.Mutex
+	now    gauge.Room
+	taken  int // bytes that it takes in one piece
+	probes int
+	said   []string
+	deaf   error // of the chat
+}
+
+func newDisk(dir string, free uint64) *disk {
+	d := &disk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: probeSize}
+	d.Room = NewRoom(dir, d, slog.New(slog.DiscardHandler))
+	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
+	d.probe = func(size int) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.probes++; size > d.taken {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	return d
+}
+
+func (d *disk) hear(what string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.deaf == nil {
+		d.said = append(d.said, what)
+	}
+	return d.deaf
+}
+
+// takes has the disk take so much in one piece from now on.
+func (d *disk) takes(bytes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken = bytes
+}
+
+// heard is what was said, and how often the disk was written to.
+func (d *disk) heard() (said []string, probes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.said), d.probes
+}
+
+func (d *disk) DiskLow(_ context.Context, free string) error { return d.hear(free) }
+func (d *disk) DiskFull(context.Context) error               { return d.hear("full") }
+func (d *disk) DiskRoom(context.Context) error               { return d.hear("room") }
+
+// The disk is told to be almost full once, over restarts too, and again only after it clearly was not.
+func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
+	dir := t.TempDir()
+	var told []string
+	for _, free := range []uint64{5000, 1024, 1000, 900, 1100, 1000, 1281, 1200, 800, 1281} {
+		d := newDisk(dir, free) // a new start each time
+		d.look(t.Context(), false)
+		told = append(told, d.said...)
+	}
+	assert.Equal(t, []string{"1000 MiB", "800 MiB"}, told)
+	assert.NoFileExists(t, filepath.Join(dir, roomFile))
+
+	d := newDisk(dir, 0)
+	d.deaf = assert.AnError
+	d.look(t.Context(), false)
+	assert.NoFileExists(t, filepath.Join(dir, roomFile), "what could not be told is told later")
+}
+
+// The fall is told once, and so is its end. A disk at its limit is one fall; what could not be told is
+// told by the next look, unless it is over by then.
+func TestAFullDiskIsToldOnceAndSoIsItsEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		free  uint64
+		taken []int // at each look
+		deaf  map[int]bool
+		want  []string
+	}{
+		{"a fall and its end", 0, []int{probeSize, 0, 0, 0, probeSize, probeSize}, nil, []string{"0 MiB", "full", "room"}},
+		{"at once", 0, []int{0, 0}, nil, []string{"full"}},
+		{"two falls", 0, []int{0, probeSize, 0, probeSize}, nil, []string{"full", "room", "full", "room"}},
+		{"at its limit", 0, []int{0, leastProbe, 0, leastProbe, probeSize, leastProbe, 0}, nil, []string{"full", "room", "0 MiB", "full"}},
+		{"Telegram is away", 0, []int{0, 0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true, 3: true}, []string{"full", "room"}},
+		{"Telegram is away all the time", 0, []int{0, 0, probeSize, probeSize}, map[int]bool{0: true, 1: true}, []string{"0 MiB"}},
+		{"a quota, which no gauge shows", 10_000, []int{0, 0, probeSize}, nil, []string{"full", "room"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDisk(t.TempDir(), tt.free)
+			for i, taken := range tt.taken {
+				d.taken, d.deaf = taken, nil
+				if tt.deaf[i] {
+					d.deaf = assert.AnError
+				}
+				d.look(t.Context(), true)
+			}
+			assert.Equal(t, tt.want, d.said)
+		})
+	}
+}
+
+// Only what says that the disk takes nothing is a full disk at once; anything else is one when it happens
+// twice in a row.
+func TestAWriteThatFailsOnceIsNoFullDisk(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fails []error // each look's, the first of which follows a refusal
+		want  []string
+	}{
+		{"no room", []error{syscall.ENOSPC, nil}, []string{"full", "room"}},
+		{"a quota", []error{syscall.EDQUOT}, []string{"full"}},
+		{"read-only", []error{syscall.EROFS}, []string{"full"}},
+		{"once", []error{syscall.EMFILE, nil, nil}, nil},
+		{"now and then", []error{syscall.EIO, nil, syscall.EIO, nil}, nil},
+		{"twice", []error{syscall.EIO, syscall.EIO, syscall.EIO, nil}, []string{"full", "room"}},
+		{"first for another reason", []error{syscall.EMFILE, syscall.ENOSPC, syscall.EMFILE}, []string{"full"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDisk(t.TempDir(), 10_000)
+			for i, err := range tt.fails {
+				d.probe = func(int) error { return err }
+				d.look(t.Context(), i == 0 || tt.fails[i-1] == nil)
+			}
+			assert.Equal(t, tt.want, d.said)
+		})
+	}
+}
+
+// A disk with room is not written to; what cannot be written has it looked at at once.
+func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(t.TempDir(), 10_000)
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan error, 1)
+		go func() { over <- d.Run(ctx) }()
+		time.Sleep(10 * roomPace)
+		_, probes := d.heard()
+		assert.Zero(t, probes)
+		d.takes(0)
+		d.Refused()
+		synctest.Wait()
+		said, _ := d.heard()
+		assert.Equal(t, []string{"full"}, said)
+		d.takes(probeSize)
+		time.Sleep(fullPace + time.Second)
+		said, _ = d.heard()
+		assert.Equal(t, []string{"full", "room"}, said)
+		cancel()
+		require.ErrorIs(t, <-over, context.Canceled)
+	})
+}

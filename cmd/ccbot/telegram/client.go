@@ -1,0 +1,136 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/pause"
+	"ccbot/internal/token"
+)
+
+// Client makes a client for the Bot API with connections of its own. It sends the token where
+// token.Standin stands in a URL, to that server only, and follows no redirect: the Bot API has none, and a
+// captive portal's would be sent the call.
+func Client(secret token.Token, server string) *http.Client {
+	connections := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWithin},
+	}
+	return &http.Client{Transport: secret.Transport(server, connections),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// A connection that nothing comes through is asked whether it lives: one that died
+// unseen, as while the machine slept, would be used again and again.
+const (
+	pingAfter  = 30 * time.Second
+	pingWithin = 15 * time.Second
+)
+
+// redacting is an http client whose errors have no URL, which only makes them long.
+type redacting struct{ client *http.Client }
+
+// Do sends a request.
+func (r redacting) Do(q *http.Request) (*http.Response, error) {
+	resp, err := r.client.Do(q)
+	return resp, withoutURL(err)
+}
+
+// withoutURL takes the URL out of an error of net/http and keeps its cause.
+func withoutURL(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", strings.ToLower(e.Op), e.Err)
+	}
+	return err
+}
+
+// callTimeout bounds a call of the Bot API that is made here; the outbox bounds
+// its own, and an upload takes longer.
+const callTimeout = 60 * time.Second
+
+// New makes the Bot API. It does not have the token; see Client.
+func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error) {
+	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
+		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server)}),
+		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", "error", err.Error()) }))
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
+	}
+	return api, nil
+}
+
+// ErrRevoked says that Telegram does not know the token, at start or later.
+var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
+
+// Connect asks who the bot is, as long as it takes: at boot the network may come later than ccbot.
+// tried hears after each try how long is waited now, zero once Telegram has answered. A token that
+// Telegram does not know is final.
+func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
+	for tries := 0; ; tries++ {
+		me, err := whoAmI(ctx, api)
+		switch {
+		case err == nil:
+			tried(0)
+			return me, nil
+		case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
+			return nil, ErrRevoked
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
+		tried(again)
+		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
+		if err := pause.For(ctx, again); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// waitAfter is how long to wait after a call that failed: as long as Telegram says,
+// if that is longer.
+func waitAfter(err error, wait time.Duration) time.Duration {
+	if limited, ok := errors.AsType[*tgbot.TooManyRequestsError](err); ok {
+		return max(wait, time.Duration(limited.RetryAfter)*time.Second)
+	}
+	return wait
+}
+
+func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return api.GetMe(ctx)
+}
+
+// Publish puts ccbot's commands into Telegram's menu. A failure costs the menu only.
+func Publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
+	var list []models.BotCommand
+	for name, text := range menu {
+		list = append(list, models.BotCommand{Command: name, Description: text})
+	}
+	order := []string{"new", "list", "stop", "kill", "done", "resume", "help"}
+	slices.SortFunc(list, func(a, b models.BotCommand) int {
+		return slices.Index(order, a.Command) - slices.Index(order, b.Command)
+	})
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if _, err := api.SetMyCommands(ctx, &tgbot.SetMyCommandsParams{Commands: list}); err != nil {
+		log.Warn("commands_not_published", "error", err.Error())
+	}
+}

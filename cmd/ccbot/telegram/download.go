@@ -1,0 +1,243 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccbot/bot/prompt"
+	"ccbot/internal/ownfile"
+	"ccbot/internal/pause"
+	"ccbot/internal/token"
+)
+
+// The largest file that a Bot API server gives: Telegram's own, and one that people
+// run themselves (core.telegram.org/bots/api#using-a-local-bot-api-server), which
+// may have larger ones than anybody wants on this disk.
+const (
+	cloudLimit = 20 << 20
+	ownLimit   = 2 << 30
+)
+
+// telegramURL is the server that everybody has.
+const telegramURL = "https://api.telegram.org"
+
+const (
+	downloadFor = 30 * time.Minute // what comes after a file in its chat waits for it
+	stallAfter  = time.Minute      // without a byte
+	maxFileInfo = 64 << 10         // an answer of getFile, far above any
+	locateTries = 3                // after each the server's own time is waited
+)
+
+var errStalled = errors.New("nothing more came")
+
+// Downloads fetches files that people send. Its requests have the stand-in of the
+// token, and its errors neither that nor a path of the server's: in the folders of a
+// local server the token is a directory.
+type Downloads struct {
+	client redacting
+	url    string
+	own    bool                     // not Telegram's own server
+	here   bool                     // it runs on this machine, and may name files of it
+	real   func(path string) string // with the token in it, which answers have not
+	stall  time.Duration
+}
+
+// NewDownloads fetches from a Bot API server.
+func NewDownloads(secret token.Token, server string) Downloads {
+	return Downloads{client: redacting{Client(secret, server)}, url: server, own: server != telegramURL, here: onLoopback(server),
+		real: secret.Fill, stall: stallAfter}
+}
+
+// onLoopback says whether an address can only be this machine.
+func onLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
+}
+
+// Limit is how many bytes a file may have.
+func (d Downloads) Limit() int64 {
+	if d.own {
+		return ownLimit
+	}
+	return cloudLimit
+}
+
+// Open begins to fetch a file and returns the ending of its name on the server, such
+// as ".jpg". Errors, also of reading: prompt.ErrFileTooBig; any other may pass.
+func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
+	ctx, stop := context.WithTimeout(ctx, downloadFor)
+	defer func() {
+		if err != nil {
+			stop()
+		}
+	}()
+	f, err := d.locate(ctx, fileID)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.Size > d.Limit() {
+		return nil, "", prompt.ErrFileTooBig
+	}
+	var from *source
+	if filepath.IsAbs(f.Path) {
+		from, err = d.openHere(f)
+	} else {
+		from, err = d.fetch(ctx, f)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	from.stop, from.size, from.limit = stop, f.Size, d.Limit()
+	return from, path.Ext(f.Path), nil
+}
+
+// source is a file on its way.
+type source struct {
+	from        io.ReadCloser
+	came        func()            // hears that bytes came; nil: nobody does
+	why         func(error) error // what an error of the way is called
+	stop        func()
+	size, limit int64 // size 0: not known
+	n           int64
+}
+
+// Read takes as many bytes as the server has said, and never more than the limit:
+// a connection that was cut may look like the end of a file.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	if s.n += int64(n); n > 0 && s.came != nil {
+		s.came()
+	}
+	switch {
+	case s.n > s.limit:
+		return n, prompt.ErrFileTooBig
+	case errors.Is(err, io.EOF) && s.size > 0 && s.n != s.size:
+		return n, fmt.Errorf("download: %d bytes of %d came", s.n, s.size)
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, fmt.Errorf("download: %w", s.why(err))
+	}
+	return n, err
+}
+
+// Close calls off what is still on its way.
+func (s *source) Close() error {
+	s.stop()
+	return s.from.Close()
+}
+
+// fileInfo is where the server has a file.
+type fileInfo struct {
+	Path string `json:"file_path"`
+	Size int64  `json:"file_size"` // 0: not known
+}
+
+// locate asks where a file is. A server that wants to be left alone is.
+func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
+	for try := 1; ; try++ {
+		f, wait, err := d.getFile(ctx, fileID)
+		if wait == 0 || try == locateTries {
+			return f, err
+		}
+		if err := pause.For(ctx, wait); err != nil {
+			return fileInfo{}, err
+		}
+	}
+}
+
+// getFile is one call. wait says how long the server wants none.
+func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	body := url.Values{"file_id": {fileID}}.Encode()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+"/bot"+token.Standin+"/getFile", strings.NewReader(body))
+	if err != nil {
+		return fileInfo{}, 0, errors.New("getFile: no request")
+	}
+	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := d.client.Do(q)
+	if err != nil {
+		return fileInfo{}, 0, fmt.Errorf("getFile: %w", err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		OK          bool     `json:"ok"`
+		Result      fileInfo `json:"result"`
+		Description string   `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFileInfo))
+	switch {
+	case err != nil:
+		return fileInfo{}, 0, fmt.Errorf("getFile: %w", err)
+	case json.Unmarshal(data, &answer) != nil:
+		return fileInfo{}, 0, fmt.Errorf("getFile: the server answers %d, and no JSON", resp.StatusCode)
+	case answer.OK && answer.Result.Path != "":
+		return answer.Result, 0, nil
+	case strings.Contains(answer.Description, "file is too big"):
+		return fileInfo{}, 0, prompt.ErrFileTooBig
+	}
+	wait = time.Duration(answer.Parameters.RetryAfter) * time.Second
+	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
+}
+
+// fetch asks for a file that the server gives over http. It is followed nowhere else: see Client.
+func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
+	if !fs.ValidPath(f.Path) {
+		return nil, errors.New("download: the server names no path")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stall := time.AfterFunc(d.stall, func() { cancel(errStalled) })
+	why := func(err error) error { // the error of a request does not say why it was called off
+		if errors.Is(context.Cause(ctx), errStalled) {
+			return errStalled
+		}
+		return err
+	}
+	address := d.url + "/file/bot" + token.Standin + "/" + (&url.URL{Path: f.Path}).EscapedPath()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, errors.New("download: no request")
+	}
+	resp, err := d.client.Do(q)
+	if err != nil {
+		return nil, fmt.Errorf("download: %w", why(err))
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.Join(fmt.Errorf("download: the server answers %d", resp.StatusCode), resp.Body.Close())
+	}
+	return &source{from: resp.Body, came: func() { stall.Reset(d.stall) }, why: why}, nil
+}
+
+// openHere opens a file that a server with --local has on this disk. From any other
+// machine a path means nothing here, or something that nobody meant.
+func (d Downloads) openHere(f fileInfo) (*source, error) {
+	if !d.here {
+		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
+	}
+	file, _, err := ownfile.Open(d.real(f.Path), ownfile.Others) // the server may run as another user
+	if err != nil {
+		return nil, fmt.Errorf("download: open the server's file: %w", withoutPath(err))
+	}
+	return &source{from: file, why: withoutPath}, nil
+}
+
+// withoutPath takes the path out of an error and keeps its cause.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", e.Op, e.Err)
+	}
+	return err
+}

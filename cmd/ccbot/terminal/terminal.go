@@ -1,0 +1,80 @@
+package terminal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Printable is a text of somebody else's for a terminal.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// JSON prints a value for programs, one field on a line.
+func JSON(out io.Writer, v any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// Printer prints lines and keeps the errors.
+type Printer struct {
+	Out io.Writer
+	Err error
+}
+
+// Line prints one line.
+func (p *Printer) Line(format string, args ...any) {
+	_, err := fmt.Fprintf(p.Out, format+"\n", args...)
+	p.Err = errors.Join(p.Err, err)
+}
+
+// Show prints a value for programs, or has it printed for people.
+func Show(out io.Writer, asJSON bool, v any, print func(*Printer)) error {
+	if asJSON {
+		return JSON(out, v)
+	}
+	p := &Printer{Out: out}
+	print(p)
+	return p.Err
+}
+
+// Several counts things in words: "1 notice", "2 notices".
+func Several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Age is a time span in its largest unit.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// Words is a value with words around it; nothing where there is no value.
+func Words(before, value, after string) string {
+	if value == "" {
+		return ""
+	}
+	return before + value + after
+}

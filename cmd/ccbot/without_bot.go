@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/control"
+	"ccbot/lifecycle/evidence"
+	"ccbot/recovery"
+)
+
+// throughBot does a verb that changes something: the running bot does it, through
+// its socket, and where none runs, alone does it.
+func throughBot(ctx context.Context, environ []string, verb string, body, reply any, alone func(context.Context, config) error) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	err = askBot(ctx, c.Dir, verb, body, reply)
+	if !errors.Is(err, control.ErrNoServer) {
+		return sentence(err)
+	}
+	if err := harden(); err != nil { // not before: the bot must see who calls
+		return err
+	}
+	c, err = loadConfig(environ)
+	if err != nil {
+		return err
+	}
+	err = alone(ctx, c)
+	if errors.Is(err, exit.ErrRunning) {
+		return silentError(c.Dir)
+	}
+	return sentence(c.Token.CleanError(err))
+}
+
+// sentence is an error for a person: of a refusal its text alone.
+func sentence(err error) error {
+	if refusal := (*control.Refusal)(nil); errors.As(err, &refusal) {
+		return errors.New(refusal.Text)
+	}
+	return err
+}
+
+// withoutBot makes everything right as a start of the bot does, then does fn. No
+// update is handled, and what there is to say in the chat waits for the bot.
+func withoutBot(ctx context.Context, c config, environ []string, stderr io.Writer,
+	fn func(context.Context, *system, recovery.Report) error) error {
+	hook, err := hookBinary()
+	if err != nil {
+		return err
+	}
+	s, err := begin(ctx, c, "cli", hook, environ, quietLog(c, stderr))
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	return statefolder.Error(c.Dir, s.alone(ctx, fn))
+}
+
+func (s *system) alone(ctx context.Context, fn func(context.Context, *system, recovery.Report) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error {
+		defer stop()
+		if err := refuseAgents(ctx, s.evidence); err != nil {
+			return err
+		}
+		s.claude.Version(ctx) // nobody waits here but whoever asked for it
+		report, err := s.recover(ctx)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, s, report)
+	})
+	return g.Wait()
+}
+
+// refuseAgents refuses to go on below an agent, as the socket does.
+func refuseAgents(ctx context.Context, sources *evidence.Sources) error {
+	above, err := sources.AgentAbove(ctx, sources.Line(sources.Processes.Self().PID))
+	if err != nil {
+		return fmt.Errorf("look who has started this program: %w", err)
+	}
+	if above.Found {
+		return errors.New("an agent may not do this")
+	}
+	return nil
+}
+
+// quietLog is for a verb that says itself what it did: the log is for what failed.
+func quietLog(c config, stderr io.Writer) *slog.Logger {
+	if c.LogLevel != "debug" {
+		c.LogLevel = "error"
+	}
+	return newLog(c, stderr)
+}
