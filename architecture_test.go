@@ -42,7 +42,7 @@ var floors = [][]string{
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"i18n", "internal"},
 	{"internal/watch"},
-	{"internal/address", "internal/claudeflags", "internal/clip", "internal/ownfile", "internal/pause", "internal/procstat"},
+	{"internal/address", "internal/claudeflags", "internal/clip", "internal/logkey", "internal/ownfile", "internal/pause", "internal/procstat"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -107,7 +108,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 		s := Seen{Record: r, At: clock()}
 		err := contain(func() error { s.Look = k.Observer.Look(ctx, r); return nil })
 		if err != nil {
-			k.Log.Error("idle_look_failed", "session_id", r.ID.String(), "error", err.Error())
+			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}
 		seen = append(seen, s) // without a look it is not quiet
 	}
@@ -129,16 +130,16 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
-		k.Log.Warn("idle_archive_failed", "session_id", d.Session.String(), "error", err.Error())
+		k.Log.Warn("idle_archive_failed", logkey.SessionID, d.Session.String(), logkey.Error, err.Error())
 	case done:
-		k.Log.Info("idle_archived", "session_id", d.Session.String(), "quiet", d.Quiet)
+		k.Log.Info("idle_archived", logkey.SessionID, d.Session.String(), logkey.Quiet, d.Quiet)
 	}
 }
 
 // Purge lets go of the records that are due, and of the copies whose time is over. It gives the records that have gone.
 func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	if err := k.Copies.Expire(); err != nil {
-		k.Log.Warn("purged_records_not_removed", "error", err.Error())
+		k.Log.Warn("purged_records_not_removed", logkey.Error, err.Error())
 	}
 	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.Shared()) {
 		if ctx.Err() != nil {
@@ -152,10 +153,10 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 		switch {
 		case errors.Is(err, session.ErrNotFound): // another look has just let go of it
 		case err != nil && ctx.Err() == nil:
-			k.Log.Warn("purge_failed", "session_id", old.ID.String(), "error", err.Error())
+			k.Log.Warn("purge_failed", logkey.SessionID, old.ID.String(), logkey.Error, err.Error())
 		case purged:
 			age := k.Now().Sub(old.Ended)
-			k.Log.Info("session_purged", "session_id", old.ID.String(), "state", string(old.State), "age", age)
+			k.Log.Info("session_purged", logkey.SessionID, old.ID.String(), logkey.State, string(old.State), logkey.Age, age)
 			if k.Purged != nil {
 				k.Purged(old.State, age)
 			}
@@ -200,7 +201,7 @@ func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("forget session %s: %w", id, err)
 	}
-	k.Log.Info("session_forgotten", "session_id", id.String())
+	k.Log.Info("session_forgotten", logkey.SessionID, id.String())
 	return nil
 }
 

@@ -38,6 +38,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // Sessions are the ports of a machine about its sessions and windows.
@@ -203,7 +204,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		tell := func() {
 			err := b.warnEverybody(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name})
 			if err != nil {
-				b.Log.Warn("crash_not_told", "feature", f.Name, "error", err.Error())
+				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err.Error())
 			}
 		}
 		g.Go(func() error {
@@ -264,8 +265,8 @@ func (b *Bot) call(feature, where string, do func() error) error {
 }
 
 func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
-	b.Log.Error("feature_crashed", "feature", feature, "where", where,
-		"panic", fmt.Sprint(p.Value), "stack", p.Stack)
+	b.Log.Error("feature_crashed", logkey.Feature, feature, logkey.Where, where,
+		logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 }
 
 // warnEverybody says that something is wrong, in each private chat.
@@ -366,7 +367,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 		m.Session = uuid.Max
 	}
 	if err := b.Chats.NoteMessage(m.To, id, m.Session); err != nil {
-		b.Log.Warn("message_not_noted", "chat_id", m.To.ChatID, "error", err.Error())
+		b.Log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err.Error())
 	}
 }
 

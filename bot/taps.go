@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
@@ -47,7 +48,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		err := b.call(owner.Name, "tap", func() error { return a.Then(ctx) })
 		if err != nil && ctx.Err() == nil { // the tap has its answer
 			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
-				b.Log.Error("tap_not_explained", "error", err.Error())
+				b.Log.Error("tap_not_explained", logkey.Error, err.Error())
 			}
 		}
 		return nil

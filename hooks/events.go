@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 	"ccbot/internal/watch"
@@ -96,7 +97,7 @@ func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
 		case errors.Is(err, errList):
 			return err
 		case err != nil && ctx.Err() == nil:
-			e.log.Warn("hook_event_failed", "error", err)
+			e.log.Warn("hook_event_failed", logkey.Error, err)
 		}
 		if wait = pause.Forever; !due.IsZero() {
 			wait = max(due.Sub(e.now()), 0)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 )
 
 // keepEvents is how long an event that nobody read is worth reading, keepTemporary how long a half-written one may
@@ -53,7 +54,7 @@ func (e *Events) expireLocked() error {
 		}
 	}
 	if e.dropped > 0 {
-		e.log.Warn("hook_events_dropped", "count", e.dropped, "older_than", keepEvents)
+		e.log.Warn("hook_events_dropped", logkey.Count, e.dropped, logkey.OlderThan, keepEvents)
 	}
 	return errors.Join(errs...)
 }

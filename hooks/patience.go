@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -54,7 +55,7 @@ func (e *Events) putAsideLocked(name string, cause error) error {
 		return err
 	}
 	delete(e.failing, name)
-	e.log.Error("hook_event_quarantined", "name", name, "error", cause)
+	e.log.Error("hook_event_quarantined", logkey.Name, name, logkey.Error, cause)
 	return nil
 }
 

@@ -2,11 +2,12 @@ package hooks
 
 import (
 	"bytes"
-	"ccbot/bot/port/decisions"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"ccbot/bot/port/decisions"
 )
 
 // ProjectAnswerers are those of the project in dir, as its settings are now: Claude Code takes a change over while it

@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"ccbot/bot/port/decisions"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/decisions"
 )
 
 func TestProjectAnswerers(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/logkey"
 )
 
 // Sentinels of the relay, matched with errors.Is.
@@ -151,7 +153,7 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	}
 	// A decision made in spite of the error counts: the listener was told that it does.
 	if !r.dropped(req, c) {
-		r.log.Warn("permission_ask_failed", "request", c.q.ID, "error", err.Error())
+		r.log.Warn("permission_ask_failed", logkey.Request, c.q.ID, logkey.Error, err.Error())
 		return nil
 	}
 	r.tellLeft(ctx, req, c)
@@ -206,7 +208,7 @@ func (r *Relay) waits(req *request, c *connection) bool {
 func (r *Relay) result(c *connection) (Decision, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.log.Debug("permission_wait_over", "request", c.q.ID, "decided", c.decided, "waited", r.now().Sub(c.since))
+	r.log.Debug("permission_wait_over", logkey.Request, c.q.ID, logkey.Decided, c.decided, logkey.Waited, r.now().Sub(c.since))
 	return c.answer, c.decided
 }
 

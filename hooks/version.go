@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -86,7 +87,7 @@ func (b *Binary) Version(ctx context.Context) string {
 		return ""
 	}
 	if err != nil {
-		b.Log.Warn("claude_version_unknown", "command", b.Command, "error", err.Error())
+		b.Log.Warn("claude_version_unknown", logkey.Command, b.Command, logkey.Error, err.Error())
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

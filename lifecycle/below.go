@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -166,7 +167,7 @@ func (w *work) tidy(ctx context.Context) error {
 	before, tried := slices.Clone(w.r.Below), len(w.orphaned()) > 0
 	_, failures := w.endBelow(ctx)
 	for _, f := range failures {
-		w.Log.Warn("tool_not_ended", "session_id", w.r.ID.String(), "reason", f.String())
+		w.Log.Warn("tool_not_ended", logkey.SessionID, w.r.ID.String(), logkey.Reason, f.String())
 	}
 	if !tried && slices.Equal(before, w.r.Below) {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -161,7 +162,7 @@ func describeExit(e session.Exit) string {
 func (w *work) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
 	all := w.tmuxEnded(ctx)
-	w.Log.Warn("session_lost", "session_id", w.r.ID.String(), "tmux_ended", all)
+	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.Hears.Lost != nil {
 		defer w.Hears.Lost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -66,7 +67,7 @@ func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) 
 		w.r.Cleanup = nil
 	} else {
 		receipt := &Receipt{Failures: failures}
-		w.Log.Warn("cleanup_failed", "session_id", w.r.ID.String(), "reasons", receipt.reasons())
+		w.Log.Warn("cleanup_failed", logkey.SessionID, w.r.ID.String(), logkey.Reasons, receipt.reasons())
 		w.r.Cleanup = w.cleanup(receipt)
 		why += "; left: " + strings.Join(receipt.reasons(), ", ")
 	}
@@ -257,7 +258,7 @@ func (w *work) endOne(ctx context.Context, id process.Identity, prove func(proce
 	grace process.Grace) (out process.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.Log.Error("end_panicked", "pid", id.PID, "session_id", w.r.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			w.Log.Error("end_panicked", logkey.PID, id.PID, logkey.SessionID, w.r.ID.String(), logkey.Panic, fmt.Sprint(p), logkey.Stack, string(debug.Stack()))
 			out, err = process.Outcome{Process: process.Process{Identity: id}}, fmt.Errorf("panic: %v", p)
 		}
 	}()

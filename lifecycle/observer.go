@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/claudeui"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -114,7 +115,7 @@ func (o *Observer) usage(r session.Record) *session.Usage {
 	st, err := o.Status(r.ID)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			o.Log.Debug("status_unreadable", "session_id", r.ID.String(), "error", err.Error())
+			o.Log.Debug("status_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -36,7 +37,7 @@ func (w *work) endSeen() process.Moment {
 func (k *kit) moment() process.Moment {
 	now, err := k.Processes.Moment()
 	if err != nil {
-		k.Log.Warn("clock_unreadable", "error", err.Error())
+		k.Log.Warn("clock_unreadable", logkey.Error, err.Error())
 		return process.Moment{}
 	}
 	return now

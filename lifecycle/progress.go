@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 )
 
@@ -148,7 +149,7 @@ func (w *work) seePhase(p Phase) (seen turnNews) {
 func (w *work) keepProgress() bool {
 	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
 	if err != nil {
-		w.Log.Debug("transcript_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 		return false
 	}
 	news := !next.Same(w.r.Progress)
@@ -217,7 +218,7 @@ func (k *kit) lookAtGit(ctx context.Context, r session.Record) (state *git.State
 	}
 	state, err := k.Git(ctx, r.Dir)
 	if err != nil {
-		k.Log.Debug("git_unknown", "session_id", r.ID.String(), "error", err.Error())
+		k.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		return nil, false
 	}
 	return state, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -218,7 +219,7 @@ func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	}
 	trace, err := traceOf(w, p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 	if !trace.Arrived {
 		return false, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/claudeflags"
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -34,7 +35,7 @@ func (w *work) lastSeen(conversation []string) transcript.Progress {
 	}
 	p, err := transcript.Progress{}.Advance(path)
 	if err != nil {
-		w.Log.Debug("transcript_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 	return p
 }

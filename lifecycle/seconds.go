@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -127,7 +128,7 @@ func (k *kit) haunted(r session.Record, known int64) bool {
 	}
 	grew, err := transcript.Grew(path, known)
 	if err != nil {
-		k.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
+		k.Log.Warn("transcript_unreadable", logkey.Path, path, logkey.Error, err.Error())
 	}
 	return grew
 }
@@ -161,7 +162,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 		who = found.Describe(ctx, *w.r, found.Strangers(*w.r))
 	}
 	for _, v := range fresh {
-		w.Log.Warn("second_writer", "pid", v.Process.PID, "session_id", w.r.ID.String(), "why", v.Why)
+		w.Log.Warn("second_writer", logkey.PID, v.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, v.Why)
 	}
 	if err := w.tell(ctx, *w.r, who); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/git"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -147,7 +148,7 @@ func (s *Service) WakeAgent(pid int) {
 func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	again, err := s.step(ctx, id)
 	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
-		s.kit.Log.Warn("session_step_failed", "session_id", id.String(), "error", err.Error())
+		s.kit.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err.Error())
 		again = max(again, s.failedAgain(id))
 	} else {
 		s.kit.memories.remember(id, func(m *memory) { m.failures = 0 })

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 )
 
@@ -90,8 +91,8 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		noteStill(w)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
-		s.kit.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
-			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
+		s.kit.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.view.Phase()),
+			logkey.Agent, w.view.Agent.String(), logkey.Pane, int(w.view.Fate), logkey.Act, int(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
@@ -186,7 +187,7 @@ func (w *work) head() (*Prompt, error) {
 			continue
 		}
 		if err != nil { // it must not hold up the session, nor the prompts behind it
-			w.Log.Error("prompt_unreadable", "key", key, "error", err.Error())
+			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
 			continue
 		}
 		if p.State != Unproven {
@@ -337,7 +338,7 @@ func noteFollowed(w *work) error {
 // unproven hands a prompt to the person: it is never typed again unasked. why is the doubt that keeps
 // ccbot from deciding; empty: no proof came.
 func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
-	w.Log.Warn("prompt_unproven", "session_id", w.r.ID.String(), "key", p.Key, "why", cmp.Or(why, doubtNone))
+	w.Log.Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
 	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.holds(ctx, p)}); err != nil {
 		return err
 	}

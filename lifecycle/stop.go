@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -90,7 +91,7 @@ func (w *work) bindOwn(ctx context.Context) {
 		}
 	}
 	if err := w.save(); err != nil {
-		w.Log.Warn("record_not_saved", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Warn("record_not_saved", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 }
 
@@ -131,7 +132,7 @@ func (w *work) hangUpUnbound(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 }
 
@@ -237,7 +238,7 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	told := false
 	if len(receipt.Failures) > 0 {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
-		w.Log.Warn("cleanup_failed", "session_id", w.r.ID.String(), "reasons", receipt.reasons())
+		w.Log.Warn("cleanup_failed", logkey.SessionID, w.r.ID.String(), logkey.Reasons, receipt.reasons())
 		told = w.retried && !receipt.hasEnded() && w.r.Cleanup != nil && sameFailures(w.r.Cleanup.Failures, receipt.kept())
 		w.noteFailed(receipt)
 	} else {
@@ -261,10 +262,10 @@ func (w *work) logOutcome(out process.Outcome, err error) {
 		w.Hears.Outcome(what)
 	}
 	if out.Ended {
-		w.Log.Info("leftover_ended", "pid", out.Process.PID, "session_id", w.r.ID.String(), "how", string(out.How))
+		w.Log.Info("leftover_ended", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.How, string(out.How))
 		return
 	}
-	w.Log.Info("leftover_spared", "pid", out.Process.PID, "session_id", w.r.ID.String(), "why", out.Spared)
+	w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
 }
 
 // What became of a process that did not end, beside the ways in which one does.

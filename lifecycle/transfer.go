@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -57,7 +58,7 @@ func (w *work) handOver(ctx context.Context, to session.Record, asked bool) erro
 			continue // it is queued elsewhere
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.Log.Error("prompt_unreadable", "key", key, "error", err.Error())
+			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
 			moved = append(moved, key) // it must not keep the session in two records
 			continue
 		}
@@ -106,7 +107,7 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	if w.r.State == session.Running {
 		if w.view = w.Observer.View(ctx, *w.r); w.view.Fate == PaneDead {
 			if err := w.closeOwn(ctx); err != nil {
-				w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
+				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 			}
 		}
 		if err := w.r.Become(session.Lost, w.Now(), rule, why); err != nil {

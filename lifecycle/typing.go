@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
+	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
 )
@@ -233,7 +234,7 @@ func (w *work) clearBox(ctx context.Context) {
 	before := w.view.Screen.Box
 	err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) })
 	if err != nil || !w.seeChange(ctx, before) {
-		w.Log.Debug("bash_mode_not_left", "session_id", w.r.ID.String())
+		w.Log.Debug("bash_mode_not_left", logkey.SessionID, w.r.ID.String())
 	}
 }
 
@@ -250,7 +251,7 @@ func lastTaken(w *work) Prompt {
 func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	trace, err := traceOf(w, p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
+		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 	if trace.Arrived {
 		return clues{Arrived: true} // which decides, whatever else there is

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -23,7 +24,7 @@ func (k *kit) watchAgent(r session.Record) {
 
 func (s *Service) watch(ctx context.Context, w watch) {
 	if err := s.kit.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		s.kit.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
+		s.kit.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
 		_ = pause.For(ctx, watchRetry)
 	}
 	s.kit.agenda.note(func() { delete(s.kit.agenda.watched, w.agent) })
@@ -58,7 +59,7 @@ func (s *Service) noticeRegularly(ctx context.Context) error {
 
 func (s *Service) noticeOnce(ctx context.Context) {
 	if err := s.NoticeWriters(ctx); err != nil && ctx.Err() == nil {
-		s.kit.Log.Warn("writers_not_noticed", "error", err.Error())
+		s.kit.Log.Warn("writers_not_noticed", logkey.Error, err.Error())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -80,10 +81,10 @@ func (v *Recovery) applyAll(ctx context.Context, w World, actions []Action) []Re
 
 func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) Result {
 	started := v.Now()
-	v.Log.Info("recovery_action", "do", string(a.Do), "session_id", a.Record.String(), "why", a.Why, "evidence", a.Evidence)
+	v.Log.Info("recovery_action", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Why, a.Why, logkey.Evidence, a.Evidence)
 	ended, err := v.noted(ctx, a, planned)
 	if err != nil {
-		v.Log.Error("recovery_failed", "do", string(a.Do), "session_id", a.Record.String(), "error", err.Error())
+		v.Log.Error("recovery_failed", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Error, err.Error())
 	}
 	return Result{Action: a, Err: err, Took: v.Now().Sub(started), Ended: ended}
 }

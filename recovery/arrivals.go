@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -58,7 +59,7 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	bound, _ := v.boundTo(a)
 	d, err := v.reconcile(ctx, a, bound)
 	if err != nil {
-		v.Log.Warn("resume_unclear", "pid", w.PID, "claude_session_id", a.claude.String(), "error", err.Error())
+		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, a.claude.String(), logkey.Error, err.Error())
 		return false
 	}
 	return slices.Contains([]outcome{sessionResumed, sessionActive, sessionFollowed, agentGone, lockTimeout}, d.Outcome)
@@ -89,8 +90,8 @@ func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record)
 			return d, done, err
 		}
 	}
-	v.Log.Debug("resume_reconciled", "outcome", string(d.Outcome), "reason", d.Why, "claude_session_id", a.claude.String(),
-		"pid", a.agent.PID, "session_id", cmp.Or(d.From, f.Bound).String(), "stale", len(d.Stale), "owners", len(f.Owners))
+	v.Log.Debug("resume_reconciled", logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why, logkey.ClaudeSessionID, a.claude.String(),
+		logkey.PID, a.agent.PID, logkey.SessionID, cmp.Or(d.From, f.Bound).String(), logkey.Stale, len(d.Stale), logkey.Owners, len(f.Owners))
 	return d, done, v.note(ctx, d)
 }
 
@@ -148,7 +149,7 @@ func (v *Recovery) tellOf(ctx context.Context, done []Result) {
 		return
 	}
 	if err := v.Tell(ctx, Report{At: v.Now(), Results: done}); err != nil {
-		v.Log.Warn("set_aside_not_told", "error", err.Error()) // the next start tells it
+		v.Log.Warn("set_aside_not_told", logkey.Error, err.Error()) // the next start tells it
 	}
 }
 
@@ -195,7 +196,7 @@ func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d resume) error {
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err != nil && late(ctx, wait):
-		v.Log.Info("resume_not_noted", "session_id", id.String(), "outcome", string(d.Outcome), "reason", d.Why)
+		v.Log.Info("resume_not_noted", logkey.SessionID, id.String(), logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why)
 		return nil
 	}
 	return err

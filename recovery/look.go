@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/claudeflags"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -25,7 +26,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 	w.Holds = v.holds(w)
 	var err error
 	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
-		v.Log.Warn("writers_unclear", "error", err.Error())
+		v.Log.Warn("writers_unclear", logkey.Error, err.Error())
 	}
 	w.Below = v.below(ctx, w.Survey)
 	w.Watched = v.watchedIn(w)
@@ -43,7 +44,7 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	case errors.Is(err, tmux.ErrNoServer):
 		w.Tmux = TmuxAbsent
 	default:
-		v.Log.Warn("tmux_unclear", "error", err.Error())
+		v.Log.Warn("tmux_unclear", logkey.Error, err.Error())
 	}
 	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
 	w.Ignored = v.ignored(w.Server, w.Panes)

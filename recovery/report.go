@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -65,10 +66,10 @@ func (v *Recovery) finish(report *Report, w World) {
 	}
 	report.Took = v.Now().Sub(report.At)
 	failed := report.Failed()
-	v.Log.Info("recovery_done", "duration", report.Took, "stages", stages(report.Stages), "took", took(report.Results),
-		"records", report.Records, "states", states(report.States),
-		"ages", slog.GroupValue(ageAttrs(report.Ages)...), "actions", len(report.Results),
-		"succeeded", len(report.Results)-failed, "failed", failed, "notices", len(report.Notices), "backup", report.Backup)
+	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, stages(report.Stages), logkey.Took, took(report.Results),
+		logkey.Records, report.Records, logkey.States, states(report.States),
+		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
+		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)
 }
 
 // Failed counts the actions that failed.
@@ -91,8 +92,8 @@ func count(buckets []AgeBucket, age time.Duration) {
 }
 
 func stages(s Stages) slog.Value {
-	return slog.GroupValue(slog.Duration("look", s.Look), slog.Duration("backup", s.Backup),
-		slog.Duration("events", s.Events), slog.Duration("apply", s.Apply))
+	return slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
+		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply))
 }
 
 // took is how long the actions of each kind took together, in the order in which
@@ -111,7 +112,7 @@ func took(results []Result) slog.Value {
 				sum += r.Took
 			}
 		}
-		attrs = append(attrs, slog.Duration(string(kind), sum))
+		attrs = append(attrs, slog.Duration(string(kind), sum)) //nolint:sloglint // the key is the name of a kind
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -121,7 +122,7 @@ func states(counts map[session.State]int) slog.Value {
 	var attrs []slog.Attr
 	for _, s := range session.States() {
 		if counts[s] > 0 {
-			attrs = append(attrs, slog.Int(string(s), counts[s]))
+			attrs = append(attrs, slog.Int(string(s), counts[s])) //nolint:sloglint // the key is the name of a state
 		}
 	}
 	return slog.GroupValue(attrs...)
@@ -133,7 +134,7 @@ func ageAttrs(buckets []AgeBucket) (attrs []slog.Attr) {
 		if b.UpTo > 0 {
 			name = "up_to_" + span(b.UpTo)
 		}
-		attrs = append(attrs, slog.Int(name, b.Count))
+		attrs = append(attrs, slog.Int(name, b.Count)) //nolint:sloglint // the key is the name of a span
 	}
 	return attrs
 }
@@ -146,7 +147,7 @@ func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.Wind
 	}
 	windows, err := v.Orphans(ctx)
 	if err != nil {
-		v.Log.Debug("orphans_unknown", "error", err.Error())
+		v.Log.Debug("orphans_unknown", logkey.Error, err.Error())
 	}
 	for _, w := range windows {
 		if w.Agent != nil {
@@ -160,15 +161,15 @@ func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.Wind
 func (v *Recovery) tell(n Notice, written map[tmux.WindowID]string) {
 	switch n.Kind {
 	case OrphanWindow:
-		v.Log.Warn("orphan_window", "window_id", n.Pane.Window.String(), "name", n.Pane.WindowName,
-			"session_id", cmp.Or(written[n.Pane.Window], "unknown"), "note", n.Why)
+		v.Log.Warn("orphan_window", logkey.WindowID, n.Pane.Window.String(), logkey.Name, n.Pane.WindowName,
+			logkey.SessionID, cmp.Or(written[n.Pane.Window], "unknown"), logkey.Note, n.Why)
 	case StaleWindow:
-		v.Log.Info("Dropping stale window_state", "window_id", n.Window, "session_id", n.Record.String())
+		v.Log.Info("Dropping stale window_state", logkey.WindowID, n.Window, logkey.SessionID, n.Record.String())
 	case Pending:
-		v.Log.Info("cleanup_pending", "session_id", n.Record.String(), "why", n.Why)
+		v.Log.Info("cleanup_pending", logkey.SessionID, n.Record.String(), logkey.Why, n.Why)
 	case Newer, Unreadable:
-		v.Log.Warn("session_record_left", "file", n.File, "kind", string(n.Kind), "why", n.Why)
+		v.Log.Warn("session_record_left", logkey.File, n.File, logkey.Kind, string(n.Kind), logkey.Why, n.Why)
 	default:
-		v.Log.Warn("session_unclear", "session_id", n.Record.String(), "why", n.Why)
+		v.Log.Warn("session_unclear", logkey.SessionID, n.Record.String(), logkey.Why, n.Why)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"ccbot/internal/logkey"
 )
 
 // run is a Run that is under way. Conversations that come back meanwhile change
@@ -30,7 +32,7 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	}
 	started := v.Now()
 	if err := v.Events(ctx); err != nil {
-		v.Log.Error("events_not_taken_in", "error", err.Error()) // they stay, and are given again
+		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // they stay, and are given again
 	}
 	v.took(u, &u.report.Stages.Events, started)
 	// What hooks told may have made another plan of it.
@@ -137,7 +139,7 @@ func (v *Recovery) backUp(ctx context.Context) error {
 	case err != nil && name == "":
 		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)
 	case err != nil: // an older one could not be removed
-		v.Log.Warn("backups_not_pruned", "error", err.Error())
+		v.Log.Warn("backups_not_pruned", logkey.Error, err.Error())
 	}
 	return nil
 }

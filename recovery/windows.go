@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ccbot/internal/keepjson"
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
@@ -89,7 +90,7 @@ func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
 func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.WindowID]bool {
 	list, err := v.readWindows()
 	if err != nil {
-		v.Log.Warn("windows_unreadable", "file", windowsFile, "error", err.Error())
+		v.Log.Warn("windows_unreadable", logkey.File, windowsFile, logkey.Error, err.Error())
 	}
 	ignored := make(map[tmux.WindowID]bool)
 	for _, p := range (World{Panes: panes}).firstPanes() {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ccbot/internal/logkey"
 )
 
 // Paste puts text into the pane as a bracketed paste, newlines as they are. The whole text or nothing
@@ -177,7 +179,7 @@ func (c *Client) removeStalePastes() {
 	stale, _ := filepath.Glob(filepath.Join(filepath.Dir(c.socket), c.pastePrefix()+"*"))
 	for _, path := range stale {
 		if err := os.Remove(path); err != nil {
-			c.cfg.Log.Warn("Old paste not removed", "err", err)
+			c.cfg.Log.Warn("paste_not_removed", logkey.Error, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -76,7 +77,7 @@ func (c *Client) keepConnected(ctx context.Context) {
 			return
 		}
 		wait := pause.Doubled(firstPause, longestPause, failures)
-		c.cfg.Log.DebugContext(ctx, "tmux not connected", "err", err, "pause", wait)
+		c.cfg.Log.DebugContext(ctx, "tmux_not_connected", logkey.Error, err, logkey.Pause, wait)
 		if !pause.Until(ctx, wait, c.kick) {
 			failures++
 		}

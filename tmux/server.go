@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 )
@@ -117,13 +118,13 @@ func (c *Client) startServer(ctx context.Context) error {
 	if err != nil && len(scoped) != len(argv) && c.absent() {
 		// A system service has no user manager. The server then lives in our own control group and
 		// may end with us.
-		c.cfg.Log.WarnContext(ctx, "tmux server started without a scope of its own", "err", err)
+		c.cfg.Log.WarnContext(ctx, "tmux_server_without_scope", logkey.Error, err)
 		err = start(ctx, argv, c.environment())
 	}
 	if err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
-	c.cfg.Log.InfoContext(ctx, "tmux server started", "socket", c.socket)
+	c.cfg.Log.InfoContext(ctx, "tmux_server_started", logkey.Socket, c.socket)
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ccbot/internal/logkey"
 )
 
 // NewWindow opens a window in ccbot's session, in the background, 120×40 as long as nobody has looked
@@ -28,7 +30,7 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	a, call, err := c.do(ctx, "new-window", func(marker string) string { return c.newWindowText(s, marker) })
 	if _, ready := a.after(call.marker + "-ready"); err != nil && ready {
 		// Only the name was refused: the window runs and has its tag.
-		c.cfg.Log.WarnContext(ctx, "Window keeps its key for a name", "key", s.Key, "err", err)
+		c.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Key, s.Key, logkey.Error, err)
 		err = nil
 	}
 	text, made := a.after(call.marker + "-new")

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // Sender sends at once: Send and SendFile return when Telegram took the message or refused it.
@@ -117,7 +118,7 @@ func (a *Answers) Run(ctx context.Context) error {
 }
 
 func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
-	a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "panic", p.Error(), "stack", p.Stack)
+	a.Chat.Log.Error("answer_crashed", logkey.SessionID, id.String(), logkey.Panic, p.Error(), logkey.Stack, p.Stack)
 }
 
 // advance notes how far the chat has a transcript, also for the session that goes on with the
@@ -125,7 +126,7 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
 	err := a.note(context.WithoutCancel(ctx), r, c)
 	if err != nil {
-		a.Chat.Log.Error("cursor_not_saved", "session_id", r.ID.String(), "error", err.Error())
+		a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
 )
 
 // HeadingRoom is kept free for the heading, in UTF-16 units: where a text is cut must not depend on
@@ -76,10 +77,10 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 		case !chat.IsRefused(err):
 			return err
 		}
-		a.Chat.Log.Warn("answer_refused_once", "session_id", l.session.ID.String(), "error", err.Error())
+		a.Chat.Log.Warn("answer_refused_once", logkey.SessionID, l.session.ID.String(), logkey.Error, err.Error())
 		refused = err
 	}
-	a.Chat.Log.Error("answer_refused", "session_id", l.session.ID.String(), "error", refused.Error())
+	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused.Error())
 	if l.part.File != nil && !l.part.Text.Blank() {
 		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank}); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // errPanic says that there was a panic at an item, which is logged.
@@ -163,7 +164,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		return nil
 	}
 	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // it comes again when opened
-		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())
+		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // joined are texts of an agent that follow each other, and go together: those that were said while
@@ -182,7 +183,7 @@ func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j join
 	if !chat.IsRefused(err) {
 		return j.next(), err
 	}
-	t.answers.Chat.Log.Warn("answers_file_refused", "session_id", r.ID.String(), "error", err.Error())
+	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	t.noFiles = true
 	alone := j.items[0].At
 	alone.Joined = 0
@@ -202,7 +203,7 @@ func (t *transcriptReader) grow(ctx context.Context, r views.Session, j joined, 
 		return nil
 	})
 	if err != nil {
-		t.answers.Chat.Log.Error("answers_not_joined", "session_id", r.ID.String(), "error", err.Error())
+		t.answers.Chat.Log.Error("answers_not_joined", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return j
 }

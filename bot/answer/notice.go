@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 const (
@@ -151,6 +152,6 @@ func (a *Answers) endTurn(r views.Session, end talk.Item) {
 
 func (a *Answers) setTurn(to address.Conversation, turn conversation.Turn) {
 	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
-		a.Chat.Log.Warn("turn_not_noted", "session_id", turn.Session.String(), "error", err.Error())
+		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, turn.Session.String(), logkey.Error, err.Error())
 	}
 }

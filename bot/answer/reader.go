@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -114,8 +115,8 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	}
 	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) {
 		t.stuck.logged = true
-		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(),
-			"error", why.Error())
+		t.answers.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(),
+			logkey.Error, why.Error())
 	}
 	_ = pause.For(news, t.stuck.pauses.Next())
 }

@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // showLast shows in a conversation where a person has opened the session what was only noticed
@@ -30,7 +31,7 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conv
 		err = a.postMarker(ctx, r)
 	}
 	if err != nil {
-		a.Chat.Log.Warn("last_answer_not_shown", "session_id", r.ID.String(), "error", err.Error())
+		a.Chat.Log.Warn("last_answer_not_shown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 }
 

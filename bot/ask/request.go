@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -238,7 +239,7 @@ func (r *request) settle(ctx context.Context) (open bool) {
 		return false // it may not have read to the end; the next start does
 	}
 	if err != nil {
-		r.of.Chat.Log.Warn("outcome_unreadable", "request", r.id, "error", err.Error())
+		r.of.Chat.Log.Warn("outcome_unreadable", logkey.Request, r.id, logkey.Error, err.Error())
 	}
 	r.note(r.turn(ctx, func(c Card) Card { return settle(c, o, found, ended(), r.of.Chat.Now()) }))
 	return true

@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -128,7 +129,7 @@ func (a *Requests) Run(ctx context.Context) error {
 func (a *Requests) prune(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := a.Store.Prune(a.Chat.Now().Add(-keep)); err != nil {
-			a.Chat.Log.Warn("asks_not_pruned", "error", err.Error())
+			a.Chat.Log.Warn("asks_not_pruned", logkey.Error, err.Error())
 		}
 		_ = pause.For(ctx, 24*time.Hour)
 	}
@@ -137,12 +138,12 @@ func (a *Requests) prune(ctx context.Context) {
 // note logs what could not be done now for a request; the next look does it.
 func (a *Requests) note(id string, err error) {
 	if err != nil {
-		a.Chat.Log.Error("ask_not_settled", "request", id, "error", err.Error())
+		a.Chat.Log.Error("ask_not_settled", logkey.Request, id, logkey.Error, err.Error())
 	}
 }
 
 func (a *Requests) logCrash(id string, p *guard.Panic) {
-	a.Chat.Log.Error("ask_crashed", "request", id, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+	a.Chat.Log.Error("ask_crashed", logkey.Request, id, logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 }
 
 // remove forgets a request that is over; its goroutine ends.

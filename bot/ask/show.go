@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 var errTurn = errors.New("the message waits for its turn")
@@ -78,7 +79,7 @@ func (a *Requests) look(c Card) card.Look {
 	draw := func(v Viewer, name string) View { return v.View(c, name) }
 	v, err := a.viewer().drawn(a.NameOf(c), draw)
 	if err != nil {
-		a.Chat.Log.Error("ask_not_drawn", "request", c.Request.ID, "error", err.Error())
+		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
 	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen,
 		Text: v.Text, Options: v.Options}
@@ -90,7 +91,7 @@ func (a *Requests) viewer() Viewer {
 
 // refused leaves a request to the terminal whose message Telegram will never take.
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
-	a.Chat.Log.Warn("ask_not_sent", "request", shown.Key, "error", why.Error())
+	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why.Error())
 	if r, ok := a.find(shown.Key); ok {
 		r.note(r.turn(ctx, func(c Card) Card { return leave(c, true, a.Chat.Now()) }))
 	}
@@ -115,7 +116,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 			return
 		}
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
-			r.of.Chat.Log.Warn("ask_not_shown", "request", r.id, "error", err.Error())
+			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err.Error())
 			text := r.of.Chat.Words.Say(i18n.AskNotShown)
 			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
 		}

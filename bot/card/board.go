@@ -19,6 +19,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
 
@@ -138,7 +139,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 // already is not doubled.
 func (b *Board) postLocked(ctx context.Context, c record) error {
 	if !b.mayShow(c.Look.To) {
-		b.log.Info("card_not_shown", "kind", c.Kind, "chat_id", c.Look.To.ChatID, "why", "nobody there is allowed any more")
+		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Look.To.ChatID, logkey.Why, "nobody there is allowed any more")
 		return nil
 	}
 	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
@@ -153,7 +154,7 @@ func (b *Board) drawLocked(ctx context.Context, c record) error {
 	switch shown := c.Message > 0 && b.mayShow(c.At); {
 	case shown:
 		if err := b.sender.Edit(ctx, c.At, c.Message, c.message()); err != nil {
-			b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", err.Error())
+			b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, err.Error())
 		}
 	case c.Closed && c.offered == "":
 		return b.removeLocked(c)
@@ -170,7 +171,7 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 		return
 	}
 	if err := b.sender.Edit(ctx, to, message, m); err != nil {
-		b.log.Debug("card_not_stripped", "chat_id", to.ChatID, "error", err.Error())
+		b.log.Debug("card_not_stripped", logkey.ChatID, to.ChatID, logkey.Error, err.Error())
 	}
 }
 
@@ -185,7 +186,7 @@ func (b *Board) resendLocked(ctx context.Context, c record) error {
 
 func (b *Board) logUnsaved(c record, err error) {
 	if err != nil {
-		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+		b.log.Error("card_not_saved", logkey.Kind, c.Kind, logkey.Error, err.Error())
 	}
 }
 

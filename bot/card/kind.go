@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/render"
+	"ccbot/internal/logkey"
 )
 
 // Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON
@@ -78,7 +79,7 @@ func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
-			b.log.Error("card_not_closed", "kind", k.name, "error", err.Error())
+			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err.Error())
 		}
 	}
 	return nil
@@ -163,7 +164,7 @@ func (k Kind[P]) Payload(t Tapped) (P, error) { return decode[P](t.payload) }
 func (k Kind[P]) card(r record) (Card[P], error) {
 	p, err := decode[P](r.Payload)
 	if err != nil {
-		k.board.log.Error("card_payload_unreadable", "kind", k.name, "error", err.Error())
+		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err.Error())
 	}
 	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 var _ outbox.Owner = (*Board)(nil)
@@ -92,7 +93,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	}
 	err = guard.Call(func() error { tell(ctx, c, why); return nil })
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
-		b.log.Error("card_crashed", "kind", c.Kind, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+		b.log.Error("card_crashed", logkey.Kind, c.Kind, logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 	}
 }
 
@@ -100,7 +101,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 // is sent anew, or forgotten; an edit that was refused for another reason is tried again when the card
 // changes.
 func (b *Board) uneditableLocked(ctx context.Context, c record, why error) error {
-	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
+	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why.Error())
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {
 	case c.Closed || gone && !c.Look.Renew:

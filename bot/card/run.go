@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ccbot/bot/render"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -60,7 +61,7 @@ func (b *Board) tend(ctx context.Context) (wait time.Duration) {
 			err = b.postLocked(ctx, c)
 		}
 		if err != nil {
-			b.log.Error("card_not_tended", "kind", c.Kind, "error", err.Error())
+			b.log.Error("card_not_tended", logkey.Kind, c.Kind, logkey.Error, err.Error())
 			wait = min(wait, diskAgain)
 		}
 		if !end.IsZero() && !over {

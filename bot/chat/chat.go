@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -73,7 +74,7 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 		return nil
 	}
 	if !c.Book.MayShow(l.To) {
-		c.Log.Info("not_told", "chat_id", l.To.ChatID, "why", "nobody there is allowed any more")
+		c.Log.Info("not_told", logkey.ChatID, l.To.ChatID, logkey.Why, "nobody there is allowed any more")
 		return nil
 	}
 	err := c.Sender.Post(ctx, outbox.Message{To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo,

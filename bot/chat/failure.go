@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -114,7 +115,7 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 	if f.Internal {
 		level = slog.LevelError
 	}
-	c.Log.Log(ctx, level, "request_refused", "error", f.Err.Error())
+	c.Log.Log(ctx, level, "request_refused", logkey.Error, f.Err.Error())
 	return c.For(f.Session).Post(ctx, to, f.Text, f.Links)
 }
 

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // dialogs are the dialogs of all sessions.
@@ -92,7 +93,7 @@ func (d *dialogs) run(ctx context.Context) error {
 			continue
 		}
 		if err := d.redraw(ctx, c.Key, c.Payload, desk.Dialog{}); err != nil {
-			d.chat.Log.Error("dialog_not_closed", "session_id", c.Key, "error", err.Error())
+			d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err.Error())
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/logkey"
 )
 
 // albumQuiet is how long nothing more of an album has to come until the album counts as whole:
@@ -59,7 +61,7 @@ func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 		switch {
 		case errors.Is(err, ErrNoEntry) || err == nil && e.State != Accepted:
 		case err != nil: // it stays for the next start
-			s.log.Error("inbox_entry_not_read", "key", key, "error", err.Error())
+			s.log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err.Error())
 		case first.Key == "":
 			first = e
 		default:

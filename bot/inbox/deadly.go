@@ -1,10 +1,12 @@
 package inbox
 
 import (
-	"ccbot/internal/pause"
 	"context"
 	"errors"
 	"time"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 )
 
 // mostTries is how many starts may find an update that was not handled: after that it is taken for
@@ -44,7 +46,7 @@ func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Durati
 	}
 	err := i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = e.Tries; return nil })
 	if err != nil { // a full disk holds up nobody
-		i.cfg.Log.Error("inbox_write_failed", "key", e.Key, "error", err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, e.Key, logkey.Error, err.Error())
 	}
 	j.left = false
 	again = i.doEntry(ctx, e, j)

@@ -1,12 +1,13 @@
 package inbox
 
 import (
-	"ccbot/internal/address"
 	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
 )
 
 // ConversationOf is where a message stands. In a group without topics a reply carries a thread id

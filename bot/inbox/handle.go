@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -82,7 +83,7 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 	case errors.Is(err, ErrNoEntry): // it is finished, or somebody else's
 		return 0
 	case err != nil: // a full disk
-		i.cfg.Log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err.Error())
 		return j.failures.Next()
 	case j.left:
 		return i.doLeft(ctx, e, j)
@@ -163,17 +164,17 @@ func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 }
 
 func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err error) {
-	attrs := []slog.Attr{slog.String("key", key), slog.Int("attempt", n), slog.String("error", err.Error())}
+	attrs := []slog.Attr{slog.String(logkey.Key, key), slog.Int(logkey.Attempt, n), slog.String(logkey.Error, err.Error())}
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
-		attrs = append(attrs, slog.String("stack", p.Stack))
+		attrs = append(attrs, slog.String(logkey.Stack, p.Stack))
 	}
-	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...)
+	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
 }
 
 // finish ends an entry that its handler left accepted.
 func (i *Intake) finish(key string) {
 	if err := i.cfg.Store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
-		i.cfg.Log.Error("inbox_write_failed", "key", key, "error", err.Error())
+		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err.Error())
 	}
 }
 
@@ -183,9 +184,9 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	if !i.report(ctx, f) {
 		return false
 	}
-	i.cfg.Log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
+	i.cfg.Log.Error("update_quarantined", logkey.Key, f.Key, logkey.Error, f.Err.Error())
 	if err := i.cfg.Store.setAside(f.Key, f.Err.Error()); err != nil {
-		i.cfg.Log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
+		i.cfg.Log.Error("inbox_quarantine_failed", logkey.Key, f.Key, logkey.Error, err.Error())
 	}
 	return true
 }

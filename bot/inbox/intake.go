@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"ccbot/internal/pause"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,6 +15,9 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 )
 
 // ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying again cannot help.
@@ -185,7 +187,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	defer p.caughtUp(len(batch))
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // what Telegram has forgotten, now that it has answered
-		i.cfg.Log.Warn("inbox_markers_left", "error", err.Error())
+		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err.Error())
 	}
 	if len(batch) == 0 {
 		if time.Since(p.newest) > quiet {

@@ -1,8 +1,6 @@
 package inbox
 
 import (
-	"ccbot/internal/address"
-	"ccbot/internal/pause"
 	"context"
 	"maps"
 	"slices"
@@ -10,6 +8,9 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
+	"ccbot/internal/pause"
 )
 
 // lane is what is handled in order: the messages of one conversation, or the taps on one message.

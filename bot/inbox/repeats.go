@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"ccbot/internal/logkey"
 )
 
 // remind is after how long a warning that goes on is said again.
@@ -27,13 +29,13 @@ func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err er
 		return
 	}
 	r.last = time.Now()
-	r.log.Log(ctx, level, msg, "error", err.Error(), "count", r.count)
+	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
 }
 
 // over says once that the trouble has passed.
 func (r *repeats) over() {
 	if r.msg != "" {
-		r.log.Info("poll_recovered", "after", r.msg, "count", r.count)
+		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)
 	}
 	r.msg, r.count, r.last = "", 0, time.Time{}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
 
@@ -250,7 +251,7 @@ func (s *Store) List() ([]Entry, error) {
 			return err
 		})
 		if err != nil { // neither this nor a quarantine that fails holds up the entries that can be read
-			s.log.Error("inbox_entry_not_read", "file", name, "error", err.Error())
+			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err.Error())
 		}
 	}
 	slices.SortFunc(entries, inOrder)
@@ -276,13 +277,13 @@ func (s *Store) setAside(key, reason string) error {
 func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.log.Error("update_undecodable", "update", update, "error", reason)
+	s.log.Error("update_undecodable", logkey.Update, update, logkey.Error, reason)
 	err := s.folder.Put(update+entrySuffix, raw)
 	if err == nil {
 		err = s.folder.Quarantine(update+entrySuffix, s.aside.Quarantine, reason)
 	}
 	if err != nil {
-		s.log.Error("inbox_quarantine_failed", "update", update, "error", err.Error())
+		s.log.Error("inbox_quarantine_failed", logkey.Update, update, logkey.Error, err.Error())
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -92,7 +93,7 @@ func (m *Moves) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		if err := m.work(ctx); err != nil && ctx.Err() == nil {
-			m.chat.Log.Error("rehome_failed", "error", err.Error())
+			m.chat.Log.Error("rehome_failed", logkey.Error, err.Error())
 			wait = retryAfter
 		}
 		pause.Until(ctx, wait, m.wake)
@@ -146,7 +147,7 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	if len(names) == 0 || t.told {
 		return nil
 	}
-	m.chat.Log.Warn("topic_gone", "chat_id", t.at.ChatID, "topic", t.at.ThreadID, "sessions", len(names))
+	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
 	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
 	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
 	err := m.chat.Say(ctx, address.Conversation{ChatID: t.at.ChatID}, text)
@@ -164,8 +165,8 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 			continue
 		}
 		was := numbers[listed]
-		m.chat.Log.Warn("group_moved", "chat_id", was, "new_chat_id", now,
-			"mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
+		m.chat.Log.Warn("group_moved", logkey.ChatID, was, logkey.NewChatID, now,
+			logkey.Mend, fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
 		text := m.chat.Words.Say(i18n.GroupMoved,
 			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
 		if err := m.chat.Say(ctx, address.Conversation{ChatID: numbers[0]}, text); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // aside is a best-effort call beside the queue. A newer one with the same key replaces it.
@@ -145,6 +146,6 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	o.note(l, &job{to: to}, v)
 	o.with(func(q *queues) { q.settleAside(l, a, v, o.again) })
 	if err != nil && calls.Err() == nil {
-		o.log.Debug("best effort call failed", "chat_id", to.ChatID, "error", inBrief(err))
+		o.log.Debug("best_effort_call_failed", logkey.ChatID, to.ChatID, logkey.Error, inBrief(err))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	tgbot "github.com/go-telegram/bot"
+
+	"ccbot/internal/logkey"
 )
 
 // Parked says whether a chat takes nothing from this bot (403: blocked, kicked, never started).
@@ -62,7 +64,7 @@ func (o *Outbox) migrate(from, to int64) verdict {
 	}
 	err := o.Aliases.Note(from, to)
 	if now, _ := o.Aliases.Out(from, 0); now == from {
-		o.log.Error("group_move_not_kept", "chat_id", from, "new_chat_id", to, "error", err)
+		o.log.Error("group_move_not_kept", logkey.ChatID, from, logkey.NewChatID, to, logkey.Error, err)
 		return verdict{answer: later} // nonsense, or a full disk: asking again is all there is
 	}
 	if o.OnMigrate != nil {

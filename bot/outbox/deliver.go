@@ -7,6 +7,8 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/logkey"
 )
 
 const (
@@ -132,29 +134,29 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	if v.answer == taken || calls.Err() != nil {
 		return
 	}
-	log := o.log.With("chat_id", j.to.ChatID, "kind", j.kind.String(), "error", inBrief(err))
+	log := o.log.With(logkey.ChatID, j.to.ChatID, logkey.Kind, j.kind.String(), logkey.Error, inBrief(err))
 	switch v.answer {
 	case later:
 		first := false
 		o.with(func(*queues) { first = l.failures == 0 })
 		if first {
-			log.Warn("bot api does not answer, trying again")
+			log.Warn("bot_api_unreachable")
 		}
 	case paused:
-		log.Warn("chat must wait", "wait", v.wait)
+		log.Warn("chat_must_wait", logkey.Wait, v.wait)
 	case plain:
-		log.Warn("formatting refused, sending plain text")
+		log.Warn("formatting_refused")
 	case document:
-		log.Warn("photo refused, sending it as a document")
+		log.Warn("photo_refused")
 	case refused:
 		if !errors.Is(v.err, ErrNoRich) { // which is told once, and not as trouble
-			log.Warn("message refused")
+			log.Warn("message_refused")
 		}
 	case topicGone:
-		log.Info("topic is gone", "topic", j.to.ThreadID)
+		log.Info("topic_gone", logkey.Topic, j.to.ThreadID)
 	case moved:
-		log.Info("group has a new id", "new_chat_id", v.chat)
+		log.Info("group_has_new_id", logkey.NewChatID, v.chat)
 	case revoked:
-		log.Error("bot token refused")
+		log.Error("bot_token_refused")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
 
@@ -27,7 +28,7 @@ func openFacts[T any](folder spool.Folder, name string, log *slog.Logger) *facts
 	aside := spool.Loader{Quarantine: filepath.Join(folder.Path, quarantineFolder), Log: log}
 	why, err := aside.LoadOne(folder, name, func(data []byte) error { return json.Unmarshal(data, &f.all) })
 	if err != nil {
-		log.Warn("outbox_state_unreadable", "file", name, "error", err.Error())
+		log.Warn("outbox_state_unreadable", logkey.File, name, logkey.Error, err.Error())
 	}
 	if why != nil || err != nil || f.all == nil {
 		f.all = map[string]T{}
@@ -63,6 +64,6 @@ func (f *facts[T]) change(do func(all map[string]T) (changed bool)) {
 		err = f.folder.Put(f.name, append(data, '\n'))
 	}
 	if err != nil {
-		f.log.Error("outbox_state_not_saved", "file", f.name, "error", err.Error())
+		f.log.Error("outbox_state_not_saved", logkey.File, f.name, logkey.Error, err.Error())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
 
@@ -62,7 +63,7 @@ func (n *notes) park(chat int64, why error) {
 			return false
 		}
 		all[key(chat)] = time.Now().UTC().Truncate(time.Second)
-		n.log.Warn("chat_parked", "chat_id", chat, "error", inBrief(why), "mend", "a message from there, or a restart, tries it again")
+		n.log.Warn("chat_parked", logkey.ChatID, chat, logkey.Error, inBrief(why), logkey.Mend, "a message from there, or a restart, tries it again")
 		return true
 	})
 }
@@ -76,7 +77,7 @@ func (n *notes) unpark(chat int64) {
 		delete(all, key(chat))
 		return true
 	})
-	n.log.Info("chat_unparked", "chat_id", chat)
+	n.log.Info("chat_unparked", logkey.ChatID, chat)
 }
 
 // hold notes that a chat must wait.
@@ -118,6 +119,6 @@ func (n *notes) rich(has bool) {
 		return true
 	})
 	if !has {
-		n.log.Info("the server has no rich messages", "server", n.server)
+		n.log.Info("no_rich_messages", logkey.Server, n.server)
 	}
 }

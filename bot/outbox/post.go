@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/render"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // Owner knows messages by name. A named post keeps only the name on disk; when its turn comes, also
@@ -118,7 +119,7 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	}
 	if err != nil {
 		// The message is in the chat, or never will be; the next start tries it once more.
-		o.log.Error("sent message is still on disk", "file", j.file, "error", err)
+		o.log.Error("sent_message_not_removed", logkey.File, j.file, logkey.Error, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
 
@@ -116,7 +117,7 @@ func (s *shelf) read(file string) (m Message, ok bool) {
 		return nil
 	})
 	if err != nil {
-		s.log.Warn("queued message cannot be read now", "file", file, "error", err)
+		s.log.Warn("queued_message_unreadable", logkey.File, file, logkey.Error, err)
 	}
 	return m, ok
 }

@@ -27,6 +27,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -145,7 +146,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
 		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
-			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
+			p.Chat.Log.Warn("message_not_noted", logkey.ChatID, in.To.ChatID, logkey.Error, err.Error())
 		}
 	}
 	return got, nil
@@ -243,7 +244,7 @@ func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session
 		if !is || problem.err == nil {
 			return name, said, err
 		}
-		p.Chat.Log.Warn("file_not_fetched", "error", problem.err.Error())
+		p.Chat.Log.Warn("file_not_fetched", logkey.Error, problem.err.Error())
 		if try == 3 || pause.For(ctx, time.Second) != nil {
 			return "", "", err
 		}
@@ -295,7 +296,7 @@ func problem(c *chat.Chat, r views.Session, file attachment, err error) error {
 	case errors.Is(err, ErrFileTooBig):
 		return &fileError{text: c.Words.Say(i18n.FileTooBig, said)}
 	case errors.As(err, new(*refusal.Error)):
-		c.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
+		c.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		return &fileError{text: c.Failure(r, err).Text.Text}
 	}
 	return &fileError{c.Words.Say(i18n.FileNotFetched, said), err}
@@ -313,7 +314,7 @@ func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
 	case err == nil && said != "":
 		return quotation.Of("Transcript of a voice message", said), nil
 	}
-	p.Chat.Log.Warn("voice_not_written_down", "error", fmt.Sprint(err))
+	p.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
 	text := render.Plain(p.words.Say(i18n.VoiceFailed))
 	return "", p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
 }

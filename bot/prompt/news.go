@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // held says why a prompt waits.
@@ -79,7 +80,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
-			p.Chat.Log.Warn("stopped_prompt_not_reopened", "key", n.Prompt.Key, "error", err.Error())
+			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err.Error())
 			text := asked{Reason: stopped}.text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, r)
 			return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 		}

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // Entries reads the inbox.
@@ -241,6 +242,6 @@ func (p *Prompts) noteTarget(e inbox.Entry, r views.Session) {
 		key = ""
 	}
 	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID); err != nil {
-		p.Chat.Log.Warn("message_not_noted", "chat_id", e.ChatID, "error", err.Error())
+		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err.Error())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // reason is why a person is asked about a prompt.
@@ -309,7 +310,7 @@ func (p *Prompts) Tidy(ctx context.Context) {
 			err = p.close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
-			p.Chat.Log.Error("question_not_closed", "key", c.Key, "error", err.Error())
+			p.Chat.Log.Error("question_not_closed", logkey.Key, c.Key, logkey.Error, err.Error())
 		}
 	}
 }

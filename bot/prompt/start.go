@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // MaxAge is the age at which a message is not acted on unasked any more: so long after it was sent
@@ -67,8 +68,8 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 		}
 	}
 	if ended > 0 {
-		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended),
-			slog.String("why", "who sent them is not allowed any more"))
+		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int(logkey.Prompts, ended),
+			slog.String(logkey.Why, "who sent them is not allowed any more"))
 	}
 	return nil
 }

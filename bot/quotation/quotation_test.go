@@ -1,13 +1,14 @@
 package quotation
 
 import (
-	"ccbot/bot/port/prompts"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"ccbot/bot/port/prompts"
 )
 
 // hostile are texts that act, or would if they stood where a person's own words do.

@@ -16,6 +16,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // Resumer resumes sessions, and shows some of them to choose from.
@@ -79,7 +80,7 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	if len(windows) > 0 {
 		var err error
 		if windows, err = p.Notices.NewOrphans(ctx, windows); err != nil {
-			p.Chat.Log.Warn("windows_unknown", "error", err.Error())
+			p.Chat.Log.Warn("windows_unknown", logkey.Error, err.Error())
 		}
 	}
 	c := &collector{of: p, private: private, booted: rep.Booted}

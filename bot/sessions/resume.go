@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // resume resumes a session, or shows those that can be resumed: /resume [name|id] [path]. A path
@@ -173,7 +174,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}
-	s.chat.Log.Info("request_refused", "error", err.Error())
+	s.chat.Log.Info("request_refused", logkey.Error, err.Error())
 	if e.Code == refusal.Writers {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}

@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -85,7 +86,7 @@ func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 func (o *Outputs) Feature() chat.Feature {
 	return chat.Feature{Name: "shell", Heard: o.heard, Run: func(ctx context.Context) error {
 		return o.crew.Run(ctx, func(p *guard.Panic) {
-			o.chat.Log.Error("output_crashed", "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+			o.chat.Log.Error("output_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
 	}}
 }
@@ -208,8 +209,8 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	}
 	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.Words.Say(state)))
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
-		o.chat.Log.Warn("output_not_shown", "session_id", c.Payload.Session.String(),
-			"error", err.Error())
+		o.chat.Log.Warn("output_not_shown", logkey.SessionID, c.Payload.Session.String(),
+			logkey.Error, err.Error())
 	}
 }
 

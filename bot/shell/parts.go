@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 const (
@@ -37,7 +38,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 	if m := persisted.FindStringSubmatch(text); m != nil {
 		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
-			o.chat.Log.Warn("output_unreadable", "session_id", r.ID.String(), "error", err.Error())
+			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 			text, note = m[3]+"\n"+outputGap, o.chat.Words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
 		}
 	}

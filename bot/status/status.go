@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 )
 
 // Agents are looked at. None of it changes anything.
@@ -141,7 +142,7 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	var err error
 	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
 	if n.unseen = err != nil; n.unseen {
-		s.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
+		s.chat.Log.Warn("writers_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return n
 }

@@ -17,13 +17,14 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
 )
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
 func (o *Others) All(ctx context.Context) []desk.Window {
 	all, err := o.windows.Orphans(ctx)
 	if err != nil {
-		o.chat.Log.Warn("windows_unknown", "error", err.Error())
+		o.chat.Log.Warn("windows_unknown", logkey.Error, err.Error())
 		return nil
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
@@ -113,7 +114,7 @@ func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	current, err := s.bot.Resumer.ResumedAtDesk(ctx, id)
 	switch {
 	case err != nil:
-		s.log.Error("comeback_not_told", "session_id", id.String(), "error", err.Error())
+		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
 		return chosenByHand
 	case current.ID == uuid.Nil:
 		return chosenByHand

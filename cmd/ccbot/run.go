@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
+	"ccbot/internal/logkey"
 	"ccbot/internal/token"
 )
 
@@ -74,14 +75,14 @@ func begin(ctx context.Context, c config, role, hook string, environ []string, l
 func (c config) warn(log *slog.Logger) {
 	file := filepath.Join(c.Dir, statefolder.SettingsFile)
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		log.Warn("configuration_readable_by_others", "file", file, "mend", "chmod 600 "+file)
+		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)
 	}
 	if _, err := exec.LookPath(expandHome(c.Claude, c.home)); err != nil {
-		log.Warn("claude_missing", "command", c.Claude, "mend", "install Claude Code, or set CLAUDE_COMMAND to its path")
+		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Mend, "install Claude Code, or set CLAUDE_COMMAND to its path")
 	}
 	if command := c.voiceCommand(); command != "" {
 		if _, err := exec.LookPath(command); err != nil {
-			log.Warn("voice_command_missing", "command", command, "mend", "set VOICE_COMMAND to a command that is there")
+			log.Warn("voice_command_missing", logkey.Command, command, logkey.Mend, "set VOICE_COMMAND to a command that is there")
 		}
 	}
 	for _, name := range c.unknown {
@@ -89,7 +90,7 @@ func (c config) warn(log *slog.Logger) {
 		if nearest == "" && !settingName.MatchString(name) {
 			name = "not shown" // a token in the wrong place, perhaps
 		}
-		log.Warn("setting_unknown", "file", file, "name", name, "nearest", nearest)
+		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, nearest)
 	}
 }
 
@@ -140,7 +141,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(username)
-	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.Shared()))
+	s.log.Info("ready", logkey.Bot, username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	return intake.Run(ctx)
 }
 

@@ -12,6 +12,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
@@ -32,7 +33,7 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	}
 	s.metrics.recovered(report)
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
-		s.log.Warn("bindings_not_pruned", "error", err.Error())
+		s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
 	}
 	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
 		return recovery.Report{}, err // else what is old, or nobody's, would be typed
@@ -58,7 +59,7 @@ func (s *system) settle(ctx context.Context) error {
 			err = s.bot.Prompts.Homeless(ctx, keys)
 		}
 		if err != nil {
-			s.log.Error("prompts_not_settled", "session_id", id.String(), "error", err.Error())
+			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err.Error())
 		}
 	}
 	return nil
@@ -68,7 +69,7 @@ func (s *system) settle(ctx context.Context) error {
 // away. What could not be told stays noted in the records, and the next start tells it.
 func (s *system) tell(ctx context.Context, report recovery.Report) {
 	if err := s.recovered(ctx, report); err != nil {
-		s.log.Error("recovery_not_told", "error", err.Error())
+		s.log.Error("recovery_not_told", logkey.Error, err.Error())
 	}
 }
 

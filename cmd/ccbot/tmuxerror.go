@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/tmux"
 )
 
@@ -16,7 +17,7 @@ const tmuxPatience = 2 * time.Second
 // ensureTmux makes sure of the server and the session, and says what to look at when tmux hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
 	slow := time.AfterFunc(tmuxPatience, func() {
-		s.log.Warn("tmux_does_not_answer", "server", s.tmuxCommand(), "look", s.tmuxCommand()+" ls")
+		s.log.Warn("tmux_does_not_answer", logkey.Server, s.tmuxCommand(), logkey.Look, s.tmuxCommand()+" ls")
 	})
 	defer slow.Stop()
 	err := s.tmux.Ensure(ctx)

@@ -35,6 +35,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -122,7 +123,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.wireRecovery(instance, environ)
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
-		log.Debug("boot_time_unknown", "error", err.Error())
+		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccbot/internal/keepjson"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 			err = s.Sweep(ttl, names)
 		}
 		if err != nil {
-			s.log.Warn("inbox_not_cleaned", "error", err.Error())
+			s.log.Warn("inbox_not_cleaned", logkey.Error, err.Error())
 		}
 		if pause.For(ctx, every) != nil {
 			return nil
@@ -101,7 +102,7 @@ func (s *Store) clearIn(box *os.Root, r record, whole bool) error {
 	case err != nil:
 		return err
 	case !r.is(info):
-		s.log.Info("inbox_file_left", "file", filepath.Join(r.Dir, Folder, r.Name), "why", "it has changed since it came")
+		s.log.Info("inbox_file_left", logkey.File, filepath.Join(r.Dir, Folder, r.Name), logkey.Why, "it has changed since it came")
 		return nil
 	}
 	return remove(box, r.Name)

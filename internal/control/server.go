@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
@@ -122,7 +123,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("control: %w", err)
 		case err != nil: // no file descriptors left, most likely
-			s.log.Warn("control_not_accepted", "error", err.Error())
+			s.log.Warn("control_not_accepted", logkey.Error, err.Error())
 			_ = pause.For(ctx, time.Second)
 			continue
 		}
@@ -149,7 +150,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	defer quiet()
 	peer, err := s.identify(conn)
 	if err != nil {
-		s.log.Warn("control_peer_unknown", "pid", peer.PID, "uid", peer.UID, "error", err.Error())
+		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err.Error())
 		s.reply(conn, nil, &Refusal{codePeer, "I cannot tell who is calling"})
 		return
 	}
@@ -158,7 +159,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 		return
 	}
 	if err != nil {
-		s.log.Debug("control_malformed", "pid", peer.PID, "error", err.Error())
+		s.log.Debug("control_malformed", logkey.PID, peer.PID, logkey.Error, err.Error())
 		s.reply(conn, nil, &Refusal{CodeMalformed, "not a call that this ccbot understands; is it of the same version?"})
 		return
 	}
@@ -168,7 +169,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 		return // no answer is one: the client may call the next ccbot
 	}
 	if now, lookErr := s.table.Inspect(peer.PID); lookErr != nil || now.Identity != peer.Chain[0].Identity {
-		s.log.Debug("control_peer_gone", "pid", peer.PID)
+		s.log.Debug("control_peer_gone", logkey.PID, peer.PID)
 		return
 	}
 	s.reply(conn, body, err)
@@ -233,7 +234,7 @@ func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookw
 	case v.places <- struct{}{}:
 		defer func() { <-v.places }()
 	default:
-		s.log.Warn("control_busy", "verb", c.Verb)
+		s.log.Warn("control_busy", logkey.Verb, c.Verb)
 		return nil, busy()
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
@@ -265,17 +266,17 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 	case errors.As(err, &refusal):
 		r.Code, r.Error, r.Body = refusal.Code, refusal.Text, nil
 	case err != nil:
-		s.log.Error("control_failed", "error", err.Error())
+		s.log.Error("control_failed", logkey.Error, err.Error())
 		r.Code, r.Error, r.Body = codeInternal, "something went wrong in ccbot; its log says what", nil
 	}
 	data, err := encode(r)
 	if err != nil || len(data) > hookwire.MaxReply {
-		s.log.Error("control_reply_unfit", "bytes", len(data), "error", err)
+		s.log.Error("control_reply_unfit", logkey.Bytes, len(data), logkey.Error, err)
 		data = []byte(unfit)
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(replyPatience))
 	if _, err := conn.Write(data); err != nil {
-		s.log.Debug("control_not_written", "error", err.Error())
+		s.log.Debug("control_not_written", logkey.Error, err.Error())
 	}
 }
 

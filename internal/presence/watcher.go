@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/watch"
 )
@@ -50,7 +51,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			if err == nil {
 				break
 			}
-			w.log.Warn("presence_watch_lost", "error", err.Error(), "again_in", listAgain)
+			w.log.Warn("presence_watch_lost", logkey.Error, err.Error(), logkey.AgainIn, listAgain)
 			if err := pause.For(ctx, listAgain); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/watch"
 )
 
@@ -62,7 +63,7 @@ func (f *Follower) Close() error {
 
 func (f *Follower) tellBroken() {
 	if n := f.reader.Broken(); n > f.told {
-		f.log.Warn("transcript_broken_lines", "path", f.path, "count", n)
+		f.log.Warn("transcript_broken_lines", logkey.Path, f.path, logkey.Count, n)
 		f.told = n
 	}
 }

@@ -172,7 +172,6 @@ func TestFindDoesNotTakeUnreadableForAbsent(t *testing.T) {
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
-
 func TestGrew(t *testing.T) {
 	before := prompt("one") + reply("m", "eins")
 	tests := []struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -84,7 +85,7 @@ func (r *Room) serve(ctx context.Context, notify *fsnotify.Watcher) error {
 		case event := <-notify.Events:
 			r.take(event)
 		case err := <-r.lost:
-			r.log.Warn("watch_events_lost", "error", err.Error())
+			r.log.Warn("watch_events_lost", logkey.Error, err.Error())
 			r.begin(notify)
 		case <-r.again.C:
 			r.begin(notify)
@@ -221,7 +222,7 @@ func (r *Room) release(w *Watch) {
 // fail has all watches placed anew in a while.
 func (r *Room) fail(dir string, err error) {
 	if !r.failing {
-		r.log.Warn("watch_failed", "path", dir, "error", err.Error(), "again_in", slowLook)
+		r.log.Warn("watch_failed", logkey.Path, dir, logkey.Error, err.Error(), logkey.AgainIn, slowLook)
 	}
 	r.failing = true
 	r.again.Reset(slowLook)

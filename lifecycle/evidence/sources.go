@@ -14,6 +14,7 @@ import (
 
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -190,7 +191,7 @@ func (e *Evidence) readBindings() error {
 
 // doubt notes that what is said of a process cannot be read.
 func (e *Evidence) doubt(pid int, source process.Source, err error) {
-	e.from.Log.Warn("evidence_unreadable", "error", err.Error())
+	e.from.Log.Warn("evidence_unreadable", logkey.Error, err.Error())
 	e.doubts = append(e.doubts, process.Claim{Process: process.Identity{PID: pid}, Source: source})
 }
 

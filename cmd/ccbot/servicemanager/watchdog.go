@@ -12,6 +12,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"ccbot/bot/inbox"
+	"ccbot/internal/logkey"
 )
 
 // Service tells the service manager how it goes, if one has started ccbot and wants
@@ -46,7 +47,7 @@ func New(environ []string, log *slog.Logger) *Service {
 	}
 	switch interval, err := daemon.SdWatchdogEnabled(false); {
 	case err != nil:
-		log.Warn("watchdog_not_understood", "error", err.Error())
+		log.Warn("watchdog_not_understood", logkey.Error, err.Error())
 	case interval > 0:
 		s.every, s.fed = interval/2, true
 	}
@@ -104,7 +105,7 @@ func (s *Service) noteStuck(stuck bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stuck && !s.stuck {
-		s.log.Error("polls_stuck", "watchdog", s.fed)
+		s.log.Error("polls_stuck", logkey.Watchdog, s.fed)
 	}
 	s.stuck = stuck
 }
@@ -148,7 +149,7 @@ func (s *Service) say(state, status string) {
 		return
 	}
 	if err := s.notify(state); err != nil {
-		s.log.Debug("service_manager_not_told", "error", err.Error())
+		s.log.Debug("service_manager_not_told", logkey.Error, err.Error())
 		return
 	}
 	s.said = status

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -37,7 +38,7 @@ func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
 	for over := error(nil); over == nil; over = pause.For(ctx, alivePace) {
 		err := touch(filepath.Join(dir, aliveFile), time.Now())
 		if err != nil && !failing {
-			log.Warn("presence_not_noted", "error", err.Error(), "consequence", "after a restart old prompts are asked about")
+			log.Warn("presence_not_noted", logkey.Error, err.Error(), logkey.Consequence, "after a restart old prompts are asked about")
 		}
 		failing = err != nil
 	}

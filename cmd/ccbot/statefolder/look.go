@@ -13,6 +13,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 )
 
@@ -98,7 +99,7 @@ func own(dir string, log *slog.Logger) error {
 		if err := os.Chmod(e.path, 0o700); err != nil {
 			return err
 		}
-		log.Info("folder_closed", "folder", e.path, "was", e.mode.Perm().String())
+		log.Info("folder_closed", logkey.Folder, e.path, logkey.Was, e.mode.Perm().String())
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ccbot/internal/gauge"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -77,7 +78,7 @@ func (r *Room) Run(ctx context.Context) error {
 func (r *Room) look(ctx context.Context, refused bool) {
 	now, err := r.gauge(ctx, r.dir)
 	if err != nil {
-		r.log.Debug("disk_room_unknown", "error", err.Error())
+		r.log.Debug("disk_room_unknown", logkey.Error, err.Error())
 	}
 	if refused || r.full || r.doubt || err == nil && now.Low() {
 		r.try()
@@ -93,7 +94,7 @@ func (r *Room) look(ctx context.Context, refused bool) {
 		err = r.low(ctx, now)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("disk_not_told", "error", err.Error())
+		r.log.Warn("disk_not_told", logkey.Error, err.Error())
 	}
 }
 
@@ -108,11 +109,11 @@ func (r *Room) try() {
 	full := noRoom(err) || err != nil && (r.full || r.doubt)
 	switch {
 	case full && !r.full:
-		r.log.Error("disk_full", "dir", r.dir, "error", err.Error())
+		r.log.Error("disk_full", logkey.Dir, r.dir, logkey.Error, err.Error())
 	case err != nil && !full:
-		r.log.Warn("disk_refused_once", "dir", r.dir, "error", err.Error())
+		r.log.Warn("disk_refused_once", logkey.Dir, r.dir, logkey.Error, err.Error())
 	case err == nil && r.full:
-		r.log.Info("disk_has_room", "dir", r.dir)
+		r.log.Info("disk_has_room", logkey.Dir, r.dir)
 	}
 	r.full, r.doubt = full, err != nil && !full
 }
@@ -135,7 +136,7 @@ func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	case told || !now.Low():
 		return nil
 	}
-	r.log.Warn("disk_almost_full", "dir", r.dir, "free_bytes", now.Free, "total_bytes", now.Total)
+	r.log.Warn("disk_almost_full", logkey.Dir, r.dir, logkey.FreeBytes, now.Free, logkey.TotalBytes, now.Total)
 	if err := touch(path, time.Now()); err != nil {
 		return err // else the chat would be told each minute
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
@@ -69,7 +70,7 @@ const callTimeout = 60 * time.Second
 func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error) {
 	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
 		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server)}),
-		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", "error", err.Error()) }))
+		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", logkey.Error, err.Error()) }))
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
@@ -96,7 +97,7 @@ func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration)
 		}
 		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
-		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
+		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err.Error())
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}
@@ -131,6 +132,6 @@ func Publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *s
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if _, err := api.SetMyCommands(ctx, &tgbot.SetMyCommandsParams{Commands: list}); err != nil {
-		log.Warn("commands_not_published", "error", err.Error())
+		log.Warn("commands_not_published", logkey.Error, err.Error())
 	}
 }
