@@ -242,8 +242,9 @@ func (w *world) close() {
 	defer cancel()
 	for _, id := range agents {
 		if err := w.table.Wait(ctx, id); err != nil {
+			p, _ := w.table.Inspect(id.PID)
 			_ = syscall.Kill(id.PID, syscall.SIGKILL)
-			w.t.Errorf("process %d outlived its tmux server: %v", id.PID, err)
+			w.t.Errorf("process %d outlived its tmux server: %v: %c %q of %d", id.PID, err, p.State, p.Args, p.PPID)
 		}
 	}
 	_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), w.socket))

@@ -12,7 +12,8 @@
 //     waiter of the room looks again at once.
 //   - Where the kernel gives no watch (too many instances, watches or open files; a folder that may
 //     not be read), all that it concerns look every 30 seconds until it does. That is logged once.
+//   - A folder that hangs when it is looked up holds up nobody but its own watch.
 //
-// It reads no file, and does not notice when a folder above the watched one gets another name, or
-// when a link on the way leads elsewhere.
+// It reads no file, and does not notice when a folder above the watched one gets another name, when
+// a link on the way leads elsewhere, or when the file system of a watched folder is unmounted.
 package watch

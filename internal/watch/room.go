@@ -22,20 +22,26 @@ import (
 const slowLook = 30 * time.Second
 
 // Room is all watches over one instance. Until Run runs each watch has its first look only.
+//
+// A folder is looked up without the lock, because the look may hang (a network file system that is gone): then
+// only the watch of that folder waits for the kernel.
 type Room struct {
-	log   *slog.Logger
-	again *time.Timer // runs while some watch stands nowhere
-	lost  chan error  // what the instance reports, of capacity 1
+	log    *slog.Logger
+	again  *time.Timer    // runs while some watch stands nowhere
+	lost   chan error     // what the instance reports, of capacity 1
+	placed sync.WaitGroup // folders that are looked up for Run
+	lookUp func(dir string) (at, next string, err error)
 
 	mu      sync.Mutex
 	notify  *fsnotify.Watcher // nil: there is none
 	watches map[*Watch]bool
+	timed   bool // again runs
 	failing bool // it was logged that some watch stands nowhere
 }
 
 // New makes a room without watches.
 func New(log *slog.Logger) *Room {
-	r := &Room{log: log, again: time.NewTimer(slowLook), lost: make(chan error, 1),
+	r := &Room{log: log, again: time.NewTimer(slowLook), lost: make(chan error, 1), lookUp: nearest,
 		watches: make(map[*Watch]bool)}
 	r.again.Stop()
 	return r
@@ -45,10 +51,8 @@ func New(log *slog.Logger) *Room {
 func (r *Room) Run(ctx context.Context) error {
 	notify, err := fsnotify.NewWatcher()
 	for err != nil {
-		r.mu.Lock()
 		r.fail("", err)
-		r.renew()
-		r.mu.Unlock()
+		r.begin(nil)
 		if ended := pause.For(ctx, slowLook); ended != nil {
 			return ended
 		}
@@ -65,7 +69,9 @@ func (r *Room) Run(ctx context.Context) error {
 		defer notify.Close()
 		return r.serve(ctx, notify)
 	})
-	return g.Wait()
+	err = g.Wait()
+	r.placed.Wait()
+	return err
 }
 
 // lose has all watches placed anew at once.
@@ -88,12 +94,12 @@ func (r *Room) serve(ctx context.Context, notify *fsnotify.Watcher) error {
 			r.log.Warn("watch_events_lost", logkey.Error, err.Error())
 			r.begin(notify)
 		case <-r.again.C:
-			r.begin(notify)
+			r.retry()
 		}
 	}
 }
 
-// begin places every watch anew on an instance.
+// begin places every watch anew on an instance; nil: on none.
 func (r *Room) begin(notify *fsnotify.Watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,16 +107,31 @@ func (r *Room) begin(notify *fsnotify.Watcher) {
 	r.renew()
 }
 
-// renew places every watch anew, and has everybody look.
+// renew places every watch anew, and has everybody look. The lock is held.
 func (r *Room) renew() {
 	for w := range r.watches {
 		r.release(w)
 	}
-	failing := false
 	for w := range r.watches {
-		failing = !r.place(w) || failing
+		r.placed.Go(func() { r.place(w) })
 	}
-	r.failing = r.failing && (failing || r.notify == nil)
+}
+
+// retry places the watches that stand nowhere. One whose folder is still being looked up is only told to look.
+func (r *Room) retry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timed = false
+	for w := range r.watches {
+		switch {
+		case w.at != "":
+		case w.looking > 0:
+			w.tell(nil)
+			r.tryLater()
+		default:
+			r.placed.Go(func() { r.place(w) })
+		}
+	}
 }
 
 // take passes on what the kernel says.
@@ -126,7 +147,7 @@ func (r *Room) take(event fsnotify.Event) {
 			return
 		case w.at != folder:
 		case w.next == name: // on the way to the folder
-			r.place(w)
+			r.placed.Go(func() { r.place(w) })
 		case w.next == "" && w.concerns(name, event.Has(fsnotify.Create)):
 			w.tell(map[string]bool{name: true})
 		}
@@ -134,30 +155,69 @@ func (r *Room) take(event fsnotify.Event) {
 }
 
 // place has the kernel tell of the folder of a watch, or of the nearest one above it that is there,
-// and has its user look. False: it stands nowhere.
-func (r *Room) place(w *Watch) bool {
-	defer w.tell(nil)
-	if r.notify == nil {
-		return false
-	}
+// and has its user look.
+func (r *Room) place(w *Watch) {
 	for {
-		at, next, err := nearest(w.dir)
-		if err == nil && at == w.at {
-			return true // there is nothing nearer since the kernel was asked
+		mine, ok := r.beginLook(w)
+		if !ok {
+			return
 		}
-		r.release(w)
-		if err == nil {
-			err = r.add(at)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // gone between the look and the watch
-		case err != nil:
-			r.fail(w.dir, err)
-			return false
-		default:
-			w.at, w.next = at, next
+		at, next, err := r.lookUp(w.dir)
+		if r.stand(w, mine, at, next, err) {
+			return
 		}
 	}
+}
+
+// beginLook counts a look for the folder of a watch: the last one that began decides. Without an instance there is
+// nothing to place, and the user is told to look.
+func (r *Room) beginLook(w *Watch) (turn int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.notify == nil {
+		w.tell(nil)
+		return 0, false
+	}
+	if w.at == "" {
+		r.tryLater()
+	}
+	w.turn++
+	w.looking++
+	return w.turn, true
+}
+
+// stand puts a watch at the folder that a look has found, and says whether that is the end of it: the next look
+// has to find the same folder, which the kernel then tells of already.
+func (r *Room) stand(w *Watch, turn int, at, next string, err error) (done bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.looking--
+	if turn != w.turn || !r.watches[w] {
+		return true // a later look decides, or the watch is closed
+	}
+	switch {
+	case r.notify == nil:
+		w.tell(nil)
+		return true
+	case err == nil && at == w.at:
+		w.tell(nil)
+		r.failing = r.failing && r.standsAt("")
+		return true
+	}
+	r.release(w)
+	if err == nil {
+		err = r.add(at)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // gone between the look and the watch
+	case err != nil:
+		r.failed(w.dir, err)
+		w.tell(nil)
+		return true
+	default:
+		w.at, w.next = at, next
+	}
+	return false
 }
 
 // nearest is the folder without links in its path, or the nearest one above it that is there and
@@ -219,11 +279,26 @@ func (r *Room) release(w *Watch) {
 	}
 }
 
-// fail has all watches placed anew in a while.
+// fail is failed without the lock.
 func (r *Room) fail(dir string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed(dir, err)
+}
+
+// failed logs, once, that a watch stands nowhere, and has it placed in a while.
+func (r *Room) failed(dir string, err error) {
 	if !r.failing {
 		r.log.Warn("watch_failed", logkey.Path, dir, logkey.Error, err.Error(), logkey.AgainIn, slowLook)
 	}
 	r.failing = true
-	r.again.Reset(slowLook)
+	r.tryLater()
+}
+
+// tryLater has the watches that stand nowhere placed in a while.
+func (r *Room) tryLater() {
+	if !r.timed {
+		r.timed = true
+		r.again.Reset(slowLook)
+	}
 }

@@ -76,17 +76,18 @@ func TestAFolderThatCannotBeWatched(t *testing.T) {
 	for range 3 {
 		assert.Nil(t, told(t, w))
 		assert.Nil(t, told(t, other))
-		room.begin(notify)
+		begin(room, notify)
 	}
 	assert.True(t, room.again.Stop(), "and so on")
 	assert.EqualValues(t, 1, *logged)
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	room.begin(notify)
-	assert.False(t, room.again.Stop())
+	begin(room, notify)
+	assert.False(t, room.failing)
 	assert.Nil(t, told(t, w))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
 	room.take(<-notify.Events)
+	room.placed.Wait()
 	assert.Contains(t, told(t, w), "x")
 }
 
@@ -96,8 +97,14 @@ func unread(t *testing.T) (*Room, *fsnotify.Watcher) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, notify.Close()) })
 	room := New(slog.New(slog.DiscardHandler))
-	room.begin(notify)
+	begin(room, notify)
 	return room, notify
+}
+
+// begin places all watches anew, and returns when they stand.
+func begin(room *Room, notify *fsnotify.Watcher) {
+	room.begin(notify)
+	room.placed.Wait()
 }
 
 // told is what a watch has to tell now.
@@ -142,4 +149,41 @@ func TestAFolderWithTwoNames(t *testing.T) {
 	assert.Equal(t, dir, first.at)
 	assert.Empty(t, second.at)
 	assert.Nil(t, told(t, second))
+}
+
+// A network file system that is gone hangs whoever looks at it.
+func TestAFolderThatHangsHoldsUpNobodyElse(t *testing.T) {
+	gone, dir := t.TempDir(), t.TempDir()
+	hangs, comesBack := make(chan struct{}, 1), make(chan struct{})
+	room := New(slog.New(slog.DiscardHandler))
+	room.lookUp = func(path string) (at, next string, err error) {
+		if path == gone {
+			select {
+			case hangs <- struct{}{}:
+			default:
+			}
+			<-comesBack
+		}
+		return nearest(path)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	w, lame := room.Watch(dir, anything), room.Watch(gone, anything)
+	go func() { done <- room.Run(ctx) }()
+	<-hangs
+	for n := 0; ; n++ { // the first looks are at the whole folder
+		require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600))
+		if names, err := w.Wait(ctx); names != nil || err != nil {
+			require.NoError(t, err)
+			break
+		}
+	}
+	assert.Nil(t, told(t, lame))
+	room.retry()
+	assert.Nil(t, told(t, lame), "it has its slow look")
+	assert.Empty(t, hangs, "and is not looked up once more")
+	room.Watch(t.TempDir(), anything).Close()
+	close(comesBack)
+	cancel()
+	assert.ErrorIs(t, <-done, context.Canceled)
 }

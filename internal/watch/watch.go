@@ -14,8 +14,10 @@ type Watch struct {
 	news     chan map[string]bool // names in the folder; nil: whatever it holds
 
 	// Of the room:
-	at   string // the folder that the kernel tells of; empty: none
-	next string // what comes after it on the way to dir; empty: it is dir
+	at      string // the folder that the kernel tells of; empty: none
+	next    string // what comes after it on the way to dir; empty: it is dir
+	turn    int    // the look for the folder that began last
+	looking int    // how many looks have not ended
 }
 
 // Watch watches the folder dir. concerns says which of its entries matter; made: the name is new in
@@ -24,8 +26,8 @@ func (r *Room) Watch(dir string, concerns func(name string, made bool) bool) *Wa
 	w := &Watch{room: r, dir: filepath.Clean(dir), concerns: concerns,
 		news: make(chan map[string]bool, 1)}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.watches[w] = true
+	r.mu.Unlock()
 	r.place(w)
 	return w
 }
