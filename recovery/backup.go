@@ -177,7 +177,9 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 // clean removes what a crash left under way.
 func (b Backups) clean() error {
 	names, err := fs.Glob(os.DirFS(b.Dir), ".*")
-	for _, name := range names {
+	left, also := fs.Glob(os.DirFS(b.Dir), "purged/.*")
+	err = errors.Join(err, also)
+	for _, name := range append(names, left...) {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(b.Dir, name)))
 	}
 	return err
@@ -255,6 +257,11 @@ func (b Backups) remove(old Backup) error {
 	}
 	if err := os.Rename(filepath.Join(b.Dir, name), gone); err != nil {
 		return err
+	}
+	if old.folder {
+		if err := spool.SyncFolder(os.Open(b.Dir)); err != nil {
+			return err
+		}
 	}
 	b.at("backup-removing")
 	return os.RemoveAll(gone)

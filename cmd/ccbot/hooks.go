@@ -37,13 +37,15 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return root
 }
 
-// hookFolders are the two folders that the hooks' verbs need; nothing need be set for them.
+// hookFolders are the two folders that the hooks' verbs need; nothing need be set for them, but what is set
+// must be right, as with every verb.
 func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	c, file, err := parseConfig(environ)
 	if err != nil {
 		return "", "", err
 	}
-	return c.Dir, c.ClaudeDir, c.check(file, c.checkPaths)
+	err = c.check(file, c.checkPaths) // writes the paths out
+	return c.Dir, c.ClaudeDir, err
 }
 
 func hooksInstall(environ []string, stdout, stderr io.Writer) error {

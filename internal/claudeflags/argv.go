@@ -43,26 +43,35 @@ func Sessions(argv []string) []uuid.UUID {
 	return append(resumed, created...)
 }
 
-// Forbidden is the first word that may not be configured: which conversation an agent has, and how
-// ccbot takes part in it, is ccbot's own business. Each word is read for itself: it may not even be
-// the value of another option.
+// own are the options that are ccbot's own business: which conversation an agent has, and how ccbot
+// takes part in it.
+var own = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "--print", "-p"}
+
+// Forbidden is the first option that may not be configured: never more of a word than the name of
+// the option, for the rest may be private. Such a name alone may not even be the value of another
+// option; a longer value may begin with one.
 func Forbidden(words []string) (name string, found bool) {
-	for _, word := range words {
-		if name, _, _ := read([]string{word}); isOwn(name, word) {
-			name, _, _ = strings.Cut(word, "=")
+	for i := 0; i < len(words); {
+		option, _, n := read(words[i:])
+		if name, isOwn := ownName(option, words[i]); isOwn {
 			return name, true
 		}
+		end := min(i+n, len(words))
+		if at := slices.IndexFunc(words[i+1:end], func(value string) bool { return slices.Contains(own, value) }); at >= 0 {
+			return words[i+1+at], true
+		}
+		i = end
 	}
 	return "", false
 }
 
-// isOwn says whether an option is ccbot's own business. Behind -p and -c more letters may stand.
-func isOwn(name, word string) bool {
-	switch name {
-	case "--resume", "--continue", "--session-id", "--fork-session", "--settings", "--print":
-		return true
+// ownName is the name of an option that is ccbot's own business. option is what was read of word: "" is
+// none. Behind a short name more letters may stand.
+func ownName(option, word string) (name string, isOwn bool) {
+	if option != "" && !strings.HasPrefix(word, "--") {
+		option = word[:2]
 	}
-	return name != "" && (strings.HasPrefix(word, "-p") || strings.HasPrefix(word, "-c"))
+	return option, slices.Contains(own, option)
 }
 
 // read reads the option that words begin with: its name, the long one of -r and -n, its value, and

@@ -1,6 +1,7 @@
 package claudeflags
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -69,9 +70,19 @@ func TestForbidden(t *testing.T) {
 		"-pc", "-rx", "-pr"} {
 		name, found := Forbidden([]string{"--model", "x", word, "y"})
 		assert.True(t, found)
+		if !strings.HasPrefix(word, "--") {
+			word = word[:2]
+		}
 		assert.Equal(t, word, name)
 	}
-	name, found := Forbidden([]string{"--session-id=x"})
+	name, found := Forbidden([]string{"-p123456789:AAprivate"})
+	assert.True(t, found)
+	assert.Equal(t, "-p", name, "and no more of the word")
+	for _, value := range []string{"-please answer briefly", "-c means compile", "-respond in German", "--resume what you did"} {
+		_, found = Forbidden([]string{"--append-system-prompt", value})
+		assert.False(t, found, "it is a value that only begins like an option")
+	}
+	name, found = Forbidden([]string{"--session-id=x"})
 	assert.True(t, found)
 	assert.Equal(t, "--session-id", name, "without its value")
 	_, found = Forbidden([]string{"--append-system-prompt", "--resume"})

@@ -59,7 +59,7 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 	if recorded != nil {
 		l = takeApart(*recorded)
 		l.Command = configured.Command
-		l.flags = l.flags.drop(func(o option) bool { return isOwn(o.name, o.words[0]) })
+		l.flags = l.flags.drop(func(o option) bool { _, isOwn := ownName(o.name, o.words[0]); return isOwn })
 		// What is granted takes all texts that follow, so it stands behind the texts in front.
 		if now := present.flags.only(granted...); !slices.Equal(l.flags.only(granted...).words(), now.words()) {
 			l.flags = l.flags.without(granted...)
