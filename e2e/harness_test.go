@@ -236,8 +236,7 @@ func (w *world) close() {
 		_ = w.bot.cmd.Process.Kill()
 		<-w.bot.done
 	}
-	agents := w.panes()
-	_ = exec.Command("tmux", "-L", w.socket, "kill-server").Run()
+	agents := w.powerOff()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, id := range agents {
@@ -272,7 +271,7 @@ func clipped(s string) string {
 
 func lastKB(s string, kb int) string { return s[max(0, len(s)-kb<<10):] }
 
-// panes are the processes in the world's windows and their tmux server.
+// panes are the tmux server, which comes first, and the processes in the world's windows.
 func (w *world) panes() []process.Identity {
 	out, err := exec.Command("tmux", "-L", w.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}").Output()
 	if err != nil {
@@ -289,6 +288,16 @@ func (w *world) panes() []process.Identity {
 		}
 	}
 	return all
+}
+
+// powerOff ends the tmux server, and all that runs in it loses its terminal, as in a power cut. It does not use
+// kill-server: with that tmux 3.3a waits for ever for the control client of a bot that was killed before it had read all.
+func (w *world) powerOff() (gone []process.Identity) {
+	gone = w.panes()
+	if len(gone) > 0 {
+		_ = syscall.Kill(gone[0].PID, syscall.SIGKILL)
+	}
+	return gone
 }
 
 // tmux runs a command on the world's server and returns what it prints.

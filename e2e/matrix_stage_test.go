@@ -89,8 +89,7 @@ func (s *stage) strangersWindows() {
 // endTmux ends the tmux server with all that runs in it, as a power cut would.
 func (s *stage) endTmux() {
 	s.t.Helper()
-	gone := s.panes()
-	s.tmux("kill-server")
+	gone := s.powerOff()
 	s.until("all of it is gone", func() bool { return !slices.ContainsFunc(gone, s.alive) })
 	maps.DeleteFunc(s.foreign, func(what string, _ process.Identity) bool { return strings.HasPrefix(what, "window ") })
 }

@@ -18,8 +18,7 @@ import (
 // this was before the machine was started. No bot may run.
 func (w *world) reboot() {
 	w.t.Helper()
-	gone := w.panes()
-	w.tmux("kill-server")
+	gone := w.powerOff()
 	for _, id := range gone {
 		w.until(fmt.Sprintf("process %d is gone", id.PID), func() bool { return !w.alive(id) })
 	}
