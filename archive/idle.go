@@ -9,29 +9,28 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Idle is the memory of the sweeps: since when each session has been seen
-// quiet. Its zero value remembers nothing, which is how every start of ccbot
-// begins: all sessions get the whole time again.
+// Idle remembers between sweeps since when each session has been seen quiet. Its zero value
+// remembers nothing. Every start of ccbot begins with it, so all sessions get the whole time again.
 type Idle struct {
 	silences map[uuid.UUID]silence
 }
 
-// silence is what is known of one quiet session.
+// silence is how long one session has been seen quiet.
 type silence struct {
-	active time.Time     // the last sign of life, the same at all looks
+	active time.Time     // the last sign of life, which was the same at all looks
 	at     time.Duration // the last look
-	length time.Duration // what all looks together vouch for
+	length time.Duration // the time that all looks together prove quiet
 }
 
-// Seen is one look at a session. At is when, on a clock that starts with ccbot
-// and only goes forward (time.Since): a jump of the wall clock is no silence.
+// Seen is one look at a session. At is the time of the look, on a clock that starts with ccbot and
+// only goes forward (time.Since): a jump of the wall clock must not count as silence.
 type Seen struct {
 	Record session.Record
 	Look   lifecycle.Look
 	At     time.Duration
 }
 
-// quiet says whether nobody would miss the session's agent now.
+// quiet says whether no person would miss the session's agent now.
 func (s Seen) quiet() bool {
 	return s.Record.State == session.Running && len(s.Record.Prompts) == 0 && s.Look.Quiet()
 }
@@ -39,18 +38,17 @@ func (s Seen) quiet() bool {
 // Due is a session that has been quiet for long enough.
 type Due struct {
 	Session uuid.UUID
-	Since   time.Time     // the last sign of life; a later one makes the decision void
+	Since   time.Time     // the last sign of life; a later sign of life makes the decision void
 	Quiet   time.Duration // how long it has been seen quiet
 }
 
-// Sweep notes one look at every session and gives those that have been quiet
-// for at least after; with 0 there are none. The clock of a session starts at
-// its first quiet look, and begins again when it is not quiet, not seen, or has
-// shown a sign of life.
+// Sweep adds one look at every session, and returns the sessions that have been quiet for at least
+// after; with 0 there are none. The time of a session starts at its first quiet look. It starts
+// again when the session is not quiet, is not seen, or has shown a sign of life.
 //
-// A look vouches for the time since the one before, but for two intervals at
-// most: longer means that ccbot stood still, or the machine slept on a system
-// whose clock goes on meanwhile.
+// A look proves the time since the previous look, but at most two intervals: a longer gap means
+// that ccbot stood still, or that the machine slept on a system where the clock continues during
+// sleep.
 func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
 	next := Idle{silences: make(map[uuid.UUID]silence)}
 	var due []Due
@@ -70,8 +68,8 @@ func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
 	return next, due
 }
 
-// interval is the time between two sweeps: short enough for a session to go
-// about when its time is over, and no more often.
+// interval is the time between two sweeps: short enough that a session is archived about when its
+// time is over, and no shorter.
 func interval(after time.Duration) time.Duration {
 	return min(max(after/12, time.Second), 10*time.Minute)
 }

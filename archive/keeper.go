@@ -16,10 +16,10 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Sessions is lifecycle as a Keeper uses it.
+// Sessions is the part of package lifecycle that a Keeper uses.
 type Sessions interface {
-	// ArchiveQuiet archives a session unless something has happened after since,
-	// or it is not quiet, or nobody knows; then done is false.
+	// ArchiveQuiet archives a session. done is false if something has happened after since, or the
+	// session is not quiet, or that is unknown.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error)
 }
 
@@ -29,18 +29,19 @@ type Observer interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 }
 
-// Records is the store of sessions as a Keeper uses it.
+// Records is the part of the store of sessions that a Keeper uses.
 type Records interface {
-	// Shared gives all of them, oldest first. They must not be changed.
+	// Shared returns all records, oldest first. They must not be changed.
 	Shared() []session.Record
-	// Purge deletes a record if may says so; nothing happens to the record
-	// between the question and the deletion.
+	// Purge deletes a record if may returns true; nothing happens to the record between that
+	// question and the deletion.
 	Purge(ctx context.Context, id uuid.UUID, may func(session.Record) (bool, error)) (purged bool, err error)
 }
 
 // Copies are the copies of records, as recovery.Backups keeps them.
 type Copies interface {
-	// Keep copies a record that is about to leave by its age. It can be brought back until Expire removes it.
+	// Keep copies a record that is about to be removed because of its age. The record can be
+	// brought back until Expire removes the copy.
 	Keep(id uuid.UUID) error
 	Expire() error
 	// Erase removes all copies of a record.
@@ -56,21 +57,22 @@ type Keeper struct {
 	Observer Observer
 	Records  Records
 	Copies   Copies
-	// Clear tells the person of the prompts that still wait for a record, then
-	// removes what else belongs to it. The record goes after that; a crash in
-	// between calls it again.
+	// Clear reports to the person the prompts that still wait for a session, and then removes
+	// everything else that belongs to it. The record is removed after that; after a crash in
+	// between, Clear is called again.
 	Clear func(ctx context.Context, r session.Record) error
 
-	IdleAfter  time.Duration // of quiet, until a session is archived; 0: never
-	PurgeAfter time.Duration // from a session's end until its record goes; 0: never
-	// Purged hears of each record that has gone, and how long after the session's end. It may be nil.
+	IdleAfter  time.Duration // how long a session is quiet before it is archived; 0: never
+	PurgeAfter time.Duration // the time from a session's end until its record is removed; 0: never
+	// Purged is called for each record that was removed, with its age since the session's end. It
+	// may be nil.
 	Purged func(state session.State, age time.Duration)
 
 	Now func() time.Time // the wall clock, for the age of records
 	Log *slog.Logger
 }
 
-// Run looks, now and at each interval, until ctx ends.
+// Run looks at once and then at each interval, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) } // monotonic
@@ -110,7 +112,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 		if err != nil {
 			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}
-		seen = append(seen, s) // without a look it is not quiet
+		seen = append(seen, s) // without a successful look the session does not count as quiet
 	}
 	idle, due := idle.Sweep(k.IdleAfter, seen)
 	for _, d := range due {
@@ -136,7 +138,8 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 }
 
-// Purge lets go of the records that are due, and of the copies whose time is over. It gives the records that have gone.
+// Purge removes the records that are due, and the copies whose time is over. It returns the records
+// that were removed.
 func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	if err := k.Copies.Expire(); err != nil {
 		k.Log.Warn("purged_records_not_removed", logkey.Error, err.Error())
@@ -151,7 +154,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 			return err
 		})
 		switch {
-		case errors.Is(err, session.ErrNotFound): // another look has just let go of it
+		case errors.Is(err, session.ErrNotFound): // another Purge has just removed it
 		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("purge_failed", logkey.SessionID, old.ID.String(), logkey.Error, err.Error())
 		case purged:
@@ -166,7 +169,8 @@ func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
 	return gone
 }
 
-// letGo decides on the record's worker: it may have come back meanwhile.
+// letGo decides on the record's worker whether the record is removed: the session may have come
+// back since the look.
 func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	if !leaves(k.Now(), k.PurgeAfter, r) {
 		return false, nil
@@ -180,11 +184,13 @@ func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	return true, nil
 }
 
-// ErrNotOver is returned for a session that may still run, or whose clean-up failed: its record is not forgotten.
+// ErrNotOver is returned for a session that may still run, or whose cleanup failed: its record is
+// not forgotten.
 var ErrNotOver = errors.New("the session is not over")
 
-// Forget removes a record because a person says so, with every copy of it: first the copies, so that once more finishes
-// what a crash has cut short. A record that is there no more may still have copies. Nobody may make a backup meanwhile.
+// Forget removes a record and every copy of it, because a person has asked for it. The copies go
+// first, so that calling Forget again finishes what a crash has interrupted. A record that is no
+// longer there may still have copies. No backup may be made at the same time.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
 		if !r.State.Over() {
@@ -205,7 +211,7 @@ func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// contain makes a panic over one session that session's error.
+// contain turns a panic in fn into an error, so that it concerns only one session.
 func contain(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

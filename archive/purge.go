@@ -11,16 +11,16 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Aged is a record whose time is over.
+// Aged is a record that is due to be removed.
 type Aged struct {
 	ID    uuid.UUID
 	State session.State
-	Ended time.Time // as well as its record knows
+	Ended time.Time // as far as its record knows
 }
 
-// Expired gives the records that have been over for at least after; with 0 there
-// are none. One that may still run, or whose clean-up failed, stays however old
-// it is. A clock that stands before a record's end lets nothing expire.
+// Expired returns the records whose sessions have been over for at least after; with 0 there are
+// none. The record of a session that may still run, or whose cleanup failed, stays, however old it
+// is. If the clock stands before a session's end, its record does not expire.
 func Expired(now time.Time, after time.Duration, records []session.Record) []Aged {
 	var aged []Aged
 	for _, r := range records {
@@ -31,9 +31,10 @@ func Expired(now time.Time, after time.Duration, records []session.Record) []Age
 	return aged
 }
 
-// Leaving gives those of the expired records that leave at the next look. While the chat lacks a last answer (Telegram was
-// away, or ccbot was), a record stays for the same time once more; a chat that gets nothing any more must not keep it for
-// ever. One of which the chat was not told that a start closed it stays until then.
+// Leaving returns the expired records that are removed at the next look. If the chat lacks a last
+// answer (Telegram was away, or ccbot was), a record stays for the same time once more, but no
+// longer: a chat that can no longer be reached must not keep the record for ever. A record that
+// recovery closed at start-up stays until the chat was informed of that.
 func Leaving(now time.Time, after time.Duration, records []session.Record) []Aged {
 	return Expired(now, after, slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !leaves(now, after, r) }))
 }
@@ -42,8 +43,8 @@ func leaves(now time.Time, after time.Duration, r session.Record) bool {
 	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !unsaid(r))
 }
 
-// unsaid says whether the chat lacks something that the agent said: behind a record's cursors there is still text. What
-// cannot be read may hold some.
+// unsaid says whether the chat lacks something that the agent said: there is still text after one
+// of the record's cursors. A transcript that cannot be read may contain some.
 func unsaid(r session.Record) bool {
 	return slices.ContainsFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Unsaid(math.MaxInt64) })
 }
@@ -52,7 +53,8 @@ func expired(now time.Time, after time.Duration, r session.Record) bool {
 	return after > 0 && r.State.Over() && now.Sub(ended(r)) >= after
 }
 
-// ended is when a session ended, as well as its record knows, or when it was brought back.
+// ended returns when a session ended, as far as its record knows, or when the session was brought
+// back, if that was later.
 func ended(r session.Record) time.Time {
 	at := r.EndedAt
 	switch {

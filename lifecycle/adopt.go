@@ -19,31 +19,33 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// AdoptRequest is a window in which a person runs Claude Code and that is to
-// become a session's.
+// AdoptRequest asks to make a session of a window in which a person runs Claude Code.
 type AdoptRequest struct {
 	Agent  process.Identity
 	Claude uuid.UUID // the conversation that it must be proven to write
 	From   uuid.UUID // the record that had the conversation; nil: none
-	// Asked says that a person has decided: then the record may also be archived or
-	// completed, and the writer one that was told.
+	// Asked says that a person has decided. Then the record may also be archived or completed, and
+	// the agent may be one that was reported as a second writer.
 	Asked        bool
-	Conversation session.Conversation // where it is shown if there is no From
+	Conversation session.Conversation // where the session is shown if there is no From
 	Owner        int64
 	Rule         session.Rule
 	Why          string
-	Patience     time.Duration // for the worker of From; 0: as long as ctx. Then it is ErrBusy
+	// Patience limits the wait for the worker of From; after it the error is ErrBusy. 0: the wait
+	// lasts as long as ctx.
+	Patience time.Duration
 }
 
-// Adopt makes a session of its own for an agent that a person runs, in the
-// terminal where it runs. If the conversation was a session's that is over, the
-// new one goes on with it: with its name, its place in the chat and the prompts
-// that wait. The pane is the person's and stays theirs. A session that has that
-// agent already is given back as it is. ErrChanged: it is not the proven writer
-// any more; ErrNoTerminal: it runs where ccbot cannot type; ErrBusy: another
-// change of From took too long; a WriterError: somebody else writes the
-// conversation too, or the agent was told as a second writer and nobody asked; a
-// StateError: From is not over; a MovedError: From has a successor.
+// Adopt makes a session of an agent that a person runs, in the terminal where the agent runs. If
+// the conversation belonged to a session that is over, the new session continues it: with the same
+// name, the same place in the chat and the prompts that wait. The pane is the person's and stays
+// theirs. If a session has that agent already, Adopt returns that session unchanged.
+//
+// Errors: ErrChanged means that the agent is no longer the proven writer; ErrNoTerminal that it
+// runs where ccbot cannot type; ErrBusy that another change of From took too long; a WriterError
+// that another process writes the conversation too, or that the agent was reported as a second
+// writer and no person has decided; a StateError that From is not over; a MovedError that From has
+// a successor.
 func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
 	wait, done := patience(ctx, q.Patience)
 	defer done()
@@ -71,7 +73,7 @@ func patience(ctx context.Context, d time.Duration) (context.Context, context.Ca
 	return context.WithTimeout(ctx, d)
 }
 
-// outOfPatience tells a wait that took too long from one that the caller ended.
+// outOfPatience distinguishes a wait that took too long from one that the caller ended.
 func outOfPatience(ctx, wait context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && wait.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
@@ -79,14 +81,15 @@ func outOfPatience(ctx, wait context.Context, err error) error {
 	return err
 }
 
-// adopt runs on the worker of the session that had the conversation, or for none.
+// adopt runs on the worker of the session that had the conversation. Without such a session it runs
+// on no worker.
 func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
 	release, err := w.agenda.holdConversation(wait, q.Claude)
 	if err != nil {
 		return session.Record{}, outOfPatience(ctx, wait, err)
 	}
 	defer release()
-	if r, ok := w.boundTo(q.Agent, q.Claude); ok { // by another call, or by one that was cut short
+	if r, ok := w.boundTo(q.Agent, q.Claude); ok { // bound by another call, or by a call that was cut short
 		return r, w.finishTransfer(ctx, r)
 	}
 	if err := w.adoptable(q); err != nil {
@@ -96,7 +99,7 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 	if err != nil {
 		return session.Record{}, err
 	}
-	if err := w.settlePrompts(ctx); err != nil { // while it is their own agent that they were typed to
+	if err := w.settlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
 		return session.Record{}, err
 	}
 	target, err := w.target(ctx, q, agent)
@@ -106,7 +109,7 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 	return w.create(ctx, target, q.Asked)
 }
 
-// boundTo finds the open session of a conversation whose agent a process is.
+// boundTo finds the open session that has the conversation and whose agent is this process.
 func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
 	for _, r := range k.Store.Shared() {
 		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Agent() == agent && agent.Valid() {
@@ -116,7 +119,7 @@ func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Recor
 	return session.Record{}, false
 }
 
-// adoptable says why another session cannot go on with this one's conversation.
+// adoptable says why no other session may continue the conversation of this session.
 func (w *work) adoptable(q AdoptRequest) error {
 	if q.From == uuid.Nil {
 		return nil
@@ -128,13 +131,13 @@ func (w *work) adoptable(q AdoptRequest) error {
 		return ErrChanged
 	}
 	mayMove := w.r.State.MayMove(w.ownAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
-	if w.r.HandedOver() || !mayMove { // handed over to one that was purged since
+	if w.r.HandedOver() || !mayMove { // it was handed over to a session that was purged since
 		return &StateError{State: w.r.State, Want: "adopted"}
 	}
 	return nil
 }
 
-// chosen is the writer that is to be adopted, if it is the only one.
+// chosen returns the writer that the request names, if it is the only writer.
 func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
 	found, err := w.Evidence.Settled(ctx, q.Claude)
 	if err != nil {
@@ -161,13 +164,13 @@ func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, err
 		return chosen[0], nil
 	case slices.Contains(w.r.Seconds, q.Agent):
 		return evidence.Writer{}, &WriterError{Writers: chosen}
-	case chosen[0].Source == process.SourceArgv: // it may be stale
+	case chosen[0].Source == process.SourceArgv: // a command line may be out of date
 		return evidence.Writer{}, ErrChanged
 	}
 	return chosen[0], nil
 }
 
-// target is the record of the session that an agent becomes.
+// target builds the record of the session that an agent becomes.
 func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer) (*session.Record, error) {
 	server, err := w.Tmux.Server(ctx)
 	if err != nil {
@@ -178,7 +181,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 		return nil, err
 	}
 	now := w.Now().UTC()
-	// No launch settings of ours: what is typed is proven by the transcript alone.
+	// The agent has no launch settings of ccbot: only the transcript proves that a prompt arrived.
 	t := &session.Record{ID: id, Host: w.Host, ClaudeSessionID: q.Claude, CreatedAt: now, StartedAt: now, ReadyAt: now, Since: w.moment()}
 	if q.From != uuid.Nil {
 		w.bequeath(t, q.Agent)
@@ -199,10 +202,10 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 	return t, t.Become(session.Running, now, cmp.Or(q.Rule, ruleAdopt), why)
 }
 
-// cursorsFromHere show the conversation from its present end on: what was said at
-// the desk before is history. While the chat has not shown everything from before
-// the session's end it goes on there (P5); a second cursor of the same file would
-// never be passed. Of a session that nobody knew to be over all of it is shown.
+// cursorsFromHere returns cursors that show the conversation from its present end on: what was said
+// in the terminal before is history. If the chat has not yet shown everything from before the
+// session's end, it continues there (P5), because a second cursor of the same file would never be
+// passed. If the session was not known to be over, all of the conversation is shown.
 func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
 	if w.r.State.Live() {
@@ -228,8 +231,8 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 	return append(cursors, end), nil
 }
 
-// keepUp follows an adopted agent into another conversation, through /clear or
-// an in-TUI /resume. It has no launch settings of ours, so no hook tells.
+// keepUp follows an adopted agent into another conversation, after /clear or an in-TUI /resume. An
+// adopted agent has no launch settings of ccbot, so no hook reports the change.
 func (w *work) keepUp(ctx context.Context) error {
 	id := w.view.Presence.SessionID
 	here := w.r.State == session.Running && w.view.Adopted && w.view.Present
@@ -240,7 +243,7 @@ func (w *work) keepUp(ctx context.Context) error {
 	w.changeID(id)
 	path, err := transcript.Find(w.Observer.ProjectsDir, id)
 	switch {
-	case err == nil: // an earlier conversation: what was said there is history
+	case err == nil: // a conversation that existed before: what was said there is history
 		end, err := transcript.End(path)
 		if err != nil {
 			return fmt.Errorf("keep up: %w", err)
@@ -248,7 +251,7 @@ func (w *work) keepUp(ctx context.Context) error {
 		w.r.Cursors = append(w.r.Cursors, end)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("keep up: %w", err)
-	case followed: // it is made at the first prompt, beside the one before
+	case followed: // Claude Code makes the file at the first prompt, beside the previous file
 		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
 	}
 	return w.saveAndFollow(ctx)

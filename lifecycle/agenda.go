@@ -14,30 +14,30 @@ import (
 	"ccbot/internal/process"
 )
 
-// agenda is what a Service has to do next. Run does it.
+// agenda holds what a Service has to do next. Run does it.
 type agenda struct {
-	wakes chan struct{} // one slot: something is pending
+	wakes chan struct{} // one slot: a value says that something is pending
 
 	mu      sync.Mutex
 	pending map[uuid.UUID]bool // sessions to step
-	busy    map[uuid.UUID]bool // sessions that are stepped, or must not be
+	busy    map[uuid.UUID]bool // sessions in a step, or held by holdSteps
 	timers  map[uuid.UUID]*time.Timer
 	watched map[process.Identity]bool
-	waits   []watch                     // agents to watch once Run runs
-	held    map[uuid.UUID]chan struct{} // one slot for each conversation that was resumed or adopted
+	waits   []watch                     // agents that Run has to start watching
+	held    map[uuid.UUID]chan struct{} // one slot for each conversation, see holdConversation
 
-	strangers errand[int]       // pids whose presence file changed and that are no agent of ours
-	gits      errand[uuid.UUID] // sessions whose repository is to be looked at
+	strangers errand[int]       // pids of foreign processes whose presence file changed
+	gits      errand[uuid.UUID] // sessions whose repository has to be read
 }
 
-// watch is an agent whose end wakes its session.
+// watch says which session to wake when an agent ends.
 type watch struct {
 	session uuid.UUID
 	agent   process.Identity
 }
 
-// errand is a look at several things. What is wanted during one look waits for the
-// next.
+// errand is a set of things to look at in one go. What is wanted while a look is under way waits
+// for the next look.
 type errand[K comparable] struct {
 	wanted  map[K]bool
 	looking bool
@@ -49,7 +49,7 @@ func newAgenda() *agenda {
 		strangers: errand[int]{wanted: make(map[int]bool)}, gits: errand[uuid.UUID]{wanted: make(map[uuid.UUID]bool)}}
 }
 
-// note changes the agenda, and has Run look at it.
+// note changes the agenda under its lock, and wakes Run.
 func (a *agenda) note(change func()) {
 	a.mu.Lock()
 	change()
@@ -60,14 +60,14 @@ func (a *agenda) note(change func()) {
 // wake asks for a step of a session: something about it may have changed.
 func (a *agenda) wake(id uuid.UUID) { a.note(func() { a.pending[id] = true }) }
 
-// lookAt asks whether a process has come to a conversation that is not its own.
+// lookAt asks to check whether a process has entered a conversation that belongs to a session.
 func (a *agenda) lookAt(pid int) { a.note(func() { a.strangers.wanted[pid] = true }) }
 
-// wantGit asks for a look at a session's repository. It is not made on the
-// session's worker: in a large tree it takes seconds, and prompts would wait.
+// wantGit asks for a look at a session's repository. The look is not made on the session's worker:
+// in a large tree it takes seconds, and prompts would wait.
 func (a *agenda) wantGit(id uuid.UUID) { a.note(func() { a.gits.wanted[id] = true }) }
 
-// watch has an agent watched. Once more is nothing.
+// watch asks to watch an agent. If the agent is watched already, it does nothing.
 func (a *agenda) watch(w watch) {
 	a.note(func() {
 		if !a.watched[w.agent] {
@@ -77,14 +77,14 @@ func (a *agenda) watch(w watch) {
 	})
 }
 
-// holdSteps keeps a session from being stepped until it is called back.
+// holdSteps prevents steps of a session until release is called.
 func (a *agenda) holdSteps(id uuid.UUID) (release func()) {
 	a.note(func() { a.busy[id] = true })
 	return func() { a.note(func() { delete(a.busy, id) }) }
 }
 
-// take gives what is due: sessions to step that no step is running for, agents to
-// watch, and what is to be looked at unless such a look is under way.
+// take removes and returns what is due: sessions to step for which no step is running, agents to
+// watch, and the things to look at, unless a look of the same kind is under way.
 func (a *agenda) take() (steps []uuid.UUID, watches []watch, strangers []int, gits []uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,7 +108,7 @@ func (e *errand[K]) take() []K {
 	return slices.Collect(maps.Keys(e.wanted))
 }
 
-// stepped notes that a step was taken. The next comes after again; 0: when
+// stepped notes that a step has ended. The next step comes after again; with 0 it comes when
 // something asks for it.
 func (a *agenda) stepped(id uuid.UUID, again time.Duration) {
 	a.note(func() {
@@ -131,9 +131,8 @@ func (a *agenda) stopTimers() {
 	})
 }
 
-// holdConversation keeps a conversation to one turn at a time, from the look at
-// who writes it until a new agent of it is bound: two records may have the same
-// one.
+// holdConversation lets only one caller at a time work on a conversation, from the search for its
+// writers until its new agent is bound: two records may have the same conversation.
 func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (release func(), err error) {
 	a.mu.Lock()
 	slot, ok := a.held[claudeID]

@@ -11,12 +11,12 @@ import (
 	"ccbot/internal/session"
 )
 
-// relayGrace is how long a dialog is not told that a hook of ours asks the chat
-// about: the hook has to start, and after a restart of ccbot to dial again.
+// relayGrace is how long a dialog is not reported while a hook of ccbot may still bring the same
+// question to the chat: the hook has to start, and after a restart of ccbot it has to dial again.
 const relayGrace = 5 * time.Second
 
-// relayWait is how long a permission request for the open dialog may still take
-// to come; 0: none is expected. It is pure.
+// relayWait is how long the permission request for the open dialog may still take to arrive; 0
+// means that none is expected. It is pure.
 func relayWait(r session.Record, v View) time.Duration {
 	hooked := !r.ReportsAt.IsZero() && !v.Adopted
 	asks := v.Present && v.Presence.Status == presence.Waiting &&
@@ -24,19 +24,19 @@ func relayWait(r session.Record, v View) time.Duration {
 	if !hooked || !asks || v.Since.IsZero() {
 		return 0
 	}
-	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // or the clock was set back
+	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // the upper bound: the clock may have been set back
 }
 
-// lookAtRequests notes which permission requests of the session's agent wait for
-// the chat. A subagent's stands apart: its dialog is not drawn before its hook has
-// ended, so it says nothing of the terminal.
+// lookAtRequests notes which permission requests of the session's agent wait for the chat. A
+// request of a subagent is noted separately: its dialog is drawn only after its hook has ended, so
+// the request says nothing about the terminal.
 func (o *Observer) lookAtRequests(r session.Record, v *View) {
 	if o.Relays == nil {
 		return
 	}
 	for _, q := range o.Relays.Waiting(r.ID) {
 		switch {
-		case q.Agent != r.Binding.Agent.Text(): // of an earlier launch, whose hook outlived it
+		case q.Agent != r.Binding.Agent.Text(): // a request of an earlier launch: its hook outlived that agent
 		case q.SubagentID != "":
 			v.Below = cmp.Or(v.Below, q.Tool)
 		default:
@@ -47,36 +47,36 @@ func (o *Observer) lookAtRequests(r session.Record, v *View) {
 	}
 }
 
-// Ages at which an agent that says that it does not wait has really moved on:
-// presence is written about when the hook starts, a little before or after it.
+// Once these times have passed, an agent that says that it does not wait has really moved on. They
+// are needed because the presence file is written a little before or after the hook starts.
 const (
-	goneAfter = time.Second     // of the presence file, counted from the newest request
-	goneBy    = 3 * time.Second // of the newest request itself
+	goneAfter = time.Second     // by which the presence file is newer than the newest request
+	goneBy    = 3 * time.Second // the age of the newest request
 )
 
-// dialogGone says whether the dialogs of all requests that wait are proven gone:
-// a Yes or an answer at the desk ends no hook, while Esc and No do (2.1.328). It
-// is pure.
+// dialogGone says whether the dialogs of all waiting requests are proven gone. It is needed because
+// a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328). It is
+// pure.
 func dialogGone(v View) bool {
 	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.After(v.Asked.Add(goneBy)))
 }
 
-// mayBeGone says whether the agent waits for nobody, by its own word and on the
-// screen, while a request waits.
+// mayBeGone says whether a request waits although the agent, by its presence file and on its
+// screen, waits for nobody.
 func mayBeGone(v View) bool {
 	moved := v.Present && (v.Presence.Status == presence.Idle || v.Presence.Status == presence.Busy)
 	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
 }
 
-// dialogClosed says whether no dialog is open for certain. It is pure.
+// dialogClosed says whether it is certain that no dialog is open. It is pure.
 func dialogClosed(v View) bool {
 	over := v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
 	known := v.Captured && v.Phase() != PhaseUnknown
 	return over || known && !v.DialogOpen()
 }
 
-// noteOpen dates the dialog that is open from when this process first saw it. The
-// end of a request dates it anew: its dialog closes a little later.
+// noteOpen notes since when this process has seen the open dialog. The end of a request restarts
+// that time, because the dialog closes a little after its request.
 func (w *work) noteOpen() {
 	name := ""
 	if w.view.DialogOpen() {
@@ -93,14 +93,15 @@ func (w *work) noteOpen() {
 	})
 }
 
-// noteGone tells once that what the terminal asked is not open any more: what
-// was told, or what a request waits for. again is when that may be known, 0 when
+// noteGone reports once that the question in the terminal is no longer open: the dialog that was
+// reported, or the dialog of a waiting request. again is when that may be known; 0 means that
 // nothing is awaited.
 func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
 	proven := dialogGone(w.view)
 	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
-	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven // the news would be taken to be of the request too
+	// The chat would take the news for the end of the request as well.
+	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
 	closed := m.dialog.told != "" && dialogClosed(w.view) && !waits
 	if !closed && !gone {
 		if mayBeGone(w.view) && !proven {
@@ -122,7 +123,7 @@ func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 	return 0, nil
 }
 
-// sooner is the earlier of two looks, where 0 is none.
+// sooner returns the shorter of two waits; 0 is no wait.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -7,12 +7,12 @@ import (
 	"ccbot/internal/pause"
 )
 
-// lookPace is how often something is looked at that changes in a moment and
-// tells nobody.
+// lookPace is how often ccbot looks at something that changes within a moment and sends no
+// notification.
 const lookPace = 25 * time.Millisecond
 
-// await looks until done says so, at most for patience. It looks at once, so
-// done is called at least once; false says that patience or ctx ended first.
+// await calls done until it returns true, at most for patience. done is called at least once; false
+// means that patience or ctx ended first.
 func await(ctx context.Context, pace, patience time.Duration, done func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -10,14 +10,14 @@ import (
 	"ccbot/internal/session"
 )
 
-// Output is what the terminal shows of a command of bash mode. Claude Code draws
-// it about once a second and writes nothing into the transcript before the command
-// has ended, and nothing at all of one that was interrupted.
+// Output is what the terminal shows of a command of bash mode. Claude Code redraws it about once a
+// second. It writes nothing into the transcript before the command has ended, and nothing at all if
+// the command was interrupted.
 type Output = desk.Output
 
-// Output looks at the terminal of a session for a command of bash mode, with or
-// without its sign. The zero value says that nobody knows, or that the agent works
-// on something else.
+// Output looks in the terminal of a session for a command of bash mode; command may be given with
+// or without its "!". The zero value means that this is unknown, or that the agent works on
+// something else.
 func (o *Observer) Output(ctx context.Context, r session.Record, command string) Output {
 	if !r.State.Live() || r.Binding == nil {
 		return Output{}
@@ -30,8 +30,8 @@ func (o *Observer) Output(ctx context.Context, r session.Record, command string)
 	return Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
 }
 
-// shell is the command of bash mode that the bound agent runs; seen says whether
-// the screen tells at all.
+// shell returns the command of bash mode that the bound agent runs. seen says whether the screen
+// allows an answer.
 func (v View) shell() (sh *claudeui.Shell, seen bool) {
 	seen = v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present
 	if !seen || v.Phase() != PhaseWorking {
@@ -40,9 +40,9 @@ func (v View) shell() (sh *claudeui.Shell, seen bool) {
 	return v.Screen.Shell, true
 }
 
-// runs says whether the agent is seen to run the prompt, a command of bash mode
-// whose Enter was pressed: the agent was idle then. Nothing else tells of it
-// before the command has ended, however long that takes.
+// runs says whether the screen shows that the agent runs this prompt, a command of bash mode whose
+// Enter was pressed while the agent was idle. Until the command has ended, however long that takes,
+// nothing else shows that the prompt arrived.
 func (p *Prompt) runs(v View) bool {
 	if !p.entered() || p.Class != ClassBash {
 		return false

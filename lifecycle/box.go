@@ -18,20 +18,24 @@ import (
 )
 
 const (
-	escPause   = 2 * time.Second  // between two Esc: a second one right after the first opens a menu
-	backWithin = 10 * time.Second // what Esc interrupts may take that long to end, and its text to be in the box again
-	backSeen   = time.Second      // an idle box that stays without the text this long does not get it
-	escDrawn   = time.Second / 2  // before that the box may show what stood there before an Enter
+	escPause   = 2 * time.Second  // the pause between two Esc: a second one right after the first opens a menu
+	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
+	backSeen   = time.Second      // an idle box without the text for this long will not get it
+	escDrawn   = time.Second / 2  // until then the box may still show what stood there before an Enter
 )
 
-// Interrupt presses Esc in the session's pane, once, and waits for the end of the turn. The text of
-// a prompt that was not carried out stands in the box again then: it is taken out, and the person
-// is asked about it. So it is with the prompts that wait in the queue, before Esc is pressed: after a
-// stop nothing is typed that a person has not sent, or decided about, since. told says that the chat
-// has words for what was stopped: the questions, or the line of the transcript. The guard is
-// the bound process, whatever it is doing; a shell that is in front of an adopted one gets nothing.
-// ErrIdle: no turn runs, and nothing has waited; ErrAsks: a dialog would be answered. The queue stays where
-// the dialog was open at the call.
+// Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
+// then puts the text of a prompt that was not carried out into the box again: ccbot takes it out
+// and asks the person about it. The prompts that wait in the queue are treated in the same way
+// before Esc is pressed. So after a stop, ccbot types only what a person has sent, or decided
+// about, since.
+//
+// told says that the chat already shows what was stopped: by the questions to the person, or by the
+// line of the transcript. The tmux guard names the bound process, whatever it is doing; a shell
+// that is in front of an adopted agent gets no key.
+//
+// ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
+// dialog. If the dialog was open at the call, the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
@@ -40,25 +44,25 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 		if err := refusesEsc(w.view); err != nil {
 			return err
 		}
-		waited, failed := askAboutQueue(ctx, w) // whatever comes of that, Esc is pressed
+		waited, failed := askAboutQueue(ctx, w) // Esc is pressed also if this failed
 		var stopped error
 		told, stopped = stopTurn(ctx, w)
 		if waited && errors.Is(stopped, ErrIdle) {
 			told, stopped = true, nil // the queue was stopped
 		}
-		return cmp.Or(failed, stopped) // of a queue that stays nothing else tells
+		return cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
 	})
 	return told, err
 }
 
-// askAboutQueue takes the prompts that are to be typed out of the queue, and has the person asked about each.
-// Of one that may stand in the box it is noted that it was stopped: clearOwnText asks about it. waited says
-// that there was one.
+// askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
+// each of them. A prompt whose text may stand in the box is only marked as stopped: clearOwnText
+// asks about it later. waited says whether there was any such prompt.
 func askAboutQueue(ctx context.Context, w *work) (waited bool, err error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
 		p, err := ownPrompt(w, key)
 		switch {
-		case err != nil: // what cannot be read is never typed
+		case err != nil: // a prompt that cannot be read is never typed
 			continue
 		case p.retreats():
 			p.Mark.Esc = true
@@ -76,7 +80,7 @@ func askAboutQueue(ctx context.Context, w *work) (waited bool, err error) {
 	return waited, nil
 }
 
-// stopTurn presses Esc, and takes back what stands in the box again.
+// stopTurn presses Esc, and takes the text that Claude Code puts back out of the box.
 func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	p, err := w.interrupted(ctx)
 	if err != nil {
@@ -88,7 +92,7 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	}
 	back := w.seeBack(ctx, p)
 	switch {
-	case back && p.Class == ClassBash: // the message with its output says that it was stopped
+	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped
 		w.clearBox(ctx)
 	case back:
 		return true, w.takeBack(ctx, p)
@@ -98,19 +102,19 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
 }
 
-// refusesEsc says why Esc must not reach the pane, whatever the agent does.
+// refusesEsc says why Esc must not be sent to the pane. It does not ask what the agent is doing.
 func refusesEsc(v View) error {
 	switch {
 	case v.Fate != PaneOurs || v.Behind:
 		return ErrNoAgent
-	case v.DialogOpen(), v.Relayed && !dialogGone(v): // its hook may be ahead of the screen
+	case v.DialogOpen(), v.Relayed && !dialogGone(v): // the request may arrive before its dialog is drawn
 		return ErrAsks
 	}
 	return nil
 }
 
-// pressEsc presses Esc where a turn runs or is to come by itself, or where a prompt is being typed. On
-// that prompt it is noted before, and the note goes where the key was not pressed.
+// pressEsc presses Esc if a turn runs or will follow by itself, or if a prompt is being typed. That
+// prompt is marked before the key is pressed, and the mark is removed if the key was not pressed.
 func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {
@@ -119,7 +123,7 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 			return err
 		}
 	}
-	w.view = w.Observer.View(ctx, *w.r) // disk and news took their time
+	w.view = w.Observer.View(ctx, *w.r) // writing to disk and reporting took time
 	err, pressed := refusesEsc(w.view), false
 	switch {
 	case err != nil:
@@ -129,7 +133,8 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 		w.remember(func(m *memory) { m.box.escAt = w.Now() })
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		gone := errors.Is(err, tmux.ErrNoPane)
-		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) // else nobody knows
+		// After any other error it is unknown whether the key was pressed: it counts as pressed.
+		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent)
 		if gone {
 			err = ErrNoAgent
 		}
@@ -141,20 +146,22 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	return err
 }
 
-// rests says that nothing runs that Esc would end: no turn, and nothing that the agent goes on with by itself.
+// rests says that Esc would end nothing: no turn runs, and there is nothing that the agent will
+// continue by itself.
 func rests(v View) bool {
-	screen := v.Screen // presence is a little behind it
+	screen := v.Screen // the presence file is a little behind the screen
 	return (v.idle() || screen.Background) && !screen.Busy && !screen.Continues
 }
 
-// interrupted is the prompt that Esc may put back into the box: the one that is being typed, else
-// the one that the agent took last. Without a key there is none.
+// interrupted returns the prompt that Esc may put back into the box: the prompt that is being
+// typed, otherwise the last one that the agent took. A Prompt without a key means that there is
+// none.
 func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 	head, err := w.head()
 	if err != nil {
 		return Prompt{}, err
 	}
-	if head.runs(w.view) { // it is seen to run, which its transcript does not tell before its end
+	if head.runs(w.view) { // the screen shows that it runs; the transcript shows it only after its end
 		if err := w.proven(ctx, *head); err != nil {
 			return Prompt{}, err
 		}
@@ -164,21 +171,22 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 		return *head, nil
 	}
 	last := lastTaken(w)
-	last.State = "" // it is finished
+	last.State = "" // its state on disk is finished already
 	if shell := w.view.Screen.Shell; (last.Class == ClassBash || shell != nil) && !shell.Runs(last.Text) {
-		return Prompt{}, nil // a command that a person has typed at the desk
+		return Prompt{}, nil // a command that a person has typed in the terminal
 	}
 	return last, nil
 }
 
-// seeBack waits for the end of what was interrupted, and says whether the text stands in the box
-// again.
+// seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
+// the box again.
 func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 	var since time.Time
 	await(ctx, lookPace, backWithin, func() bool {
 		w.view = w.Observer.View(ctx, *w.r)
 		switch {
-		case !w.view.boxFree(), w.view.Screen.Continues: // the end of what runs, or of what was to follow, is not drawn yet
+		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
+		case !w.view.boxFree(), w.view.Screen.Continues:
 			since = time.Time{}
 		case p.Key != "" && w.holds(ctx, p):
 			back = w.view.Now.Sub(w.recall().box.escAt) >= escDrawn
@@ -190,7 +198,7 @@ func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 	return back
 }
 
-// saysInterrupt says whether the transcript has the line of an interrupt behind a place.
+// saysInterrupt says whether the transcript has the line of an interrupt after a position.
 func saysInterrupt(from transcript.Cursor) bool {
 	r := transcript.Open(from)
 	defer func() { _ = r.Close() }()
@@ -202,11 +210,11 @@ func saysInterrupt(from transcript.Cursor) bool {
 	}
 }
 
-// SendAnyway types a prompt that waits behind a person's draft: the person at
-// the chat has decided. The draft is told before it is taken out of the box, and
-// the box is proven empty before anything is typed. ErrBoxBusy: a dialog, a turn,
-// bash mode or a person who types is in the way; ErrDraftHidden: the draft cannot
-// be told in full; fs.ErrNotExist: it is not the prompt that waits there any more.
+// SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
+// decided so. The draft is reported before it is taken out of the box, and the box is proven empty
+// before anything is typed. ErrBoxBusy means that a dialog, a turn, bash mode or a person who types
+// is in the way; ErrDraftHidden that the draft cannot be reported in full; fs.ErrNotExist that the
+// prompt no longer waits there.
 func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
@@ -222,7 +230,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		case w.r.State != session.Running || !inFront(*w.r, w.view):
 			return ErrBoxBusy
 		case w.view.TypeSafe():
-			return nil // the draft is gone: the next step types
+			return nil // the draft is gone: the next step types the prompt
 		case !w.view.boxFree() || w.view.Screen.Box.Bash:
 			return ErrBoxBusy
 		case !w.view.Screen.Box.Whole():
@@ -235,14 +243,14 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 	})
 }
 
-// clearDraft tells the draft and takes it out of the box.
+// clearDraft reports the draft, and then takes it out of the box.
 func (w *work) clearDraft(ctx context.Context) error {
 	told := w.view.Screen.Box
 	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
 		return err
 	}
 	w.view = w.Observer.View(ctx, *w.r)
-	if w.view.Screen.Box != told { // somebody types: that much was not told
+	if w.view.Screen.Box != told { // somebody types: the new part was not reported
 		return ErrBoxBusy
 	}
 	if !w.emptyBox(ctx) || !w.view.TypeSafe() {

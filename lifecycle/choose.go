@@ -13,24 +13,24 @@ import (
 	"ccbot/tmux"
 )
 
-// keyEnter is the one key that Tmux.Press does not take.
+// keyEnter is the one key of a dialog that Tmux.Press does not take: Enter has its own method.
 const keyEnter tmux.Key = "Enter"
 
-// dialogKeys are the keys that a person may press in a dialog, by the names that
-// Press takes. Digits are not among them: they choose at once, and another option
-// in each version.
+// dialogKeys are the keys that a person may press in a dialog, by the names that Press takes.
+// Digits are left out: a digit chooses at once, and the same digit chooses another option in
+// another version.
 var dialogKeys = map[string]tmux.Key{
 	"up": tmux.KeyUp, "down": tmux.KeyDown, "left": tmux.KeyLeft, "right": tmux.KeyRight,
 	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": keyEnter,
 }
 
-// Press presses a key (up, down, left, right, space, tab, esc, enter) in the
-// dialog that has the mark, and returns what the terminal shows then. It is
-// looked at right before the key: with another mark nothing is pressed and the
-// error is ErrChanged, with the dialog as it is now. ErrNoDialog: none is open,
-// and a key would go into the prompt box; ErrRelayed: enter, while a permission
-// request waits for the chat; ErrNoAgent, ErrUnseen as of Dialog; tmux.ErrGuard:
-// tmux refused it, as it does while somebody scrolls.
+// Press presses a key (up, down, left, right, space, tab, esc, enter) in the dialog that has the
+// mark, and returns what the terminal shows afterwards. The terminal is looked at right before the
+// key: if the dialog has another mark, no key is pressed, and Press returns ErrChanged with the
+// dialog as it is now. ErrNoDialog means that no dialog is open, so that a key would go into the
+// prompt box; ErrRelayed that the key is enter while a permission request waits for the chat;
+// tmux.ErrGuard that tmux refused the key, as it does while somebody scrolls. ErrNoAgent and
+// ErrUnseen are as in Dialog.
 func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
 	k, ok := dialogKeys[key]
 	if !ok {
@@ -47,11 +47,10 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 	})
 }
 
-// Choose moves the cursor of the dialog that has the mark to one of its options
-// and presses Enter there, and returns what the terminal shows then. After each
-// key it looks whether it is the same question with the same options; a person
-// who moves the cursor meanwhile is followed for a while. Errors are those of
-// Press. Digits are never sent.
+// Choose moves the cursor of the dialog that has the mark to one of its options, presses Enter
+// there, and returns what the terminal shows afterwards. After each key it checks that the question
+// and the options are still the same. If a person moves the cursor at the same time, Choose
+// corrects it a few times. The errors are those of Press. Digits are never sent.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
 	return s.inDialog(ctx, id, func(w *work) (Dialog, error) {
 		d, err := w.dialogWith(ctx, mark, keyEnter)
@@ -82,7 +81,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 	})
 }
 
-// inDialog runs keys on the session's worker.
+// inDialog runs the function keys on the session's worker.
 func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(w *work) (Dialog, error)) (d Dialog, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) (err error) {
@@ -92,8 +91,8 @@ func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(w *work)
 	return d, err
 }
 
-// dialogWith looks at the terminal for a key that is about to be pressed in the
-// dialog with the mark.
+// dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
+// dialog does not have the mark.
 func (w *work) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dialog, error) {
 	d, err := w.lookForKey(ctx, k)
 	if err == nil && d.Mark != mark {
@@ -102,8 +101,7 @@ func (w *work) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dialog,
 	return d, err
 }
 
-// lookForKey looks at the terminal and says why a key may not be pressed there
-// now (P7).
+// lookForKey looks at the terminal and says why a key may not be pressed there now (P7).
 func (w *work) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 	d, err := w.lookAtDialog(ctx)
 	if err != nil {
@@ -112,33 +110,36 @@ func (w *work) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
 	return d, mayPress(w.view, d, k)
 }
 
-// mayPress says why a key may not go to what is open. It is pure.
+// mayPress says why a key may not be sent to what is open. It is pure.
 //
-// A dialog must be open for certain: it is recognised on the screen, or the
-// agent itself says that it waits, or it was never ready and shows no prompt
-// box. What its presence file says of another state is newer than the screen for
-// a moment: the dialog was answered, and the key would go into the box.
+// It must be certain that a dialog is open: the screen shows a recognised dialog, or the agent
+// itself says that it waits, or the agent was never ready and shows no prompt box. If the presence
+// file names another state, that is for a moment newer than the screen: the dialog was answered,
+// and the key would go into the box.
 func mayPress(v View, d Dialog, k tmux.Key) error {
 	said := v.Presence.Status
 	boxed := v.Screen.Dialog == nil && v.Screen.Box.Present
 	switch {
-	case v.Present && said == "": // it cannot be read
+	case v.Present && said == "": // the presence file cannot be read
 		return ErrUnseen
 	case !d.Open:
 		return ErrNoDialog
 	case d.Relayed && k == keyEnter:
 		return ErrRelayed
-	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab): // the person has not seen what it would agree to
+	// The person has not seen all of what the key would agree to.
+	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 		return ErrChanged
 	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
 		return ErrChanged
-	case boxed && k != tmux.KeyEscape: // it says that it waits, and does not show for what: any other key goes into the box
+	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
+	// into the box.
+	case boxed && k != tmux.KeyEscape:
 		return ErrUnseen
 	}
 	return nil
 }
 
-// pressInDialog presses one key; the terminal was looked at right before.
+// pressInDialog presses one key. The caller has looked at the terminal right before.
 func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
 	err := w.press(func(g tmux.Guard) error {
 		if k == keyEnter {
@@ -155,15 +156,15 @@ func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
 // keyWait is how long a terminal may take to draw what a key has changed.
 const keyWait = time.Second
 
-// afterKey waits for the screen to change and come to rest, and returns what it
-// shows then. An agent that ended by the key asks nothing any more.
+// afterKey waits until the screen has changed and come to rest, and returns what it shows then. If
+// the key has ended the agent, there is no dialog any more.
 func (w *work) afterKey(ctx context.Context, before string) (d Dialog, err error) {
 	mark := before
 	await(ctx, lookPace, keyWait, func() bool {
 		last := mark
 		d, err = w.lookAtDialog(ctx)
 		mark = d.Mark
-		drawing := d.Open && w.view.Screen.Dialog == nil // or presence is a little behind the screen
+		drawing := d.Open && w.view.Screen.Dialog == nil // or the presence file is a little behind the screen
 		return err != nil || mark != before && mark == last && !drawing
 	})
 	if errors.Is(err, ErrNoAgent) {
@@ -172,21 +173,22 @@ func (w *work) afterKey(ctx context.Context, before string) (d Dialog, err error
 	return d, err
 }
 
-// Bounds of the way to an option.
+// Limits for moving the cursor to an option.
 const (
-	pressesPerOption = 3 // a person may move the cursor the other way meanwhile
-	idlePresses      = 3 // presses in a row that change nothing: the dialog does not take them
-	lateMoves        = 3 // times the cursor may leave the option again right before the Enter
+	pressesPerOption = 3 // a person may move the cursor the other way at the same time
+	idlePresses      = 3 // after so many presses in a row without a change, the dialog does not take the key
+	lateMoves        = 3 // how often the cursor may leave the option again right before the Enter
 	settled          = 150 * time.Millisecond
 )
 
-// moveTo moves the cursor to an option with Up and Down and sees it rest there: a
-// dialog takes no key right after it is drawn, and an arrow that is taken late
-// would lead the Enter elsewhere.
+// moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
+// takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
+// another option.
 func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, option int) (Dialog, error) {
 	idle, quiet := 0, settled
 	if !w.view.Present {
-		quiet = keyWait // a question before the first presence file is drawn anew while the agent starts
+		// While the agent starts, a question that comes before the first presence file is redrawn.
+		quiet = keyWait
 	}
 	for range pressesPerOption*len(d.Options) + 1 {
 		if d.Selected == option {
@@ -221,8 +223,8 @@ func towards(selected, option int) tmux.Key {
 	return tmux.KeyUp
 }
 
-// awaitMove waits for the dialog to look different, and says what it shows then:
-// ErrChanged when that is another question, or the same one about something else.
+// awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
+// means that it is another question, or the same question about something else.
 func (w *work) awaitMove(ctx context.Context, asked *claudeui.Dialog, from Dialog, patience time.Duration) (d Dialog, err error) {
 	await(ctx, lookPace, patience, func() bool {
 		d, err = w.lookForKey(ctx, keyEnter)

@@ -9,16 +9,16 @@ import (
 	"ccbot/internal/session"
 )
 
-// Times that a life is paced by. None of them ends anything.
+// Times that pace the life of a session. None of them ends anything.
 const (
-	presenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
-	StartNotice   = 10 * time.Second // an agent that is not ready after this is told
-	queueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
-	stillFor      = 2 * time.Second  // an idle agent whose box stays the same this long has nothing left to do with it
-	enterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
+	presenceGrace = 5 * time.Second  // how long a start waits for a presence file
+	StartNotice   = 10 * time.Second // an agent that is not ready after this time is reported
+	queueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is reported as waiting
+	stillFor      = 2 * time.Second  // an idle agent that leaves its box unchanged this long will not change it by itself
+	enterRetry    = 3 * time.Second  // if the text is still in the box this long after Enter, Enter was lost
 	repeatWait    = 10 * time.Second // a terminal on a busy machine may take that long to draw a paste
-	proofWait     = 20 * time.Second // no proof after this: the person decides
-	markFor       = 10 * time.Minute // what was typed before that is not acted on by itself
+	proofWait     = 20 * time.Second // without proof after this time, the person decides
+	markFor       = 10 * time.Minute // ccbot does nothing by itself about a prompt that was typed longer ago
 	maxEnters     = 3
 )
 
@@ -28,34 +28,34 @@ type act int
 const (
 	actNothing    act = iota
 	actReady          // starting or restoring → running
-	actNotReport      // tell that the agent is not ready yet
-	actDialog         // tell what the terminal asks
-	actHold           // tell why the head prompt waits
+	actNotReport      // report that the agent is not ready yet
+	actDialog         // report what the terminal asks
+	actHold           // report why the head prompt waits
 	actType           // type the head prompt
-	actClear          // empty the box of our own pasted text, then hold
+	actClear          // take ccbot's own pasted text out of the box, then hold the prompt
 	actEnter          // Enter was lost: press it once more
 	actProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
-	actSettle         // look for all that is known of a typed prompt, and decide by that
+	actSettle         // collect all that is known of a typed prompt, and decide by it
 	actRepeat         // the box is empty, and Enter was never pressed: paste anew
-	actTakeBack       // our own Esc has put it back into the box: take it out, and ask
-	actUnproven       // no proof: tell, and let the person decide
+	actTakeBack       // ccbot's own Esc has put the text back into the box: take it out, and ask the person
+	actUnproven       // there is no proof: report it, and let the person decide
 	actConclude       // the agent ended by itself
-	actLost           // the pane went away without us
+	actLost           // the pane went away, and ccbot did not close it
 	actFinishStop     // an archive was interrupted: finish it
 	actRetry          // a cleanup failed: try again
-	actTidy           // nothing else to do: end what killed processes left running
+	actTidy           // there is nothing else to do: end the processes that killed ones left running
 )
 
-// decision is one act, with the reason for waiting where it is actHold, and
-// when to look again at the latest; 0 means that only news wakes the session.
+// decision is one act. Why is the reason for waiting if the act is actHold. Again is when to look
+// again at the latest; 0 means that only news wakes the session.
 type decision struct {
 	Act   act
 	Why   news.Wait
 	Again time.Duration
 }
 
-// decide is the whole of a session's behaviour between two looks at the world.
-// head is the prompt to type next, nil when none waits. It is pure.
+// decide determines what a session does, from one look at the world. head is the prompt to type
+// next, nil if none waits. It is pure.
 func decide(r session.Record, v View, head *Prompt) decision {
 	return decideTidy(r, v.Now, head, decideLife(r, v, head))
 }
@@ -79,7 +79,7 @@ func decideLife(r session.Record, v View, head *Prompt) decision {
 		return decideDialog(r, v, head)
 	}
 	if head == nil && v.Agent == process.Gone {
-		return decision{Again: 2 * time.Second} // the kernel tells of an end before tmux does
+		return decision{Again: 2 * time.Second} // the kernel reports an end earlier than tmux
 	}
 	if head == nil {
 		return decision{}
@@ -90,31 +90,32 @@ func decideLife(r session.Record, v View, head *Prompt) decision {
 	return decideHeld(r, v, head)
 }
 
-// decideRetry tries a cleanup again when its time has come.
+// decideRetry tries a failed cleanup again when its time has come.
 func decideRetry(r session.Record, now time.Time) decision {
 	if r.Cleanup == nil {
 		return decision{Act: actRetry, Again: soon} // a file that was edited
 	}
-	wait := min(r.Cleanup.NotBefore.Sub(now), retryAfter(r.Cleanup.Attempts)) // the wall clock may have been ahead then
+	// The wall clock may have been ahead when NotBefore was written.
+	wait := min(r.Cleanup.NotBefore.Sub(now), retryAfter(r.Cleanup.Attempts))
 	if wait > 0 {
 		return decision{Again: wait}
 	}
 	return decision{Act: actRetry, Again: soon}
 }
 
-// tidyPace is the pause between two looks at what killed processes left running.
+// tidyPace is the pause between two attempts to end the processes that killed ones left running.
 const tidyPace = time.Minute
 
-// decideTidy takes a moment in which nothing else is to do to end what killed
-// processes left running. It is paced by the record's date, because a try may
-// take long and ends with a save. A stop and its retries do it themselves.
+// decideTidy uses a moment in which there is nothing else to do to end the processes that killed
+// ones left running. The date of the record paces it, because an attempt may take long and ends
+// with a save. A stop and its retries end these processes themselves.
 func decideTidy(r session.Record, now time.Time, head *Prompt, d decision) decision {
 	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
 		return d
 	}
 	told := d.Act == actHold && head != nil && slices.Contains(head.Told, d.Why)
 	wait := tidyPace - now.Sub(r.UpdatedAt)
-	if wait <= 0 || wait > tidyPace { // or the clock was set back
+	if wait <= 0 || wait > tidyPace { // the second case: the clock was set back
 		wait = tidyPace
 		if d.Act == actNothing || told {
 			d.Act, d.Why = actTidy, ""
@@ -126,9 +127,9 @@ func decideTidy(r session.Record, now time.Time, head *Prompt, d decision) decis
 	return d
 }
 
-// decideEnd says whether the session is over. A pane that tmux has forgotten
-// without an exit status is lost if it was ever ready; all else that ended is
-// concluded with what is known. An adopted pane is a person's, to close as well.
+// decideEnd says whether the session is over. If tmux has forgotten the pane without an exit
+// status, a session that was once ready is lost; every other end is concluded with what is known.
+// An adopted pane belongs to a person, who may have closed it: its end is concluded as well.
 func decideEnd(r session.Record, v View) (d decision, over bool) {
 	switch {
 	case !v.ended():
@@ -139,8 +140,8 @@ func decideEnd(r session.Record, v View) (d decision, over bool) {
 	return decision{Act: actLost}, true
 }
 
-// decideStart waits for readiness: the agent reported in, is idle, shows an
-// empty prompt box and asks nothing.
+// decideStart waits until the agent is ready: it has reported in, is idle, shows an empty prompt
+// box and asks nothing.
 func decideStart(r session.Record, v View, head *Prompt) decision {
 	age := launchAge(&r, v.Now)
 	reported := !r.ReportsAt.IsZero()
@@ -157,27 +158,27 @@ func decideStart(r session.Record, v View, head *Prompt) decision {
 	return decision{Again: backoff(age)}
 }
 
-// soon is the pace at which a screen is looked at that is about to change: the
-// terminal draws a little later than presence files and hooks tell.
+// soon is how often ccbot looks at a screen that is about to change: the terminal draws a little
+// later than presence files and hooks report.
 const soon = 150 * time.Millisecond
 
-// backoff is the pace of looking at a start that takes its time: a tenth of its
-// age, between soon and half a minute.
+// backoff is the pause between two looks at a slow start: a tenth of its age, between soon and half
+// a minute.
 func backoff(age time.Duration) time.Duration {
 	return min(max(age/10, soon), 30*time.Second)
 }
 
-// decideDialog tells what the terminal asks, unless the chat has the question as
-// a request of its own, or may have it in a moment.
+// decideDialog reports what the terminal asks, unless the chat has the question as a request of its
+// own, or may have it in a moment.
 func decideDialog(r session.Record, v View, head *Prompt) decision {
 	held := head != nil && head.waits()
 	wait := relayWait(r, v)
 	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
 	case answered && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
-		return decision{Again: soon} // the screen still shows what was answered
+		return decision{Again: soon} // the screen still shows the dialog that was answered
 	case v.Screen.Dialog == nil && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
-		return decision{Again: soon} // presence is a little ahead of the screen
+		return decision{Again: soon} // the presence file is a little ahead of the screen
 	case !held && opened(v, head):
 		return decision{Act: actProven, Again: soon}
 	case v.Relayed && held:
@@ -190,27 +191,27 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 		return decision{Act: actDialog, Why: news.HeldDialog, Again: slow}
 	}
 	if head.entered() && v.Now.Sub(head.Mark.At) < proofWait {
-		return decision{Act: actDialog, Again: enterRetry} // its proof may still come
+		return decision{Act: actDialog, Again: enterRetry} // the proof that the prompt arrived may still come
 	}
 	return decision{Act: actDialog, Again: slow}
 }
 
-// opened says whether a slash command was taken: after its Enter the page that
-// it opens stands where the box with it was.
+// opened says whether a slash command was taken: after its Enter, the page that it opens has
+// replaced the box with its text.
 func opened(v View, p *Prompt) bool {
 	return p != nil && p.submitted() &&
 		v.Fate == PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
 }
 
-// drawn is the age at which a dialog that presence speaks of must be on the
-// screen; if it is not recognised then, the screen is told as it is.
+// drawn is how long the terminal may take to draw a dialog that the presence file reports. If the
+// dialog is still not recognised then, the screen is reported as it is.
 const drawn = time.Second
 
-// slow is how often a screen is looked at that waits for a person.
+// slow is how often ccbot looks at a screen that waits for a person.
 const slow = 30 * time.Second
 
-// decideTyping waits for the proof that a typed prompt arrived. Hook events bring it for prompts; here
-// the screen is asked whether a slash command was taken. All else is decideTyped's.
+// decideTyping waits for the proof that a typed prompt arrived. For plain prompts hook events bring
+// it; for slash commands the screen is checked here. decideTyped decides all other cases.
 func decideTyping(v View, p *Prompt, hooked bool) decision {
 	if p.Mark == nil {
 		return decision{Act: actUnproven} // a file that was edited
@@ -231,20 +232,22 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return decision{Act: actProven}
 	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
-		return decision{Again: max(soon, waited/2)} // a hook tells it in a moment
+		return decision{Again: max(soon, waited/2)} // a hook reports it in a moment
 	}
 	return decision{Act: actSettle}
 }
 
-// clues are what is known of a typed prompt beside what the terminal shows. The zero Clues say that
-// nothing speaks for its arrival, and nothing against typing on, apart from a person at the desk.
+// clues are what is known of a typed prompt besides what the terminal shows. In the zero value
+// nothing shows that the prompt arrived, and nothing speaks against typing on, except that a person
+// may be at the terminal.
 type clues struct {
-	Arrived bool   // a hook's event or a line of a transcript shows it: taken, or refused by a hook
-	Unheard bool   // events of hooks wait to be heard: its proof may be among them
-	Doubt   string // why neither Enter nor another paste may follow by itself; empty: nothing speaks against it
-	Pasted  bool   // tmux has taken the paste of this process: an empty box will have it
-	Quiet   bool   // tmux shows that no key was pressed at the desk since the mark
-	// Reported says that hooks have reported from this launch: a prompt that was taken has left an event.
+	Arrived bool   // a hook event or a line of a transcript shows that the prompt was taken, or refused by a hook
+	Unheard bool   // hook events have not been processed yet: the proof may be among them
+	Doubt   string // why ccbot may neither press Enter nor paste again by itself; empty: nothing speaks against it
+	Pasted  bool   // tmux has accepted the paste from this ccbot process: an empty box will still show it
+	Quiet   bool   // tmux shows that no key was pressed in the terminal since the mark
+	// Reported says that hooks of this launch have reported: a prompt that was taken has left an
+	// event.
 	Reported bool
 }
 
@@ -260,21 +263,22 @@ const (
 	doubtNone       = "no proof came"
 )
 
-// decideTyped says what is done about a prompt that was typed and of whose arrival the terminal
-// shows nothing. The first row that holds decides. It is pure.
+// decideTyped decides about a prompt that was typed and of which the terminal does not show whether
+// it arrived. The first row that holds decides. It is pure.
 //
-//	it has arrived                                        it is done, whatever the box shows
-//	events wait to be heard, a turn runs, the agent asks  wait, however long
-//	the box of the idle agent stays the same for 2 s, and nothing speaks against it:
-//	    it is literally the text, Enter never pressed     press Enter: only ccbot can have typed it
-//	    it shows the text, and nobody was at the desk     press Enter: it was lost
-//	    it is empty, Enter never pressed, nobody there    paste anew, once, if ccbot died before it knew of a paste
-//	    it shows the text, and ccbot has pressed Esc      take it out: it was not carried out; the person decides
-//	something speaks against it, or no proof has come     the person decides
+//	it has arrived                                   it is done, whatever the box shows
+//	events are unread, a turn runs, the agent asks   wait, however long
+//	the idle agent's box is the same for 2 s, and nothing speaks against typing on:
+//	    it is literally the text, Enter not pressed  press Enter: only ccbot can have typed it
+//	    it shows the text, nobody at the terminal    press Enter: the first one was lost
+//	    it is empty, Enter not pressed, and nobody   paste once more, if ccbot died before it
+//	    at the terminal                              knew whether the first paste succeeded
+//	    it shows the text, ccbot has pressed Esc     take it out: it was not carried out; ask
+//	something speaks against it, or no proof came    the person decides
 func decideTyped(v View, p *Prompt, c clues) decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
 	empty := v.boxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
-	still := v.Present && v.boxFree() && v.Still >= stillFor // the screen alone does not prove an idle agent
+	still := v.Present && v.boxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:
@@ -282,7 +286,7 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 	case c.Unheard && waited < markFor:
 		return decision{Again: 2 * soon}
 	case !v.idle() && v.Phase() == PhaseWorking && v.Below != "":
-		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // what waits behind it is told
+		return decision{Act: actHold, Why: news.HeldDialog, Again: holdPace} // report that the prompt waits behind a question
 	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
 		return decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
@@ -305,54 +309,57 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 	return decision{Again: soon + min(enterRetry, max(waited, 0)/2)}
 }
 
-// boxWithout says whether the living agent's box is seen, without the text: what
-// was not taken would still stand there, also while a person scrolls.
+// boxWithout says whether the box of the living agent is visible and does not show the text. Text
+// that was not taken would still stand there, also while a person scrolls.
 func boxWithout(v View, p *Prompt) bool {
 	return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present && !p.shows(v.Screen.Box)
 }
 
-// decideHeld types when it is safe, and otherwise says what the prompt waits
-// for.
+// decideHeld types the prompt if it is safe, and otherwise says what the prompt waits for.
 func decideHeld(r session.Record, v View, p *Prompt) decision {
 	waited := v.Now.Sub(p.Since)
-	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt)) // the screen is a little behind presence
+	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt)) // the screen is a little behind the presence file
 	switch {
 	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < queueNotice:
-		return decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
+		return decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront(r, v):
 		return decision{Act: actType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Below != "":
-		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work goes on when a person has answered
-	case v.Behind && waited >= queueNotice: // whatever it says of itself: it may be stopped in a turn
+		return decision{Act: actHold, Why: news.HeldDialog, Again: slow} // the work continues when a person has answered
+	// What the presence file says does not count here: the agent may be suspended in the middle of
+	// a turn.
+	case v.Behind && waited >= queueNotice:
 		return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < queueNotice:
-		return decision{Again: queueNotice - waited} // most turns are over before it is worth a word
+		return decision{Again: queueNotice - waited} // most turns are over before a report is worthwhile
 	case v.Phase() == PhaseWorking && v.Present:
-		return decision{Act: actHold, Why: news.Queued} // presence tells the end of the turn
+		return decision{Act: actHold, Why: news.Queued} // a change of the presence file reports the end of the turn
 	case v.Phase() == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: holdPace}
 	case v.boxFree() && v.Screen.Box.Bash:
 		return decision{Act: actHold, Why: news.HeldBash, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
-		return decision{Again: stillFor - v.Still} // the screen may still show what was entered before
-	case v.boxFree() && p.literally(v.Screen.Box): // left there by a crash; a person's would be submitted as well
+		return decision{Again: stillFor - v.Still} // the screen may still show the text that was entered before
+	// A crash has left the text there. Even if a person typed it, clearing it loses nothing: the
+	// same text is submitted afterwards.
+	case v.boxFree() && p.literally(v.Screen.Box):
 		return decision{Act: actClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return decision{Act: actHold, Why: news.HeldDraft, Again: holdPace}
 	case settled < queueNotice:
-		return decision{Again: 2 * soon} // idle by its own word, the screen follows
+		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
 	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
 }
 
-// inFront says whether tmux sees the agent in front of the pane; else it would
-// refuse the keys.
+// inFront says whether tmux sees the agent in front of the pane. If not, tmux would refuse the
+// keys.
 func inFront(r session.Record, v View) bool {
 	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
 }
 
-// holdPace is how often a box is looked at that is not free: nothing tells when
-// a person has cleared it.
+// holdPace is how often ccbot looks at a box that is not free: nothing reports when a person has
+// cleared it.
 const holdPace = 5 * time.Second

@@ -17,11 +17,11 @@ import (
 	"ccbot/internal/session"
 )
 
-// Dialog is what the terminal asks, as a person is shown it.
+// Dialog is what the terminal asks, in the form in which a person is shown it.
 type Dialog = desk.Dialog
 
-// Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
-// there, or behind its shell; ErrUnseen: nobody knows.
+// Dialog returns what a session's terminal asks. ErrNoAgent means that the agent is gone or behind
+// its shell; ErrUnseen that the terminal cannot be seen.
 func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
@@ -31,7 +31,7 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
 	return w.lookAtDialog(ctx)
 }
 
-// lookAtDialog looks at the terminal.
+// lookAtDialog looks at the terminal, on the caller's turn, and returns what it asks.
 func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
 	if !w.r.State.Open() {
 		return Dialog{}, ErrNoAgent
@@ -47,7 +47,7 @@ func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
 	return dialogOf(*w.r, v), nil
 }
 
-// dialogOf is pure.
+// dialogOf makes the Dialog from a view. It is pure.
 func dialogOf(r session.Record, v View) Dialog {
 	d := Dialog{Selected: -1, Relayed: v.Relayed}
 	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
@@ -58,26 +58,26 @@ func dialogOf(r session.Record, v View) Dialog {
 		d.Lines, d.Options, d.Selected, d.Whole = s.Lines, s.Options, s.Selected, s.Whole
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
-		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edge of what is not recognised is not known
+		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown
 	}
 	d.Mark = markOf(r, v.Screen, d.Whole)
 	return d
 }
 
-// unready says whether an agent that was never ready shows something that is no
-// prompt box: questions before the first presence file are not all recognised.
+// unready says whether an agent that was never ready shows something other than a prompt box: not
+// all questions before the first presence file are recognised.
 func unready(r session.Record, v View) bool {
 	seen := v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured
 	return r.State.Launching() && seen && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
 }
 
-// markOf is the hash of what the keys would go to: the dialog with its cursor and
-// ticks, whether that is all of it, and whose it is; one that is not recognised is the whole screen. What
-// moves beside a dialog by itself is not in it.
+// markOf returns a hash of what the keys would act on: the dialog with its cursor and ticks,
+// whether that is all of the dialog, and the process that shows it. For a dialog that is not
+// recognised it is the whole screen, without the parts that change by themselves.
 func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	h := sha256.New()
 	if r.Binding != nil {
-		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same
+		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same question
 	}
 	fmt.Fprintf(h, "%t ", whole)
 	if d := s.Dialog; d != nil {
@@ -88,7 +88,7 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
 }
 
-// terminal is what the terminal of the step's view shows and takes.
+// terminal returns what the terminal shows and asks, from the view of this step.
 func (w *work) terminal(screen string) news.Terminal {
 	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
 	if d := dialogOf(*w.r, w.view); d.Open {
@@ -97,7 +97,7 @@ func (w *work) terminal(screen string) news.Terminal {
 	return shown
 }
 
-// tellDialog tells what the terminal asks, once per dialog.
+// tellDialog reports what the terminal asks, once for each dialog.
 func (w *work) tellDialog(ctx context.Context) error {
 	name := dialogName(w.view.Screen.Dialog)
 	if w.recall().dialog.told == name {
@@ -114,7 +114,7 @@ func (w *work) tellDialog(ctx context.Context) error {
 	return nil
 }
 
-// dialogName tells one dialog from the next, by its words.
+// dialogName distinguishes one dialog from the next by its words.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
 		return "not recognised"

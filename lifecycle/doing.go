@@ -7,16 +7,18 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// doing is what the agent does, as people are told it. The first row that holds decides. It is pure.
+// doing is what the agent does, as people are shown it. The first row that holds decides. It is
+// pure.
 //
-//	the terminal asks, or a subagent waits for the chat     it waits for a person, whoever asks
-//	the screen counts down to another try of a request      the API refuses what it asks
-//	a turn runs                                             it works
-//	no turn runs, and the last one has failed               the failure, a limit until its end
-//	no turn runs                                            it is idle
+//	the terminal asks, or a subagent waits for the chat    it waits for a person
+//	the screen counts down to another try of a request     the API refuses its requests
+//	a turn runs                                            it works
+//	no turn runs, and the last one has failed              the failure; a limit until its end
+//	no turn runs                                           it is idle
 //
-// failed is how the transcript says that the last turn has failed; the zero value: it has not. A subagent
-// is waited for only while presence says that the agent is busy: its request may outlive the agent's work.
+// failed is the failure of the last turn according to the transcript; the zero value means that it
+// has not failed. A subagent counts as waiting only while the presence file says that the agent is
+// busy: the request may outlive the agent's work.
 func doing(v View, failed transcript.Failure) phase.Now {
 	p := v.Phase()
 	switch {
@@ -32,7 +34,7 @@ func doing(v View, failed transcript.Failure) phase.Now {
 	return phase.Now{Phase: p}
 }
 
-// After is what a failure leaves an agent in; the zero value where there is none.
+// After is the state in which a failure leaves an agent; the zero value if there was no failure.
 func After(failed transcript.Failure) phase.Now {
 	return phase.Now{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
 }
@@ -44,7 +46,7 @@ var phaseAfter = map[transcript.FailureKind]Phase{
 	transcript.FailedHook:    phase.Blocked,
 }
 
-// waitingFor is what an agent does that waits for the answer to a request.
+// waitingFor is the state of an agent that waits for the answer to a request for this tool.
 func waitingFor(tool string) phase.Now {
 	if (decisions.Request{Tool: tool}).IsQuestion() {
 		return phase.Now{Phase: PhaseWaitingAnswer, What: tool}
@@ -52,7 +54,7 @@ func waitingFor(tool string) phase.Now {
 	return phase.Now{Phase: PhaseWaitingPermission, What: tool}
 }
 
-// Noted is what a record says that its agent does.
+// Noted returns what the record says that its agent does.
 func Noted(r session.Record) phase.Now {
 	return phase.Now{Phase: Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
 }

@@ -11,9 +11,9 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// end is the moment since which the session counts as over, once nothing of it
-// lives: it must be the one that told leftovers from second writers, or whoever
-// was spared by it would be a leftover from then on.
+// end returns the moment since which the session counts as over, to be used once nothing of the
+// session lives. It must be the same moment that distinguished leftovers from second writers. With
+// a later one, a process that was spared as a second writer would be a leftover from then on.
 func (w *work) end() process.Moment {
 	if end, over := evidence.EndOf(*w.r); over {
 		return end
@@ -21,10 +21,10 @@ func (w *work) end() process.Moment {
 	return w.moment()
 }
 
-// endSeen is the moment of an end that this ccbot has just seen. When an agent
-// ended that it never saw alive nobody knows, and a person may have gone on at
-// the desk before ccbot came back: zero, which makes nobody a leftover but what
-// the record bound. The same holds for a launch that never had an agent.
+// endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
+// agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
+// came back. Then it is zero: no process counts as a leftover except those that the record bound.
+// The same holds for a launch that never had an agent.
 func (w *work) endSeen() process.Moment {
 	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
 		return process.Moment{}
@@ -32,8 +32,8 @@ func (w *work) endSeen() process.Moment {
 	return w.moment()
 }
 
-// moment is now on the kernel's clock. Where it cannot be read it is zero, which
-// makes nobody a leftover.
+// moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
+// with that, no process counts as a leftover.
 func (k *kit) moment() process.Moment {
 	now, err := k.Processes.Moment()
 	if err != nil {
@@ -43,27 +43,27 @@ func (k *kit) moment() process.Moment {
 	return now
 }
 
-// over notes that nothing of the session lives any more, since a moment.
+// over notes that nothing of the session has lived since a moment.
 func (w *work) over(since process.Moment) {
-	w.keepUsage() // while it is known whose it is
+	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
-		w.agenda.wake(w.r.ID) // they are ended in any state
+		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	w.r.Tail, w.r.Known, w.r.Haunted = w.transcriptSize(), 0, false
 }
 
-// noteFailed keeps what could not be proven dead, and when to try again.
+// noteFailed notes what could not be proven dead, and when to try again.
 func (w *work) noteFailed(receipt *Receipt) {
 	w.r.Ended = w.end()
 	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), w.cleanup(receipt)
 }
 
-// cleanup is what is left after one more try that failed.
+// cleanup describes what is left after another failed try.
 func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
 	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
 	if w.r.Cleanup != nil {
@@ -81,8 +81,8 @@ func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
 // RetryMost is the longest pause between two tries of a cleanup.
 const RetryMost = time.Hour
 
-// retryAfter is the pause before the next try of a cleanup that failed: a
-// minute, doubled each time, an hour at most.
+// retryAfter is the pause before the next try of a cleanup that failed: a minute, doubled each
+// time, at most an hour.
 func retryAfter(attempts int) time.Duration {
 	return pause.Doubled(time.Minute, RetryMost, attempts-1)
 }

@@ -14,38 +14,37 @@ import (
 var (
 	// ErrNoAgent means that the session has no living agent to speak to.
 	ErrNoAgent = errors.New("the session has no living agent")
-	// ErrNoClaude means that Claude Code's command is not to be found.
+	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude = errors.New("claude is not installed")
-	// ErrChanged means that a process or a dialog is not any more what it was when
-	// the person decided about it.
+	// ErrChanged means that a process or a dialog has changed since the person decided about it.
 	ErrChanged = errors.New("it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = errors.New("it runs outside of ccbot's tmux server, or in the background")
 	// ErrBoxBusy means that the prompt box cannot be cleared now.
 	ErrBoxBusy = errors.New("the prompt box cannot be cleared now")
-	// ErrDraftHidden means that the draft holds more than the screen shows, so
-	// that clearing it would lose something.
+	// ErrDraftHidden means that the draft holds more than the screen shows, so that clearing it
+	// would lose something.
 	ErrDraftHidden = errors.New("the draft holds more than the screen shows")
 	// ErrNoDialog means that the terminal asks nothing.
 	ErrNoDialog = errors.New("no dialog is open")
-	// ErrRelayed means that the chat has the question of the dialog itself, so that
-	// nothing is chosen in the terminal.
+	// ErrRelayed means that the chat itself has the question of the dialog, so that no option is
+	// chosen through the terminal.
 	ErrRelayed = errors.New("the dialog is answered in the chat")
-	// ErrUnseen means that the terminal cannot be seen now, so that nobody knows
-	// where a key would go.
+	// ErrUnseen means that the terminal cannot be seen now, so that it is unknown where a key would
+	// go.
 	ErrUnseen = errors.New("the terminal cannot be seen now")
-	// ErrBusy means that something else is being done with the session, and that it
-	// takes longer than the caller would wait.
+	// ErrBusy means that another operation on the session takes longer than the caller is willing
+	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
 	// ErrAsks means that a dialog is open, which Esc would answer.
 	ErrAsks = errors.New("a dialog is open")
-	// ErrStillWorks means that the agent works on though Esc was pressed.
+	// ErrStillWorks means that the agent still works although Esc was pressed.
 	ErrStillWorks = errors.New("the agent works on after Esc")
 )
 
-// DirError is a directory that a session cannot be opened in.
+// DirError says that no session can be opened in a directory.
 type DirError struct {
 	Dir string
 	Why DirFault
@@ -62,7 +61,7 @@ const (
 
 func (e *DirError) Error() string { return fmt.Sprintf("directory %q: %s", e.Dir, e.Why) }
 
-// StateError is an operation that the session's state does not allow.
+// StateError says that the session's state does not allow an operation.
 type StateError struct {
 	State session.State
 	Want  string
@@ -72,15 +71,15 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
 }
 
-// MovedError is an operation on a session that another one goes on with.
+// MovedError says that an operation is not possible because another session continues this one.
 type MovedError struct{ To uuid.UUID }
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("session %s goes on with its conversation", e.To)
 }
 
-// WriterError is a refusal to start a second writer of a conversation: each of
-// Writers writes it, or may.
+// WriterError is the refusal to start a second writer of a conversation: each of Writers writes the
+// conversation, or may write it.
 type WriterError struct{ Writers []evidence.Writer }
 
 func (e *WriterError) Error() string {
@@ -89,10 +88,10 @@ func (e *WriterError) Error() string {
 		len(e.Writers), first.PID, first.Proven, first.Why)
 }
 
-// TranscriptError is a transcript that a resume would stumble over.
+// TranscriptError says that a resume would fail on a damaged transcript.
 type TranscriptError struct {
 	Health  transcript.Health
-	Nothing bool // nothing is left in it, though something was said
+	Nothing bool // nothing is left in the transcript, although something was said
 }
 
 func (e *TranscriptError) Error() string {

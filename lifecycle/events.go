@@ -16,23 +16,22 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// HookEvent takes one event of Claude Code's hooks. An event counts only from
-// the very process that is bound: a nested `claude -p` in a tool call inherits
-// the launch, but is another process. An error means that the event is to be
-// given again.
+// HookEvent processes one event of Claude Code's hooks. An event counts only if the bound process
+// itself has sent it: a nested `claude -p` in a tool call inherits the launch, but is another
+// process. After an error the event has to be delivered again.
 func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.Launch)
 	if err != nil {
-		return nil // of a session that ccbot did not launch
+		return nil // the event is of a session that ccbot did not launch
 	}
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
-		// It tells when to look, and no more: a late one is of the conversation before. Events of other
-		// sessions must not wait for this one's worker.
+		// Such an event only says when to look: if it is late, it is about the previous
+		// conversation. Events of other sessions must not wait for the worker of this session.
 		s.Wake(id)
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
-		s.kit.agenda.lookAt(e.ClaudePID) // it may have come to another session's conversation
+		s.kit.agenda.lookAt(e.ClaudePID) // the process may have entered another session's conversation
 	}
 	err = s.do(ctx, id, func(w *work) error {
 		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
@@ -51,8 +50,8 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	return err
 }
 
-// reported notes that the agent is there, since when and in which window, and
-// which conversation it has.
+// reported notes what a SessionStart says: that the agent is there and since when, its window, and
+// its conversation.
 func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 	renewed, first := w.renewBinding(ctx, e.Received), w.r.ReportsAt.IsZero()
 	var err error
@@ -69,12 +68,12 @@ func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 	return w.follow(ctx, e)
 }
 
-// renewBinding brings the binding up to what its agent has told at a moment, and
-// says whether that is new. Events of a spool come late, and may come twice.
+// renewBinding updates the window of the binding and the time of its last sign of life, and says
+// whether either has changed. Events from a spool come late, and may come twice.
 func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
 	b := w.r.Binding
 	if fate, p := w.Observer.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
-		b.Window, renewed = p.Window.String(), true // a person has moved its pane
+		b.Window, renewed = p.Window.String(), true // a person has moved the pane
 	}
 	if at.After(b.BoundAt) {
 		b.BoundAt, renewed = at.UTC(), true
@@ -82,8 +81,8 @@ func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
 	return renewed
 }
 
-// follow keeps up with the conversation that the agent is in: /clear and an
-// in-TUI /resume change its id and its file. Earlier files are drained first.
+// follow keeps up with the agent's conversation: /clear and an in-TUI /resume change its id and its
+// file. Earlier files are read to their end first.
 func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.SessionID)
 	if err != nil {
@@ -101,9 +100,9 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	return w.saveAndFollow(ctx)
 }
 
-// transcriptOf is the transcript that an event names, from where on the chat
-// shows it. After a resume in another folder SessionStart names a file there
-// that is never made: the conversation goes on in the one that it has.
+// transcriptOf returns the transcript that an event names, and the position from which the chat
+// shows it. After a resume in another folder, SessionStart names a file in that folder that is
+// never made: the conversation continues in its old file.
 func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 	c := transcript.Cursor{Path: e.TranscriptPath, Offset: firstOffset(e)}
 	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
@@ -119,9 +118,8 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 	return c
 }
 
-// firstOffset is where the chat begins to show a transcript: at its start if
-// the conversation began with this event, else at its end, because what was
-// said before is history.
+// firstOffset returns where the chat begins to show a transcript. If the conversation began with
+// this event, it is the start; otherwise it is the end, because what was said before is history.
 func firstOffset(e hookwire.Event) int64 {
 	begins := e.Name == hookwire.SessionStart && e.Source != "resume" && e.Source != "fork"
 	if begins {
@@ -130,8 +128,8 @@ func firstOffset(e hookwire.Event) int64 {
 	return e.TranscriptSize
 }
 
-// receive takes a UserPromptSubmit as proof for the prompt being typed, else for
-// one that a person is asked about.
+// receive takes a UserPromptSubmit as proof for the prompt that is being typed, otherwise for a
+// prompt about which a person is being asked.
 func (w *work) receive(ctx context.Context, e hookwire.Event) error {
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
@@ -150,9 +148,9 @@ func (w *work) receive(ctx context.Context, e hookwire.Event) error {
 	return nil
 }
 
-// proves says whether a submitted text is the prompt. For one that was given up
-// waiting for it must be the whole text: what is typed at the desk later may
-// happen to contain it.
+// proves says whether a submitted text is the prompt. If ccbot has stopped waiting for the proof,
+// the whole text must match: a text that is typed in the terminal later may happen to contain the
+// prompt.
 func proves(submitted string, p Prompt) bool {
 	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
 		return transcript.Same(submitted, p.Text)

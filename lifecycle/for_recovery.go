@@ -15,7 +15,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Reattach watches a session's agent again after a restart and takes a step.
+// Reattach watches a session's agent again after a restart of ccbot, and asks for a step.
 func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
@@ -26,15 +26,14 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// Bind binds a session to the window that carries its tag, after a crash
-// between making the window and recording it. The process must be the launch
-// that the record describes.
+// Bind binds a session to the window that carries its tag, after a crash between making the window
+// and recording it. The process must be the launch that the record describes.
 func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
 	return s.do(ctx, id, func(w *work) error {
 		if pane.Tag != w.Evidence.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
-		// The tag is the window's: a pane that a person split off has it too.
+		// The tag belongs to the window: a pane that a person split off has it too.
 		if p, err := w.Processes.Inspect(pane.PID); err == nil && !evidence.StartedFor(p, w.r.ClaudeSessionID) {
 			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
 		}
@@ -42,7 +41,7 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 	})
 }
 
-// takeUp binds a session to a window that was found, and goes on from there.
+// takeUp binds a session to a window that was found, and continues the launch from there.
 func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
 	if err := w.bind(ctx, pane); err != nil {
 		return err
@@ -52,8 +51,8 @@ func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
 	return nil
 }
 
-// findWindow binds a launch whose outcome was lost to the window that it made. If
-// there is none after a while there never was.
+// findWindow binds a launch with an unknown outcome to the window that it made. If no window is
+// found within OrphanGrace, there never was one.
 func (w *work) findWindow(ctx context.Context) error {
 	if found, err := w.findLaunch(ctx); found || err != nil {
 		return err
@@ -65,8 +64,8 @@ func (w *work) findWindow(ctx context.Context) error {
 	return nil
 }
 
-// findLaunch binds a launch without a window that is known to the one that it made,
-// if it is there.
+// findLaunch binds a launch whose window is not known to the window that it made, if that window is
+// there.
 func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
 	if !w.unbound() {
 		return false, nil
@@ -83,8 +82,8 @@ func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
 	return false, nil
 }
 
-// FinishStop goes on with a stop that was interrupted. A session that is not being
-// stopped any more stays as it is.
+// FinishStop continues a stop that was interrupted. If the session is no longer being stopped, it
+// does nothing.
 func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id) // what failed halfway is finished by a step
 	return s.do(ctx, id, func(w *work) error {
@@ -95,9 +94,9 @@ func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// Conclude finishes a session whose agent ended by itself while nobody looked, as
-// a step would. One that is not open any more stays as it is. ErrChanged: its end
-// is not proven, or not any more.
+// Conclude finishes a session whose agent ended by itself while no ccbot ran, as a step would. A
+// session that is no longer open stays as it is. ErrChanged means that the end of the agent is not
+// proven, or no longer proven.
 func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id) // what failed halfway is finished by a step
 	return s.do(ctx, id, func(w *work) error {
@@ -113,9 +112,9 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// MarkLost notes that a session's pane and process are proven gone; one that was
-// never ready has failed. Nothing is told: the record is Unreported until
-// Reported. ErrChanged: its agent is not proven gone, or not any more.
+// MarkLost notes that a session's pane and process are proven gone: the session is lost or, if it
+// was never ready, failed. Nothing is reported: the record is Unreported until Reported is called.
+// ErrChanged means that the agent is not proven gone, or no longer proven gone.
 func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.do(ctx, id, func(w *work) error {
 		next := session.Lost
@@ -132,10 +131,9 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 	})
 }
 
-// Abandon gives up a session that is running, as far as anybody knows, or lost,
-// and of which there was no sign of life for too long. Nothing is told; one that
-// was running is Unreported until Reported. ErrChanged: its agent lives, as a
-// Survey tells it.
+// Abandon gives up a session that is lost, or that may be running, after too long without a sign of
+// life. Nothing is reported; a session that was running is Unreported until Reported is called.
+// ErrChanged means that its agent lives, by the same test as in a Survey.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.do(ctx, id, func(w *work) error {
 		switch {
@@ -154,8 +152,8 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 	})
 }
 
-// ownAgent is what is known of a session's agent. One that ended before it
-// could be identified, or that never was, is gone.
+// ownAgent says whether a session's agent lives. An agent that ended before it could be identified,
+// or that never was, is gone.
 func (k *kit) ownAgent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
@@ -163,13 +161,13 @@ func (k *kit) ownAgent(r session.Record) process.Liveness {
 	return k.Processes.Liveness(r.Agent())
 }
 
-// giveUp ends the life of a session of which nothing is left, as far as anybody
-// knows, without a word: recovery tells of all of them at once.
+// giveUp ends the life of a session of which nothing is left, as far as is known. It reports
+// nothing: recovery reports all such sessions at once.
 func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string) error {
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
-	if next == session.Lost { // else its end is not proven, or it was never ready
+	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
 		noteInterruption(ctx, w)
 	}
 	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
@@ -180,14 +178,15 @@ func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule
 	return w.saveAndFollow(ctx)
 }
 
-// Close notes why a session that is over is not meant any more; its state stays.
+// Close notes why a session that is over is no longer meant when its conversation comes back. The
+// state of the session stays.
 func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.do(ctx, id, func(w *work) error {
 		switch {
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
 		case w.r.HandedOver():
-			return nil // that leads to its successor
+			return nil // Closed must keep leading to the successor
 		}
 		w.r.Closed = closed
 		w.r.Note(w.Now(), rule, why)
@@ -203,7 +202,7 @@ func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why
 	})
 }
 
-// Reported notes that the chat was told what recovery did with a session.
+// Reported notes that the chat has been informed of what recovery did with a session.
 func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 	return s.do(ctx, id, func(w *work) error {
 		if !w.r.Unreported {
@@ -214,8 +213,8 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// Fail ends a start or a restore that was interrupted before it had a window,
-// and tells it. One that has a window by now, or that has ended, stays as it is.
+// Fail ends a start or a restore that was interrupted before it had a window, and reports it. A
+// session that has a window by now, or that has ended, stays as it is.
 func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
 	return s.do(ctx, id, func(w *work) error {
 		if !w.unbound() {
@@ -232,8 +231,8 @@ func (w *work) failed(ctx context.Context, why string) error {
 	return w.fail(ctx, why)
 }
 
-// identify reads which process a fresh pane holds. One that has already ended
-// has no identity any more: its pane says how it ended.
+// identify reads which process a fresh pane holds. A process that has already ended has no identity
+// any more: its pane shows how it ended.
 func (w *work) identify(pane tmux.Pane) (process.Identity, error) {
 	p, err := w.Processes.Inspect(pane.PID)
 	if errors.Is(err, process.ErrGone) {

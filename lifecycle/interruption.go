@@ -8,33 +8,34 @@ import (
 	"ccbot/internal/session"
 )
 
-// unseenFor is how long the agent may have done things before it counts that no ccbot saw them:
-// when the ccbot before this one was last there is known to the minute.
+// unseenFor is how long an agent may have worked while no ccbot ran before that counts: the time at
+// which the previous ccbot was last there is known only to the minute.
 const unseenFor = time.Minute
 
-// interruption decides whether the end of an agent has cut a turn short, and is the one of before
-// where it has not. Nobody has asked for the end. It is pure. What there is to go by is known from
-// 2.1.329: TERM, HUP, KILL and the end of the tmux server write neither the end of a turn nor an
-// interrupt into the transcript, and only after KILL the presence file is left, with the last status.
+// interruption decides whether the end of an agent has cut a turn short. If it has not,
+// interruption returns the one that the record already has. It is for an end that nobody asked for.
+// It is pure. The following is known from 2.1.329: TERM, HUP, KILL and the end of the tmux server
+// write neither the end of a turn nor an interrupt into the transcript, and only after KILL the
+// presence file remains, with the last status.
 //
-//	a clean exit                                   no: somebody has left the agent
-//	it waits for a person                          yes, unless the turn has ended since
-//	it works                                       yes, unless the turn has ended since
-//	it is idle, or that was never seen             yes, if a turn has begun since
+//	a clean exit                             no: a person has left the agent
+//	it waits for a person                    yes, unless the turn has ended since
+//	it works                                 yes, unless the turn has ended since
+//	it is idle, or that was never seen       yes, if a turn has begun since
 //
-// last is the presence file that the agent has left, the zero value where there is none. seen is
-// until when a ccbot saw what it did.
+// last is the presence file that the agent has left, the zero value if there is none. seen is the
+// time until which a ccbot saw what the agent did.
 func interruption(r session.Record, last presence.File, seen, now time.Time) *session.Interruption {
 	phase, works, since := Phase(r.Phase), Noted(r).Works(), r.PhaseAt
 	if word := phaseOf(last); word != PhaseUnknown && !last.UpdatedAt.Before(since) {
 		phase, works, since = word, word == PhaseWorking, last.UpdatedAt
 	}
 	if r.StartedAt.After(since) {
-		since = r.StartedAt // what was open before the present launch is that of an earlier interruption
+		since = r.StartedAt // a turn that was open before the present launch belongs to an earlier interruption
 	}
 	open := r.Progress.Open
 	if i := r.Interruption; i != nil && i.At.After(r.StartedAt) {
-		return i // a crash came between it and the end: a launch is interrupted once
+		return i // a crash came between noting the interruption and the session's end: each launch is interrupted only once
 	}
 	began := open != nil && open.At.After(since)
 	ended := open == nil && r.Progress.LastTurn.After(since)
@@ -58,9 +59,9 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 	return i
 }
 
-// ContinuesAlone says whether a session may go on by itself after its interruption: the agent was
-// seen at work and not waiting for a person, it asks before it acts, and it does not end again and
-// again.
+// ContinuesAlone says whether a session may continue by itself after its interruption: the agent
+// was seen at work and not waiting for a person, it asks before it acts, and it is not interrupted
+// again and again without a turn that ends well in between.
 func ContinuesAlone(r session.Record) bool {
 	i := r.Unfinished()
 	if i == nil || i.Waited || i.Unseen || i.Again || r.Progress.PermissionMode == claudeflags.ModeBypass {

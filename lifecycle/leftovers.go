@@ -17,8 +17,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// endRest ends what is left of the session beside its agent, and says what it
-// leaves alone and why.
+// endRest ends what is left of the session besides its agent. The receipt gets what was ended, what
+// was left alone, and why.
 func (w *work) endRest(ctx context.Context, receipt *Receipt) {
 	ended, failures, err := w.endLeftovers(ctx)
 	if err != nil {
@@ -29,10 +29,9 @@ func (w *work) endRest(ctx context.Context, receipt *Receipt) {
 	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
 }
 
-// EndLeftovers ends what is left of a session that is over, and nobody else: not
-// who was told as a second writer, nor who only may write. What cannot be ended is
-// noted with the record, with the time before which it is not tried again. It is
-// not told.
+// EndLeftovers ends what is left of a session that is over, and no other process: neither a
+// reported second writer nor a process that only may write. What cannot be ended is noted in the
+// record, with the time of the next try. Nothing is reported.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
 	err = s.do(ctx, id, func(w *work) error {
 		if !w.r.Resumable() {
@@ -75,7 +74,7 @@ func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) 
 	return w.save()
 }
 
-// endedText is what a history says of processes that were ended.
+// endedText describes ended processes for a record's history.
 func endedText(endings []Ending) string {
 	var ended []string
 	for _, e := range endings {
@@ -89,8 +88,8 @@ func endedText(endings []Ending) string {
 	return "ended: " + strings.Join(ended, ", ")
 }
 
-// endLeftovers ends every leftover of the session that still lives. Second
-// writers are spared, and so is whose evidence contradicts itself.
+// endLeftovers ends every living leftover of the session. Second writers are spared, and so is
+// every process about which the evidence contradicts itself.
 func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Failure, err error) {
 	l, err := w.leftovers(ctx)
 	if err != nil {
@@ -106,12 +105,12 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 	return append(ended, more...), slices.Concat(l.unknown, l.unclear, failed), nil
 }
 
-// leftovers are the processes around a session, by what is to become of them.
+// leftovers are the processes around a session, sorted by what has to be done with them.
 type leftovers struct {
-	left    []process.Identity // are ended
-	unknown []Failure          // the record bound them, and nobody knows whether they live
-	seconds []process.Process  // are spared
-	unclear []Failure          // nobody knows whether they write
+	left    []process.Identity // to be ended
+	unknown []Failure          // the record bound them, and it is unknown whether they live
+	seconds []process.Process  // to be spared
+	unclear []Failure          // it is unknown whether they write
 }
 
 func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
@@ -136,8 +135,8 @@ func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
 	return l, nil
 }
 
-// boundBefore are living agents that this record bound earlier. Of a session that
-// was given up because nobody knew what had become of its agent it is no leftover.
+// boundBefore returns the living agents that this record bound earlier. If the session was
+// abandoned because the fate of its agent was unknown, that agent is no leftover.
 func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 	if w.r.State == session.Abandoned {
 		return nil, nil
@@ -154,7 +153,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 	return alive, failures
 }
 
-// proveLeftover looks at all the evidence once more, right before the signal.
+// proveLeftover returns a check that looks at all the evidence again, right before the signal.
 func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 	leftover := func(_ *evidence.Evidence, v process.Verdict) bool {
 		return evidence.StandingOf(*w.r, v) == evidence.Leftover
@@ -167,8 +166,8 @@ func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 	}
 }
 
-// proveWriter says whether the process writes the conversation at this moment and
-// is one that is wanted, and whether nothing protects it.
+// proveWriter says whether the process writes the conversation at this moment, is accepted by
+// wanted, and is protected by nothing.
 func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(*evidence.Evidence, process.Verdict) bool) error {
 	if err := w.guarded(ctx, p); err != nil {
 		return err
@@ -185,8 +184,8 @@ func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(*
 	return errors.New("it is not proven to write the session any more")
 }
 
-// guarded says which guard spares a process: ccbot and what is above it, tmux,
-// other users, what is no agent, and the agent of another session.
+// guarded returns the guard that spares a process. Spared are ccbot and its ancestors, tmux,
+// processes of other users, processes that are no agent, and the agent of another session.
 func (w *work) guarded(ctx context.Context, p process.Process, except ...string) error {
 	table, err := w.Processes.Snapshot(ctx)
 	if err != nil {
@@ -198,12 +197,12 @@ func (w *work) guarded(ctx context.Context, p process.Process, except ...string)
 	return nil
 }
 
-// endWriting ends processes that write the conversation. One that still lives is
-// a failure, unless it is another session's agent or has moved on.
+// endWriting ends processes that write the conversation. A process that still lives afterwards is a
+// failure, unless it is another session's agent or has moved on to another conversation.
 func (w *work) endWriting(ctx context.Context, who []process.Identity, prove func(process.Process) error) ([]Ending, []Failure) {
 	seen, err := w.Processes.Snapshot(ctx)
 	if err != nil {
-		seen = process.Snapshot{} // then only what is seen right before a KILL is noted
+		seen = process.Snapshot{} // then only the descendants that are seen right before a KILL are noted
 	}
 	before := slices.Clone(w.r.Below)
 	endings, errs := w.endEach(ctx, who, prove, func(id process.Identity) process.Grace { return w.noting(id, seen) })
@@ -220,9 +219,9 @@ func (w *work) endWriting(ctx context.Context, who []process.Identity, prove fun
 	return endings, receipt.Failures
 }
 
-// movedOn says whether a process that was spared because it was not proven any
-// more is seen to have left the conversation. Of one that the record bound the
-// evidence may say nothing at all.
+// movedOn says whether a process that was spared as unproven is seen to have left the conversation.
+// It is false for a process that the record bound: the evidence may not mention that process at
+// all.
 func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
 	if slices.Contains(w.r.Bound, id) {
 		return false
@@ -231,7 +230,7 @@ func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
 	return err == nil && !slices.ContainsFunc(found.Verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
 }
 
-// endEach ends processes side by side: each may take as long as KillGrace.
+// endEach ends processes at the same time, because each may take as long as KillGrace.
 func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(process.Process) error,
 	grace func(process.Identity) process.Grace) (endings []Ending, errs []error) {
 	outs := make([]process.Outcome, len(who))
@@ -243,7 +242,7 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 			return nil
 		})
 	}
-	_ = g.Wait() // it has none: each has its own
+	_ = g.Wait() // always nil: each process has its own error
 	now := w.moment()
 	for i, out := range outs {
 		w.logOutcome(out, errs[i])
@@ -252,8 +251,8 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 	return endings, errs
 }
 
-// endOne ends one of several. A panic is that process's error: do cannot see one
-// of another goroutine.
+// endOne ends one of several processes. A panic becomes the error of that process: the recover in
+// do cannot catch a panic of another goroutine.
 func (w *work) endOne(ctx context.Context, id process.Identity, prove func(process.Process) error,
 	grace process.Grace) (out process.Outcome, err error) {
 	defer func() {

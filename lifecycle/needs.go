@@ -13,17 +13,17 @@ import (
 	"ccbot/tmux"
 )
 
-// PaneReader finds panes. Errors other than tmux.ErrNoPane and tmux.ErrNoServer
-// mean that it is unknown whether a pane is there.
+// PaneReader finds panes. Errors other than tmux.ErrNoPane and tmux.ErrNoServer mean that it is
+// unknown whether a pane is there.
 type PaneReader interface {
 	Server(ctx context.Context) (tmux.ServerID, error)
 	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
 }
 
-// Screens reads what panes show, and to whom.
+// Screens reads what panes show, and which terminals show them.
 type Screens interface {
 	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
-	// Viewers are the terminals that people have attached.
+	// Viewers lists the terminals that people have attached.
 	Viewers(ctx context.Context) ([]tmux.Viewer, error)
 }
 
@@ -37,15 +37,15 @@ type Windows interface {
 	ClosePane(ctx context.Context, g tmux.Guard) error
 }
 
-// Keyboard types into panes. Every method is one guarded tmux command: with a
-// false guard nothing is typed and the error is tmux.ErrGuard.
+// Keyboard types into panes. Every method is one guarded tmux command: if the guard does not hold,
+// nothing is typed and the error is tmux.ErrGuard.
 type Keyboard interface {
 	Paste(ctx context.Context, g tmux.Guard, text string) error
 	Enter(ctx context.Context, g tmux.Guard) error
 	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
 }
 
-// Tmux is what a session's life needs of tmux.
+// Tmux is what the life of a session needs from tmux.
 type Tmux interface {
 	PaneReader
 	Screens
@@ -53,7 +53,7 @@ type Tmux interface {
 	Keyboard
 }
 
-// Processes reads the process table and ends what is proven.
+// Processes reads the process table, and ends processes that are proven.
 type Processes interface {
 	evidence.Processes
 	Wait(ctx context.Context, id process.Identity) error
@@ -61,8 +61,8 @@ type Processes interface {
 		hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
 }
 
-// Launches writes the settings file of one launch in dir, the session's
-// directory, and returns its path. Remove takes it away again.
+// Launches writes the settings file of one launch and returns its path; dir is the session's
+// directory. Remove deletes the file again.
 type Launches interface {
 	Write(recordID uuid.UUID, dir string) (path string, err error)
 	Remove(recordID uuid.UUID) error
@@ -70,34 +70,34 @@ type Launches interface {
 
 // Relays knows the permission requests that the chat can answer.
 type Relays interface {
-	// Waiting are those of a session whose hook waits, oldest first.
+	// Waiting lists the requests of a session whose hook still waits, oldest first.
 	Waiting(session uuid.UUID) []hooks.Request
 }
 
-// Prompts is the one store of prompts and their state. What changes is durable when the
-// call returns. A prompt that was finished, that nobody holds yet, or that is not to be
-// typed before a person has said so, is fs.ErrNotExist.
+// Prompts is the one store of prompts and their state. A change is durable when the call returns.
+// fs.ErrNotExist means that a prompt is finished, or that no session holds it yet, or that a person
+// still has to decide whether it is typed.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
-	// HoldPrompt makes a prompt of which nothing was typed yet one that a session's queue
-	// holds; once more is nothing. fs.ErrNotExist: it is typed, or finished.
+	// HoldPrompt moves a prompt of which nothing was typed yet into the queue of a session. Calling
+	// it again does nothing. fs.ErrNotExist means that the prompt is typed, or finished.
 	HoldPrompt(key string, session uuid.UUID) error
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
-	// MovePrompt makes a prompt another session's. It is durable when it returns,
-	// and once more is nothing.
+	// MovePrompt gives a prompt to another session. It is durable when it returns, and calling it
+	// again does nothing.
 	MovePrompt(key string, to uuid.UUID) error
 }
 
-// News is told what happened to a session. It keeps what it is told before it
-// returns, so that a crash right after loses nothing; then the change itself is
-// put on disk, and a crash between the two tells it twice at most. It is called
-// on the session's worker: it must be quick and must not change that session.
+// News receives what happened to a session. It stores the news before it returns, so that a crash
+// right afterwards loses nothing; only then is the change itself put on disk, and a crash between
+// the two repeats the news at most once. It is called on the session's worker: it must be quick and
+// must not change that session.
 //
-// A [Receipt] is news as well: an archive is over.
+// A [Receipt] is news as well: it says that an archive is over.
 type News interface {
 	SessionNews(ctx context.Context, r session.Record, n news.News) error
 }
 
-// OtherWriters is news.OtherWriters before it is shown to people.
+// OtherWriters is the news that becomes news.OtherWriters when it is shown to people.
 type OtherWriters []evidence.Writer

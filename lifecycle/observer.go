@@ -21,23 +21,23 @@ import (
 	"ccbot/tmux"
 )
 
-// Observer looks at one session at a time: at its pane, its agent and what those
-// have written. It changes nothing.
+// Observer looks at one session at a time: at its pane, at its agent, and at what they have
+// written. It changes nothing.
 type Observer struct {
 	Panes     PaneReader
 	Screens   Screens // nil: no screen is looked at
 	Processes evidence.Processes
 	Presences evidence.Presences
-	Relays    Relays // nil: none
-	// Status is what the last status line of a launch said, fs.ErrNotExist where there
-	// was none. It may be nil.
+	Relays    Relays // nil: there are none
+	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.
+	// It may be nil.
 	Status      func(recordID uuid.UUID) (hookwire.Status, error)
 	ProjectsDir string // Claude Code's projects folder
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
-// View looks at a session's world.
+// View looks at the session's pane and agent.
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v := View{Now: o.Now()}
 	if r.Binding == nil {
@@ -53,25 +53,28 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		v.Presence = f
 		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			v.Present, v.Presence = true, presence.File{} // it may say idle or waiting: it is unknown, so nothing is typed
+			// The unreadable file may say idle or waiting: the phase is unknown, so nothing is
+			// typed.
+			v.Present, v.Presence = true, presence.File{}
 		}
 	}
 	v.Behind = v.Adopted && !o.front(*r.Binding)
 	o.lookAtRequests(r, &v)
-	if o.Screens != nil && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) { // else the screen is a shell's, or whose it may be
+	// Otherwise the screen may show a shell, or belong to another process.
+	if o.Screens != nil && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) {
 		history := 0
 		if v.Fate == PaneDead {
 			history = screenLines // tmux scrolls a dead pane to say that it is dead
 		}
-		if text, err := o.Screens.Capture(ctx, v.Pane.ID, history); err == nil { // else nothing is typed
+		if text, err := o.Screens.Capture(ctx, v.Pane.ID, history); err == nil { // without a capture nothing is typed
 			v.Screen, v.Captured = claudeui.Read(text), true
 		}
 	}
 	return v
 }
 
-// pane says what became of the bound pane. An id counts only together with the
-// server's life and the pane's process.
+// pane says what became of the bound pane. A pane id proves nothing by itself: the tmux server and
+// the pane's process must be those of the binding too.
 func (o *Observer) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
 	server, err := o.Panes.Server(ctx)
 	switch {
@@ -93,21 +96,22 @@ func (o *Observer) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}
 	case p.PID != b.PanePID():
-		return PaneForeign, tmux.Pane{} // whoever respawned it owns it: nothing of it is looked at or closed
+		// The pane belongs to whoever respawned it: ccbot neither looks at it nor closes it.
+		return PaneForeign, tmux.Pane{}
 	case p.Dead:
 		return PaneDead, p
 	}
 	return PaneOurs, p
 }
 
-// front says whether the agent of an adopted pane is in the foreground of its
-// terminal; else keys would reach the shell or what runs in it.
+// front says whether the agent of an adopted pane is in the foreground of its terminal. If not,
+// keys would reach the shell or a program that runs in it.
 func (o *Observer) front(b session.Binding) bool {
 	p, err := o.Processes.Inspect(b.Agent.PID)
 	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }
 
-// usage is what the bound agent's last status line said; nil: nothing is known.
+// usage returns what the last status line of the bound agent said; nil means that this is unknown.
 func (o *Observer) usage(r session.Record) *session.Usage {
 	if o.Status == nil || r.Binding == nil {
 		return nil
@@ -120,17 +124,17 @@ func (o *Observer) usage(r session.Record) *session.Usage {
 		return nil
 	}
 	if a := r.Binding.Agent; st.ClaudePID != a.PID || st.ClaudeStart != a.Start || st.Boot != a.Boot {
-		return nil // of a launch before, or of a nested agent
+		return nil // the status line is of a previous launch, or of a nested agent
 	}
 	return &session.Usage{Model: st.Model, Context: st.ContextPercent, Cost: st.CostUSD, At: st.At.UTC()}
 }
 
-// transcriptPath is where the session's conversation is written; empty where
-// nothing was ever said.
+// transcriptPath is the file in which the session's conversation is written; empty if nothing was
+// ever said.
 func (o *Observer) transcriptPath(r session.Record) string {
 	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
 		return c.Path
 	}
-	path, _ := transcript.Find(o.ProjectsDir, r.ClaudeSessionID) // what is not there has not grown
+	path, _ := transcript.Find(o.ProjectsDir, r.ClaudeSessionID) // a missing file has not grown, so the error does not matter
 	return path
 }

@@ -10,8 +10,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// Writers are the processes that write the session's conversation at this
-// moment, or may, apart from its own agent. They count as told.
+// Writers returns the processes that write the session's conversation at this moment, or may write
+// it, apart from its own agent. From then on they count as reported.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.Writer, err error) {
 	err = s.do(ctx, id, func(w *work) error {
 		found, err = w.others(ctx)
@@ -20,8 +20,8 @@ func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.W
 	return found, err
 }
 
-// alone is the gate before every resume (P1): leftovers of the session
-// are ended, and while anybody else writes its conversation, or may, it refuses.
+// alone is the gate before every resume (P1). It ends the leftovers of the session, and refuses
+// while any other process writes the conversation, or may write it.
 func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
 	looked, _, err := w.endLeftovers(ctx)
 	if err != nil {
@@ -39,8 +39,8 @@ func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
 	return ended, nil
 }
 
-// unclaimed is the same gate for a new conversation: of an id that was made a
-// moment ago evidence that cannot be read says nothing.
+// unclaimed is the same gate for a new conversation. Evidence that cannot be read does not count
+// here, because the conversation's id was made a moment ago.
 func (w *work) unclaimed(ctx context.Context) error {
 	found, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)
 	if err != nil {
@@ -53,8 +53,8 @@ func (w *work) unclaimed(ctx context.Context) error {
 	return nil
 }
 
-// others are all who keep this session from having its conversation to itself.
-// They are about to be shown to a person, so from here on they count as told.
+// others returns all writers that keep this session from having its conversation to itself. A
+// person is about to be shown them, so from here on they count as reported.
 func (w *work) others(ctx context.Context) ([]evidence.Writer, error) {
 	all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *work) others(ctx context.Context) ([]evidence.Writer, error) {
 	return all.Writers(ctx, *w.r), w.noteShown(all)
 }
 
-// noteShown notes whom the person is about to be shown.
+// noteShown notes which writers the person is about to be shown.
 func (w *work) noteShown(all *evidence.Evidence) error {
 	untold := all.Untold(*w.r)
 	if len(untold) == 0 {

@@ -13,20 +13,19 @@ import (
 	"ccbot/internal/session"
 )
 
-// told is how long the last lines of a turn may take once the agent is idle: the
-// transcript's come up to 0.2 s later, the status line's 0.3 s (2.1.328).
+// told is how long the last lines of a turn may take once the agent is idle: the lines of the
+// transcript come up to 0.2 s later, the status line 0.3 s (2.1.328).
 const told = time.Second
 
-// noteState keeps with the record what the agent is doing and how far it is, at
-// each change of that and at each end of a turn: a restore, or a person who looks
-// at the record, finds it when the agent is gone. One such moment is one save, and
-// nothing is saved when nothing has changed. again is when to look once more, 0
-// when not: an agent is idle before all is told of its turn, and nobody watches
-// what that writes.
+// noteState records what the agent is doing and how far it is, at each change of that and at each
+// end of a turn: a restore, or a person who looks at the record, finds it when the agent is gone.
+// Each such moment costs one save, and without a change nothing is saved. again is when to look
+// once more, 0 if that is not needed. A second look is needed because an agent is idle before the
+// last lines of its turn are written, and no event reports those lines.
 func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
-		return 0, nil // a torn read says nothing: what was seen last stays
+		return 0, nil // a torn read says nothing: the state that was seen last stays
 	}
 	seen := w.seePhase(p)
 	if seen.fresh && w.Git != nil {
@@ -56,18 +55,18 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	return 0, err
 }
 
-// sameEnd is how far two ends may lie apart that are the same: the end of a pause is
-// reckoned anew at each look, from a screen that counts whole seconds.
+// sameEnd is how far apart two ends may be that count as the same: the end of a pause is computed
+// anew at each look, from a screen that counts whole seconds.
 const sameEnd = 2 * time.Second
 
-// keepDoing puts what the agent does into the record, and says whether it is
-// something else than before; saving is the caller's.
+// keepDoing puts what the agent does into the record, and says whether that has changed. The caller
+// saves.
 func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.view.Now
 		if seen.since.After(w.r.PhaseAt) {
-			at = seen.since // it is known since then
+			at = seen.since // the agent has been seen in this phase since then
 		}
 		w.r.PhaseAt, news = at.UTC(), true
 	}
@@ -79,8 +78,8 @@ func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 	return news || before.What != now.What || !before.Until.Equal(until)
 }
 
-// unheard is when to look at what nothing tells of: a request that fails while the
-// agent works, and the end of a limit. 0: never.
+// unheard is when to look at what no event reports: a request that fails while the agent works, and
+// the end of a limit. 0 means never.
 func unheard(w *work) time.Duration {
 	now := doing(w.view, w.r.Progress.Failed)
 	switch {
@@ -93,11 +92,11 @@ func unheard(w *work) time.Duration {
 	return 0
 }
 
-// retryTold is the pause before another try of a request from which on it is told:
-// shorter ones are over before anybody has read of them.
+// retryTold is how long the pause before another try of a request must be for the failure to be
+// reported: shorter pauses are over before anybody has read the report.
 const retryTold = 10 * time.Second
 
-// tellRetrying tells once in a turn that the agent's requests fail and are made again.
+// tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
 func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
 	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
 	if !long || w.recall().turn.retrying {
@@ -110,17 +109,17 @@ func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
 	return nil
 }
 
-// turnNews is what one look at the phase adds to the looks before.
+// turnNews is what one look at the phase adds to the previous looks.
 type turnNews struct {
-	changed bool          // it was another one at the look before
+	changed bool          // the previous look saw another phase
 	fresh   bool          // a turn has ended, as far as this look can tell
-	since   time.Time     // since when it is this one
-	left    time.Duration // how long more may come of the turn
-	due     bool          // the turn is told, and not yet kept
+	since   time.Time     // since when the agent has been in this phase
+	left    time.Duration // for how long more lines of the turn may come
+	due     bool          // the turn has ended, and the record does not have it yet
 }
 
-// seePhase remembers the phase. A turn that was too short to be seen has left a
-// new presence file.
+// seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
+// presence file.
 func (w *work) seePhase(p Phase) (seen turnNews) {
 	now, by := w.view.Now, w.view.Presence.UpdatedAt
 	w.remember(func(m *memory) {
@@ -138,14 +137,14 @@ func (w *work) seePhase(p Phase) (seen turnNews) {
 			m.turn.toldBy = now.Add(told)
 		}
 		if seen.due = !m.turn.toldBy.IsZero(); seen.due {
-			seen.left = max(0, min(m.turn.toldBy.Sub(now), told)) // or the clock was set back
+			seen.left = max(0, min(m.turn.toldBy.Sub(now), told)) // the upper bound: the clock may have been set back
 		}
 	})
 	return seen
 }
 
-// keepProgress reads on in the transcript and says whether that tells anything
-// new; saving is the caller's.
+// keepProgress reads on in the transcript, and says whether it found anything new. The caller
+// saves.
 func (w *work) keepProgress() bool {
 	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
 	if err != nil {
@@ -157,8 +156,8 @@ func (w *work) keepProgress() bool {
 	return news
 }
 
-// keepUsage puts what the status line said into the record, and says whether
-// that is news; saving is the caller's.
+// keepUsage puts what the status line said into the record, and says whether that has changed. The
+// caller saves.
 func (w *work) keepUsage() bool {
 	now := w.Observer.usage(*w.r)
 	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
@@ -168,11 +167,11 @@ func (w *work) keepUsage() bool {
 	return true
 }
 
-// gitLook is one look at a session's repository.
+// gitLook is the result of one look at a session's repository.
 type gitLook struct{ state *git.State }
 
-// keepGit puts the newest look at the repository into the record, and says
-// whether it is another than before; saving is the caller's.
+// keepGit puts the newest look at the repository into the record, and says whether it differs from
+// the previous one. The caller saves.
 func (w *work) keepGit() bool {
 	look := w.recall().git
 	if look == nil || sameGit(look.state, w.r.GitNow) {
@@ -182,7 +181,7 @@ func (w *work) keepGit() bool {
 	return true
 }
 
-// sameGit says whether two looks saw the same, whenever that was.
+// sameGit says whether two looks saw the same state, apart from the time of the look.
 func sameGit(a, b *git.State) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -204,14 +203,13 @@ func (s *Service) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 		}
 		s.kit.memories.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
 		if !sameGit(state, r.GitNow) {
-			s.Wake(id) // a step keeps it
+			s.Wake(id) // a step puts it into the record
 		}
 	}
 	s.kit.agenda.note(func() { s.kit.agenda.gits.looking = false })
 }
 
-// lookAtGit tells the state of a session's repository; known is false where git
-// did not say.
+// lookAtGit returns the state of a session's repository; known is false if git gave no answer.
 func (k *kit) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
 	if k.Git == nil {
 		return nil, false

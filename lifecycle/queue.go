@@ -14,15 +14,16 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Queue puts a prompt that is on disk at the end of the session's queue, and has it held
-// there. The record is written first: of a prompt that is not held yet the queue knows
-// nothing, so that whoever has the prompt may queue it again, also for another session.
-// Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
+// Queue puts a prompt that is on disk at the end of the session's queue, and has it held there. The
+// record is written first. While the prompt is not held, the queue treats it as absent, so the
+// owner of the prompt may queue it again, also for another session. Calling Queue again does
+// nothing. fs.ErrNotExist means that the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return accept(ctx, s, id, key, false)
 }
 
-// Keep is Queue also for a session that is over: the prompt waits until the session is back.
+// Keep is like Queue, and also accepts a session that is over: the prompt waits until the session
+// is back.
 func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
 	return accept(ctx, s, id, key, true)
 }
@@ -43,7 +44,7 @@ func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool
 	})
 }
 
-// inQueue changes something about prompts of a session. Of one that was handed over they go to its
+// inQueue changes prompts of a session. If the session was handed over, the prompts move to its
 // successor first, and the change is made there.
 func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, change func(*work) error) error {
 	defer s.Wake(id)
@@ -64,7 +65,8 @@ func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, chang
 	})
 }
 
-// enqueue is the one way into a session's queue: prompts that are not in it go to its end.
+// enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
+// queue.
 func (w *work) enqueue(keys ...string) error {
 	before := len(w.r.Prompts)
 	for _, key := range keys {
@@ -78,16 +80,16 @@ func (w *work) enqueue(keys ...string) error {
 	return w.save()
 }
 
-// SendAgain has an unproven prompt typed again when it is safe: a person has
-// decided. A crash between paste and Enter leaves the text in the box, so it is
-// treated as a paste to take back: the box is emptied of it first.
+// SendAgain has an unproven prompt typed again when that is safe: a person has decided so. A crash
+// between paste and Enter may have left the text in the box, so the text is treated as a paste to
+// take back: the box is emptied first.
 func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
 		w.view = w.Observer.View(ctx, *w.r)
-		if w.view.boxFree() && !w.holds(ctx, p) { // nothing of it is to be taken back
+		if w.view.boxFree() && !w.holds(ctx, p) { // the box has nothing to take back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
 			p.State, p.Told, p.Mark = Typing, nil, w.mark()
@@ -100,8 +102,8 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 	})
 }
 
-// Drop gives an unproven prompt up: a person has decided. If its text still
-// stands in the box, it is taken out there.
+// Drop gives up an unproven prompt, because a person has decided so. If its text still stands in
+// the box, it is removed there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		w.view = w.Observer.View(ctx, *w.r)
@@ -115,9 +117,9 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	})
 }
 
-// Withdraw takes a prompt that is held out of the queue and finishes it: a person
-// has given its text another use. fs.ErrNotExist: it is not held any more, or it
-// is another session's.
+// Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
+// in another way. fs.ErrNotExist means that the prompt is no longer held, or belongs to another
+// session.
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		if !slices.Contains(w.r.Prompts, key) {
@@ -130,8 +132,8 @@ func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 	})
 }
 
-// Reword gives a prompt that is held another text: the person has edited the
-// message. fs.ErrNotExist: it is not held any more, and may have been typed.
+// Reword gives a held prompt another text, because the person has edited the message.
+// fs.ErrNotExist means that the prompt is no longer held: it may have been typed.
 func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
 	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
 		p, err := promptIn(w, key, Held)
@@ -143,7 +145,8 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 	})
 }
 
-// resolve changes a prompt of the session that is in a state; fs.ErrNotExist: it is not.
+// resolve calls change with a prompt of the session, on the session's worker. fs.ErrNotExist means
+// that the prompt is not in the given state.
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
@@ -166,9 +169,9 @@ func promptIn(w *work, key string, state PromptState) (Prompt, error) {
 	return p, nil
 }
 
-// SettlePrompts brings the session's queue and the prompts on disk together
-// after a restart. keys are the prompts on disk that belong to the session, in
-// order. What was being typed to an agent that is gone is looked for; what is not found is told.
+// SettlePrompts makes the session's queue and the prompts on disk agree after a restart. keys are
+// the prompts on disk that belong to the session, in order. If a prompt was being typed to an agent
+// that is gone, SettlePrompts looks for it in the transcript, and reports it if it is not found.
 func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
 	return inQueue(ctx, s, id, keys, func(w *work) error {
 		if err := w.enqueue(keys...); err != nil {
@@ -179,7 +182,7 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 			if errors.Is(err, fs.ErrNotExist) {
 				err = w.dequeue(key)
 			} else if err == nil && p.State == Typing && !w.r.State.Live() {
-				err = w.settlePrompt(ctx, p) // else the next steps decide
+				err = w.settlePrompt(ctx, p) // the prompts of a live session are decided by the next steps
 			}
 			if err != nil {
 				return err
@@ -189,21 +192,21 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 	})
 }
 
-// settlePrompt decides a typed prompt whose agent is gone, or of whose mark nothing is known: the
-// transcript has it, or a person decides.
+// settlePrompt decides about a typed prompt whose agent is gone, or whose mark says nothing: either
+// the transcript has it, or a person decides.
 func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	found, err := w.seek(ctx, p)
 	if found || err != nil {
 		return err
 	}
-	if w.view = w.Observer.View(ctx, *w.r); p.runs(w.view) { // else the box may have it
+	if w.view = w.Observer.View(ctx, *w.r); p.runs(w.view) { // otherwise the text may be in the box
 		return w.proven(ctx, p)
 	}
 	return w.unproven(ctx, p, "the agent is gone")
 }
 
-// seekBehind looks for the proof of the prompt that has led to a dialog: the dialog
-// may stand before any hook or transcript was seen to tell of it.
+// seekBehind looks for the proof that the prompt which has opened a dialog was taken: the dialog
+// may be visible before any hook or transcript mentions the prompt.
 func (w *work) seekBehind(ctx context.Context, head *Prompt) error {
 	if !head.entered() {
 		return nil
@@ -212,7 +215,7 @@ func (w *work) seekBehind(ctx context.Context, head *Prompt) error {
 	return err
 }
 
-// seek finishes a typed prompt that a transcript shows.
+// seek finishes a typed prompt if a transcript shows it.
 func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	if p.Mark == nil {
 		return false, nil // a file that was edited
@@ -227,7 +230,7 @@ func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	return true, arrived(ctx, w, p)
 }
 
-// Move shows a session in another conversation from now on.
+// Move shows a session in another conversation of the chat from now on.
 func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
 	return s.do(ctx, id, func(w *work) error {
 		w.r.Conversation = to
@@ -235,8 +238,8 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 	})
 }
 
-// Advance notes how far the chat has a transcript. A cursor of another path
-// says that the earlier files are drained.
+// Advance notes up to which position the chat has shown a transcript. A cursor with another path
+// says that the earlier files were read to their end.
 func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
 	return s.do(ctx, id, func(w *work) error {
 		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })

@@ -11,43 +11,42 @@ import (
 	"ccbot/internal/session"
 )
 
-// Receipt says what an archive did: every process it looked at, how it ended,
-// or why it was spared.
+// Receipt says what an archive did: every process that it looked at, and how that process ended or
+// why it was spared.
 type Receipt struct {
-	Agent    *Ending       // the bound agent; nil when it had already ended
-	Others   []Ending      // leftovers ended, and what was spared
+	Agent    *Ending       // the bound agent; nil if it had ended already
+	Others   []Ending      // leftovers that were ended, and processes that were spared
 	Split    bool          // a person has split the window: their panes stay
 	Adopted  bool          // a person opened the pane: it stays
 	Waiting  int           // prompts that were not typed; they stay with the session
-	Quiet    time.Duration // it was archived because nothing happened for this long; 0: a person asked
-	Failures []Failure     // what could not be proven; then the state is cleanup_failed
+	Quiet    time.Duration // the session was archived because nothing happened for this long; 0: a person asked for it
+	Failures []Failure     // what could not be proven; if there is any, the state is cleanup_failed
 }
 
-// Ending is one process of a receipt.
+// Ending is the end of one process in a receipt, or the reason why it was spared.
 type Ending struct {
 	process.Outcome
 	Age time.Duration // 0: not known
 }
 
-// over says that it is proven gone.
+// over says that the process is proven gone.
 func (e Ending) over() bool { return e.Ended && e.Verified }
 
-// guarded says that it was spared by a guard, and not because something could
-// not be found out.
+// guarded says that a guard spared the process, and not a fact that could not be found out.
 func (e Ending) guarded() bool {
 	return e.Reason != "" && e.Reason != process.ReasonUnproven && e.Reason != process.ReasonUnreadable
 }
 
-// ReasonSecond is a reason to leave a process alone beside those of packages process
-// and evidence: it is not the session's own, and ended only by a person's tap.
+// ReasonSecond is a reason to leave a process alone, besides those of packages process and
+// evidence: the process does not belong to the session, and ends only by a person's tap.
 const ReasonSecond = "second_writer"
 
 // Failure is one thing that an archive could not prove.
 type Failure struct {
 	Kind   FailureKind
-	PID    int    // 0 where it is about no process
+	PID    int    // 0 if the failure is about no process
 	Detail string // English, for the log and the record
-	// ID is the process itself: somebody else may have its pid by now.
+	// ID identifies the process itself: another process may have its pid by now.
 	ID process.Identity
 }
 
@@ -57,8 +56,8 @@ type FailureKind string
 const (
 	FailureTmux      FailureKind = "tmux"      // tmux does not say whether the pane is there, or does not close it
 	FailureProcesses FailureKind = "processes" // the process table or the evidence cannot be read
-	FailureUnknown   FailureKind = "unknown"   // nobody knows whether this process lives, or writes
-	FailureSurvived  FailureKind = "survived"  // this process lives after KILL
+	FailureUnknown   FailureKind = "unknown"   // it is unknown whether this process lives, or writes
+	FailureSurvived  FailureKind = "survived"  // this process still lives after KILL
 	FailureSpared    FailureKind = "spared"    // this process writes the conversation and may not be ended
 )
 
@@ -70,7 +69,7 @@ func (f Failure) String() string {
 	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
 }
 
-// failureOf is a failure that is about a process.
+// failureOf makes a failure that is about a process.
 func failureOf(kind FailureKind, id process.Identity, detail string) Failure {
 	return Failure{Kind: kind, PID: id.PID, Detail: detail, ID: id}
 }
@@ -79,8 +78,7 @@ func (r *Receipt) fail(kind FailureKind, id process.Identity, detail string) {
 	r.Failures = append(r.Failures, failureOf(kind, id, detail))
 }
 
-// failOutcome notes a process that should have ended and has not, or of which
-// that is not known.
+// failOutcome notes that a process should have ended and has not, or that its end is unknown.
 func (r *Receipt) failOutcome(out process.Outcome, err error) {
 	id := out.Process.Identity
 	switch {
@@ -103,7 +101,7 @@ func (r *Receipt) hasEnded() bool {
 	return r.Agent != nil && ended(*r.Agent) || slices.ContainsFunc(r.Others, ended)
 }
 
-// ended names for the history what was ended, and how; empty where nothing was.
+// ended lists for the history what was ended, and how; empty if nothing was ended.
 func (r *Receipt) ended() (text string) {
 	all := r.Others
 	if r.Agent != nil {
@@ -117,10 +115,10 @@ func (r *Receipt) ended() (text string) {
 	return text
 }
 
-// maxNamed bounds the processes that one line of a history names.
+// maxNamed is how many processes one line of a history names at most.
 const maxNamed = 6
 
-// kept are the failures as the record keeps them.
+// kept returns the failures in the form that the record has.
 func (r *Receipt) kept() (kept []session.CleanupFailure) {
 	for _, f := range r.Failures {
 		kept = append(kept, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
@@ -128,8 +126,8 @@ func (r *Receipt) kept() (kept []session.CleanupFailure) {
 	return kept
 }
 
-// sameFailures compares what failed, and for whom. The details carry errors whose
-// words change from try to try.
+// sameFailures compares the kinds of the failures and their processes. It ignores the details,
+// because they carry errors whose words change from try to try.
 func sameFailures(a, b []session.CleanupFailure) bool {
 	type what struct {
 		kind string

@@ -19,7 +19,7 @@ import (
 // RestoreRequest is a session that a person wants back.
 type RestoreRequest = control.Restore
 
-// damaged says what to do with a transcript that a resume would stumble over.
+// damaged says what to do with a damaged transcript, on which a resume would fail.
 type damaged = control.Damaged
 
 const (
@@ -31,13 +31,13 @@ const (
 // Restored is a session that came back.
 type Restored struct {
 	Record session.Record
-	Ended  []Ending // leftovers of its earlier life that were still there
+	Ended  []Ending // leftovers of its earlier life that still ran
 }
 
-// Restore brings a session back in its first directory: the same conversation
-// in a new window. Leftovers of it are ended first; while any other process
-// writes it, or may, it refuses with a WriterError. A stop that was cut short is
-// finished first; a restore that was cut short before its window was known goes on.
+// Restore brings a session back in its first directory: the same conversation in a new window. Its
+// leftovers are ended first. While any other process writes the conversation, or may write it,
+// Restore refuses with a WriterError. A stop that was interrupted is finished first; a restore that
+// was interrupted before its window was known is continued.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
 	err = s.do(ctx, q.Session, func(w *work) error {
 		if w.r.State == session.Stopping {
@@ -76,14 +76,14 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 	return back, err
 }
 
-// mend looks at the transcript's end, which a crash of the machine may have
-// damaged, and where a person has decided so goes on with a repaired copy. Its
-// conversation has an id of its own.
+// mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
+// has decided so, the session continues with a repaired copy, which is a conversation with an id of
+// its own.
 func (w *work) mend(how damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
-	lost := empty && health.Size < w.r.Tail // else nothing but bookkeeping ever stood in it
+	lost := empty && health.Size < w.r.Tail // otherwise the file never contained more than bookkeeping
 	switch {
 	case gone && !empty:
 		return nil // nothing was ever said
@@ -101,8 +101,8 @@ func (w *work) mend(how damaged) error {
 	return w.resumeCopy(health)
 }
 
-// beginAnew gives the session an id that Claude Code will take: it neither
-// resumes nor begins the conversation of a transcript in which nothing is said.
+// beginAnew gives the session a fresh conversation id. It is needed because Claude Code neither
+// resumes nor begins a conversation whose transcript contains nothing that was said.
 func (w *work) beginAnew() error {
 	fork := w.r.ForkOf
 	w.changeID(uuid.New())
@@ -111,7 +111,7 @@ func (w *work) beginAnew() error {
 }
 
 func (w *work) resumeCopy(health transcript.Health) error {
-	// The same for the same damage: after a crash right here the copy that is there is taken.
+	// The id is the same for the same damage: after a crash right here the existing copy is used.
 	id := uuid.NewSHA1(w.r.ID, fmt.Appendf(nil, "%s repaired at %d", w.r.ClaudeSessionID, health.Size))
 	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
 	switch {
@@ -132,8 +132,8 @@ func (w *work) resumeCopy(health transcript.Health) error {
 	return w.save()
 }
 
-// changeID notes that the conversation has another Claude id from now on. It is
-// no copy any more that a restore would have to begin again.
+// changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
+// restore must not begin the copy of another conversation again.
 func (w *work) changeID(id uuid.UUID) {
 	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
 	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
@@ -141,12 +141,12 @@ func (w *work) changeID(id uuid.UUID) {
 }
 
 func (w *work) restore(ctx context.Context) error {
-	w.keepProgress() // somebody may have gone on at the desk
+	w.keepProgress() // a person may have continued in the terminal
 	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err // the state has not changed yet
 	}
-	if _, err := w.alone(ctx); err != nil { // once more: starting tmux may have taken its time
+	if _, err := w.alone(ctx); err != nil { // checked again, because starting tmux may have taken long
 		return err
 	}
 	if err := w.skipHistory(); err != nil {
@@ -164,7 +164,7 @@ func (w *work) restore(ctx context.Context) error {
 	w.r.Binding, w.r.Exit = nil, nil
 	w.reopen()
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
-	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // of the agent before
+	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // these fields describe the previous agent
 	w.r.Progress.Failed = transcript.Failure{}
 	if err := w.save(); err != nil {
 		return err
@@ -177,9 +177,9 @@ func (w *work) restore(ctx context.Context) error {
 	return err
 }
 
-// skipHistory moves the chat's place in the transcript to its end: what was said
-// at the desk while the session was over is history. What the chat still has to
-// show from before the end stays (P5).
+// skipHistory moves the chat's position in the transcript to the end: what was said in the terminal
+// while the session was over is history. What the chat still has to show from before the session's
+// end stays (P5).
 func (w *work) skipHistory() error {
 	c, ok := w.r.Cursor()
 	if !ok || c.Unsaid(w.r.Tail) {
@@ -196,8 +196,8 @@ func (w *work) skipHistory() error {
 	return nil
 }
 
-// fail ends a launch that never became ready. What was restored stays as it
-// was, apart from its state.
+// fail ends a launch that never became ready. The rest of the record stays as it was before the
+// launch.
 func (w *work) fail(ctx context.Context, why string) error {
 	w.over(w.endSeen())
 	if err := w.r.Become(session.Failed, w.Now(), ruleFailed, why); err != nil {

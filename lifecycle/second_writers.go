@@ -19,15 +19,15 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// noticeEvery is how often all processes are looked at for second writers that
-// no presence file told of.
+// noticeEvery is how often all processes are checked for second writers that no presence file has
+// revealed.
 const noticeEvery = time.Minute
 
-// NoticeWriters takes one look at all processes and tells every one that writes
-// the conversation of a session without being its agent, and every conversation
-// that goes on though its session is over. One that has come to a session whose
-// own agent is gone may be the same person going on elsewhere: Came is asked
-// first. Nobody is told twice of the same process, and nothing is ended.
+// NoticeWriters takes one look at all processes. It reports every process that writes the
+// conversation of a session without being the session's agent, and every conversation that
+// continues although its session is over. If the session's own agent is gone, such a process may be
+// the same person who continues elsewhere: then Came is asked first. No process is reported twice,
+// and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
 	all := s.kit.Store.Shared()
@@ -47,7 +47,7 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(tidied, err)
 	}
-	// Of two sessions with one conversation the open one is told.
+	// If two sessions have the same conversation, the report is about the open one.
 	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
 	failed := []error{tidied}
 	for _, r := range records {
@@ -62,8 +62,8 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// came asks whether a session has moved to one of those who came to its
-// conversation. It runs on no worker: a session that moves needs its own.
+// came asks whether a session has moved to one of the processes that came to its conversation. It
+// runs on no worker: a session that moves needs its own worker.
 func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
 	if s.kit.Came == nil || len(fresh) == 0 || !r.State.MayMove(s.kit.ownAgent(r)) {
@@ -84,15 +84,15 @@ func closed(r session.Record) int {
 	return 1
 }
 
-// noticed says whether a session's second writers can be told from its own
-// agent: while it is being started or ended its worker decides. What another
-// session goes on with, or what is too old to be meant, is that one's to tell.
+// noticed says whether second writers of a session can be distinguished from its own agent. While
+// the session is being started or ended, its worker decides. If another session continues the
+// conversation, or this session was set aside as too old, its second writers are not reported here.
 func noticed(r session.Record) bool {
 	return r.State != session.Stopping && r.Owns() && (!r.State.Live() || r.Binding != nil)
 }
 
-// noticeable finds the sessions that have something to tell of who else writes
-// their conversation. One that is over leaves that to an open one with the same.
+// noticeable returns a test for the sessions whose other writers have to be reported. A session
+// that is over leaves that to an open session with the same conversation.
 func noticeable(records []session.Record) func(session.Record) bool {
 	open := make(map[uuid.UUID]bool)
 	for _, r := range records {
@@ -103,8 +103,8 @@ func noticeable(records []session.Record) func(session.Record) bool {
 	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) }
 }
 
-// explained is up to where it is known who has written each conversation: another
-// session may have had it later, and ended later.
+// explained returns, for each conversation, up to which position its writers are known: another
+// session may have had the conversation later, and ended later.
 func explained(records []session.Record) map[uuid.UUID]int64 {
 	known := make(map[uuid.UUID]int64)
 	for _, r := range records {
@@ -113,11 +113,10 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 	return known
 }
 
-// haunted says whether the conversation of a session that is over has gone on,
-// and that was not told yet. Of a session that is not proven to be over its own
-// agent may write.
+// haunted says whether the conversation of a session that is over has grown, and that was not
+// reported yet. If the session is not proven to be over, its own agent may write.
 func (k *kit) haunted(r session.Record, known int64) bool {
-	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
+	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
 	if !r.State.Over() || r.Haunted || unknown {
 		return false
 	}
@@ -133,7 +132,7 @@ func (k *kit) haunted(r session.Record, known int64) bool {
 	return grew
 }
 
-// noticeWriters tells what is still true on the session's worker.
+// noticeWriters checks on the session's worker what is still true, and reports that.
 func (w *work) noticeWriters(ctx context.Context) error {
 	all := w.Store.Shared()
 	known := explained(all)[w.r.ClaudeSessionID]
@@ -150,7 +149,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 			return nil
 		}
 		if slices.ContainsFunc(found.Strangers(*w.r), func(v process.Verdict) bool { return v.Writer == process.Yes }) {
-			w.r.Haunted = true // by somebody who was told already
+			w.r.Haunted = true // the writer was reported already
 			return w.save()
 		}
 	}
@@ -158,7 +157,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 		return w.noteSeconds(fresh)
 	}
 	var who OtherWriters
-	if len(fresh) > 0 { // then all who write are shown, also those who were told before
+	if len(fresh) > 0 { // then all writers are shown, also those that were reported before
 		who = found.Describe(ctx, *w.r, found.Strangers(*w.r))
 	}
 	for _, v := range fresh {
@@ -171,7 +170,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	return w.noteSeconds(fresh)
 }
 
-// noteSeconds puts on disk who the person was told of.
+// noteSeconds puts on disk which second writers were reported to the person.
 func (w *work) noteSeconds(told []process.Verdict) error {
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	for _, v := range told {
@@ -183,8 +182,8 @@ func (w *work) noteSeconds(told []process.Verdict) error {
 	return w.save()
 }
 
-// toldElsewhere says whether all of them were told already, with another session
-// of the same conversation.
+// toldElsewhere says whether all of these processes were reported already, with another session of
+// the same conversation.
 func (w *work) toldElsewhere(fresh []process.Verdict) bool {
 	var told []process.Identity
 	for _, r := range w.Store.Shared() {
@@ -195,16 +194,16 @@ func (w *work) toldElsewhere(fresh []process.Verdict) bool {
 	return !slices.ContainsFunc(fresh, func(v process.Verdict) bool { return !slices.Contains(told, v.Process.Identity) })
 }
 
-// EndWriters ends processes that write the session's conversation without being
-// its agent: a person was shown them and has decided. Each is proven anew right
-// before it is ended; one that is not what the person saw any more is spared.
+// EndWriters ends processes that write the session's conversation without being its agent: a person
+// was shown them and has decided. Each process is proven again right before it is ended; a process
+// that is no longer what the person saw is spared.
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
 	err = s.do(ctx, id, func(w *work) error {
 		prove := func(p process.Process) error {
 			return w.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
 		}
 		ended, _ = w.endWriting(ctx, who, prove)
-		_, _ = w.endBelow(ctx) // their tools; one that stays is tried again with the session's end
+		_, _ = w.endBelow(ctx) // the tools of these processes; a tool that stays is tried again at the session's end
 		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 		if !w.r.State.Live() {
 			w.r.Known, w.r.Haunted = w.transcriptSize(), false
@@ -222,5 +221,5 @@ func (w *work) transcriptSize() int64 {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0
 	}
-	return math.MaxInt64 // not known: nothing that comes is growth
+	return math.MaxInt64 // unknown: with this size, nothing counts as growth
 }

@@ -14,12 +14,11 @@ import (
 	"ccbot/tmux"
 )
 
-// screenLines is how much of what scrolled off a dead pane is kept with it.
+// screenLines is how many lines that scrolled off a dead pane are kept with its screen.
 const screenLines = 40
 
-// conclude finishes a session whose agent ended by itself: its exit and last
-// screen are kept, the person is told, the dead pane is closed. A session that
-// was never ready has failed.
+// conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
+// informs the person and closes the dead pane. If the session was never ready, it has failed.
 func (w *work) conclude(ctx context.Context) error {
 	w.settle(ctx)
 	w.r.Exit = w.exit()
@@ -34,7 +33,7 @@ func (w *work) conclude(ctx context.Context) error {
 		return w.concludeStart(ctx)
 	}
 	noteInterruption(ctx, w)
-	if err := w.save(); err != nil { // the button that goes on may be tapped as soon as it is told
+	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
 		return err
 	}
 	r := w.r.Clone()
@@ -65,7 +64,7 @@ func (w *work) concludeStart(ctx context.Context) error {
 	return w.fail(ctx, "the agent ended before it was ready")
 }
 
-// complete closes the dead pane of a session whose end is told and on disk.
+// complete closes the dead pane of a session whose end is reported and on disk.
 func (w *work) complete(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
@@ -77,8 +76,8 @@ func (w *work) complete(ctx context.Context) error {
 	return w.saveAndFollow(ctx)
 }
 
-// settle waits a moment until tmux knows how the process ended: it says that a
-// pane is dead slightly before it has the status or the signal.
+// settle waits a moment until tmux knows how the process ended: tmux says that a pane is dead
+// slightly before it has the status or the signal.
 func (w *work) settle(ctx context.Context) {
 	known := func() bool {
 		p := w.view.Pane
@@ -96,9 +95,9 @@ func (w *work) settle(ctx context.Context) {
 // settleWait is how long tmux may take to learn how a process ended.
 const settleWait = time.Second
 
-// endedBy gives the prompt that has ended the agent, by its text; the zero Prompt: none has. A clean
-// end right after such a text, or after any slash command, proves that the agent took it: there is
-// no other proof.
+// endedBy returns the prompt whose text has ended the agent; the zero Prompt means that none has. A
+// clean end right after such a text, or after any slash command, proves that the agent took it:
+// there is no other proof.
 func (w *work) endedBy(ctx context.Context) (Prompt, error) {
 	p := lastTaken(w)
 	head, err := w.head()
@@ -107,7 +106,7 @@ func (w *work) endedBy(ctx context.Context) (Prompt, error) {
 	}
 	switch {
 	case head.entered() && head.ends():
-		return *head, nil // it is finished when the end is told, so that a crash tells the same again
+		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
 	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
 		return Prompt{}, w.proven(ctx, *head)
 	case !p.ends():
@@ -123,13 +122,13 @@ func (w *work) exit() *session.Exit {
 		e.Known = p.DeadStatus >= 0 || p.DeadSignal != 0
 		e.Status, e.Signal = max(p.DeadStatus, 0), p.DeadSignal
 	}
-	if w.view.Captured && w.view.Fate == PaneDead { // else it is a shell's that lives on
+	if w.view.Captured && w.view.Fate == PaneDead { // otherwise the screen belongs to a shell that lives on
 		e.Screen = w.view.Screen.Text
 	}
 	return e
 }
 
-// noteInterruption notes a turn that the end of the agent has cut short. Saving is the caller's.
+// noteInterruption notes a turn that the end of the agent has cut short. The caller saves.
 func noteInterruption(ctx context.Context, w *work) {
 	b := w.r.Binding
 	if w.r.State != session.Running || b == nil {
@@ -138,7 +137,7 @@ func noteInterruption(ctx context.Context, w *work) {
 	w.keepProgress()
 	last, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
 	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
-		last = presence.File{} // of nobody, or of another process
+		last = presence.File{} // there is no file, or it is of another process
 	}
 	seen := w.LastThere
 	if w.recall().agent == b.Agent {
@@ -147,7 +146,7 @@ func noteInterruption(ctx context.Context, w *work) {
 	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
 }
 
-// describeExit says how an agent ended that did not end cleanly.
+// describeExit describes the exit of an agent that did not end cleanly.
 func describeExit(e session.Exit) string {
 	switch {
 	case !e.Crashed():
@@ -158,7 +157,7 @@ func describeExit(e session.Exit) string {
 	return fmt.Sprintf(", with exit status %d", e.Status)
 }
 
-// lost notes that the pane went away without us and its agent with it.
+// lost notes that the pane and its agent are gone, and that ccbot did not end them.
 func (w *work) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
 	all := w.tmuxEnded(ctx)
@@ -194,8 +193,8 @@ func onServer(s tmux.ServerID, b session.Binding) bool {
 	return s.PID == b.Server.PID && s.Start == b.Server.Start
 }
 
-// settlePrompts asks the transcript once more about prompts that were being
-// typed when the agent ended, but for the one that has ended it.
+// settlePrompts asks the transcript once more about the prompts that were being typed when the
+// agent ended, except the one that has ended the agent.
 func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 	for _, key := range append([]string(nil), w.r.Prompts...) {
 		p, err := ownPrompt(w, key)

@@ -17,26 +17,27 @@ import (
 	"ccbot/tmux"
 )
 
-// Config is what a launch looks like and how patient an archive is.
+// Config says how agents are launched, and how patient an archive is.
 type Config struct {
 	Host     string   // name of this machine
 	StateDir string   // $CCBOT_DIR
 	Command  string   // Claude Code: a name on PATH or a path
 	Flags    []string // CLAUDE_FLAGS
-	// PermissionMode is ccbot's own: ask or bypass.
+	// PermissionMode is one of ccbot's own modes: ask or bypass.
 	PermissionMode string
 	Env            map[string]string // variables a launch gets
 	Unset          []string          // variables a launch must not inherit
 
 	KillGrace time.Duration
-	// OrphanGrace protects what was started a moment ago: for so long the window of
-	// a launch is looked for, and nothing of a session that has just ended is ended.
+	// OrphanGrace protects what was started a moment ago: for this long the window of a launch is
+	// looked for, and nothing that belongs to a session that has just ended is ended.
 	OrphanGrace time.Duration
-	// LastThere is when the ccbot before this one was last there, give or take a minute; zero: not known.
+	// LastThere is when the previous ccbot was last there, give or take a minute; zero means
+	// unknown.
 	LastThere time.Time
 }
 
-// Deps are the effects a Service works with.
+// Deps are the parts through which a Service acts on the world.
 type Deps struct {
 	Store     *session.Store
 	Tmux      Tmux
@@ -46,39 +47,39 @@ type Deps struct {
 	Launches  Launches
 	Prompts   Prompts
 	News      News
-	// Unheard says whether an event of a launch lies on disk that was not heard yet. It may be nil.
+	// Unheard says whether an event of a launch lies on disk that was not processed yet. It may be
+	// nil.
 	Unheard func(recordID uuid.UUID) (bool, error)
-	// Git tells the state of the repository that a directory is in; nil: it is in
-	// none. It may be nil, and it may take its time.
+	// Git returns the state of the repository that contains a directory, nil if there is none. It
+	// may be nil, and a call may take long.
 	Git func(ctx context.Context, dir string) (*git.State, error)
-	// Came is asked before a writer is told that has come to the conversation of a
-	// session whose own agent is gone, in a window of its own: handled says that the
-	// session has moved there, and nothing is told. It may be nil.
+	// Came is called before a writer is reported that has come, in a window of its own, to the
+	// conversation of a session whose own agent is gone. handled says that the session has moved
+	// there, so that nothing is reported. It may be nil.
 	Came  func(ctx context.Context, w evidence.Writer) (handled bool)
 	Hears Hears
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Failpoint is called at each persisted step with its name. It is nil but
-	// in programs built to die there.
+	// Failpoint is called at each persisted step with its name. It is nil except in programs that
+	// are built to die there.
 	Failpoint func(name string)
 }
 
-// Hears are functions that hear of something at once, beside News. They must be quick.
+// Hears are functions that are called at once, in addition to News. They must be quick.
 type Hears struct {
-	// Lost is called when a session was lost together with its tmux server, quietly:
-	// the others are in a moment, and the chat is told of all of them at once.
-	// nil: each is told for itself.
+	// Lost is called when a session was lost together with its tmux server. That loss is not
+	// reported by itself: the other sessions of the server follow in a moment, and the chat gets
+	// one report about all of them. nil: each loss is reported separately.
 	Lost func()
-	// Outcome hears of each process that was to end what became of it: hup, term, kill,
-	// failed or spared. It may be nil.
+	// Outcome is called for each process that ccbot set out to end, with the outcome: hup, term,
+	// kill, failed or spared. It may be nil.
 	Outcome func(what string)
 }
 
-// Service runs the lives of all sessions: its verbs, and the steps that are taken
-// meanwhile.
+// Service runs the lives of all sessions: its verbs, and the steps that are taken between them.
 type Service struct{ kit *kit }
 
-// kit is what a turn of a session's worker works with.
+// kit is what the code on a session's worker works with.
 type kit struct {
 	Config
 	Deps
@@ -86,7 +87,7 @@ type kit struct {
 	memories *memories
 }
 
-// New returns a Service; Run makes it work.
+// New returns a Service. Run starts its work.
 func New(c Config, d Deps) *Service {
 	return &Service{&kit{Config: c, Deps: d, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}
 }
@@ -113,7 +114,7 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			defer a.stopTimers() // when no step sets one any more
+			defer a.stopTimers() // deferred, because until then a step may still start a timer
 			return errors.Join(g.Wait(), ctx.Err())
 		case <-a.wakes:
 		}
@@ -123,8 +124,8 @@ func (s *Service) Run(ctx context.Context) error {
 // Wake asks for a step of a session: something about it may have changed.
 func (s *Service) Wake(id uuid.UUID) { s.kit.agenda.wake(id) }
 
-// WakeAll asks for a step of every live session; tmux or the presence folder
-// says that something changed, not what.
+// WakeAll asks for a step of every live session: tmux or the presence folder reports that something
+// changed, but not what.
 func (s *Service) WakeAll() {
 	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() {
@@ -133,8 +134,8 @@ func (s *Service) WakeAll() {
 	}
 }
 
-// WakeAgent asks for a step of the session whose agent has this pid. The
-// presence file of any other process may be that of a second writer.
+// WakeAgent asks for a step of the session whose agent has this pid. The presence file of any other
+// process may belong to a second writer, so the process is checked for that too.
 func (s *Service) WakeAgent(pid int) {
 	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
@@ -144,7 +145,7 @@ func (s *Service) WakeAgent(pid int) {
 	s.kit.agenda.lookAt(pid)
 }
 
-// run takes one step and arranges the next.
+// run takes one step and schedules the next.
 func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	again, err := s.step(ctx, id)
 	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
@@ -159,8 +160,8 @@ func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	s.kit.agenda.stepped(id, again)
 }
 
-// failedAgain is the pause after a step that failed, longer each time: what a step
-// tells before it fails is told again by the next.
+// failedAgain is the pause after a step that failed. It grows with each failure, because what a
+// step reports before it fails is reported again by the next step.
 func (s *Service) failedAgain(id uuid.UUID) (wait time.Duration) {
 	s.kit.memories.remember(id, func(m *memory) {
 		wait = pause.Doubled(2*time.Second, 5*time.Minute, m.failures)
@@ -175,13 +176,13 @@ func (k *kit) at(point string) {
 	}
 }
 
-// Attach is the command that shows the session's window at the desk.
+// Attach returns the command that shows the session's window in a terminal.
 func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
 
 func (k *kit) attach(r session.Record) string {
 	var window tmux.WindowID
 	if r.Binding != nil {
-		window, _ = tmux.ParseWindowID(r.Binding.Window) // a bad one attaches to the session as a whole
+		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
 	}
 	return k.Tmux.AttachCommand(window, r.Name)
 }

@@ -23,9 +23,9 @@ import (
 // StartRequest is a new session as a person asked for it.
 type StartRequest = control.Start
 
-// Start opens a window with a new conversation. When it returns, the window
-// exists and the session is starting; readiness is told as news. On an error
-// nothing is left: no window and no record.
+// Start opens a window with a new conversation. When it returns, the window exists and the session
+// is starting; readiness is reported as news. After an error nothing is left: no window and no
+// record.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
 	if r, ok := s.kit.byOrigin(q.Origin); ok {
 		return r, nil
@@ -55,12 +55,11 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	return r, nil
 }
 
-// errWindowMayLive says that a launch failed and its window may be there all
-// the same.
+// errWindowMayLive says that a launch failed although its window may exist.
 var errWindowMayLive = errors.New("the window may have been made")
 
-// undoStart takes a record back that never came to be. If its window may live,
-// the record stays as it is: the next recovery looks for the window by its tag.
+// undoStart removes the record of a failed start. If its window may live, the record stays as it
+// is: the next recovery looks for the window by its tag.
 func (s *Service) undoStart(id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
 		return errors.Join(s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
@@ -81,8 +80,8 @@ func (w *work) start(ctx context.Context) error {
 	return w.launch(ctx, spec)
 }
 
-// prepare does what can fail before anything is made: tmux is there, and so is
-// everything that the window needs.
+// prepare does everything that can fail before anything is made: it ensures that tmux runs, and
+// collects all that the window needs.
 func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
 	if err := w.Tmux.Ensure(ctx); err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
@@ -94,7 +93,7 @@ func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
 func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	pane, err := w.Tmux.NewWindow(ctx, spec)
 	if errors.Is(err, tmux.ErrLost) {
-		w.agenda.wake(w.r.ID) // a step looks for it
+		w.agenda.wake(w.r.ID) // a step looks for the window
 		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
 	}
 	if err != nil {
@@ -114,7 +113,7 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	return nil
 }
 
-// spec is the window of a launch.
+// spec describes the window of a launch.
 func (w *work) spec() (tmux.Spec, error) {
 	conversation, err := w.conversation()
 	if err != nil {
@@ -139,13 +138,12 @@ func (w *work) spec() (tmux.Spec, error) {
 		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
 
-// conversation are the arguments that say which conversation it is. Whether it
-// is resumed or begun is one question: Claude Code makes the transcript at the
-// first prompt. A copy begins with what the other one has said, if it said
-// anything.
+// conversation returns the arguments that name the conversation. It is resumed if it has a
+// transcript, and begun otherwise, because Claude Code makes the transcript at the first prompt. A
+// copy begins with what the original conversation said, if it said anything.
 func (w *work) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
-	if w.r.State != session.Starting { // else the id was made a moment ago
+	if w.r.State != session.Starting { // the id of a starting session was made a moment ago, and has no transcript
 		has, err := w.hasTranscript(w.r.ClaudeSessionID)
 		if has || err != nil {
 			return []string{"--resume", id}, err
@@ -168,8 +166,8 @@ func (k *kit) hasTranscript(claudeID uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// claudePath is the absolute path of Claude Code. It is looked up at each launch: tmux
-// would show a missing one as an empty dead window.
+// claudePath returns the absolute path of Claude Code. It is looked up at each launch, because tmux
+// would show a missing command as an empty dead window.
 func claudePath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -181,8 +179,8 @@ func claudePath(name string) (string, error) {
 	return path, nil
 }
 
-// bind records which pane and process the session's agent is. A process that
-// has already ended is bound too: the next step reads its exit.
+// bind records the pane and the process of the session's agent. A process that has already ended is
+// bound too: the next step reads its exit.
 func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
 	server, err := w.Tmux.Server(ctx)
 	if err != nil {
@@ -204,7 +202,7 @@ func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 	w.bindProgram()
 }
 
-// bindProgram notes what the bound process runs.
+// bindProgram notes which program the bound process runs.
 func (w *work) bindProgram() {
 	b := w.r.Binding
 	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
@@ -212,21 +210,21 @@ func (w *work) bindProgram() {
 	}
 }
 
-// inDir says whether the pane is in the directory that was asked for. An empty
-// path says that tmux could not read it.
+// inDir says whether the pane is in the directory that was asked for. An empty path means that tmux
+// could not read it.
 func inDir(got, want string) bool {
 	real, err := filepath.EvalSymlinks(want)
 	return err != nil || got == "" || got == want || got == real
 }
 
-// CheckDir says why no session can be opened in dir; tmux would take a missing
-// directory for the home directory without a word.
+// CheckDir says why no session can be opened in dir. It is needed because tmux silently replaces a
+// missing directory by the home directory.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &DirError{Dir: dir, Why: DirMissing}
-	case errors.Is(err, syscall.ENOTDIR): // below a file
+	case errors.Is(err, syscall.ENOTDIR): // the path leads through a file
 		return &DirError{Dir: dir, Why: DirNotADir}
 	case errors.Is(err, fs.ErrPermission):
 		return &DirError{Dir: dir, Why: DirNoAccess}
@@ -244,7 +242,7 @@ func CheckDir(dir string) error {
 	return d.Close()
 }
 
-// byOrigin finds the session that a command already started.
+// byOrigin finds the session that this command has already started.
 func (k *kit) byOrigin(origin string) (session.Record, bool) {
 	for _, r := range k.Store.Shared() {
 		if origin != "" && r.Origin == origin && r.State != session.Failed {
@@ -254,8 +252,8 @@ func (k *kit) byOrigin(origin string) (session.Record, bool) {
 	return session.Record{}, false
 }
 
-// freeName gives the name asked for, or the directory's, with a number if a
-// session that is open or may come back has it already.
+// freeName returns the name that was asked for, or the directory's name. It adds a number if a
+// session that is open or may come back has that name already.
 func (k *kit) freeName(q StartRequest) string {
 	name := q.Name
 	if name == "" {

@@ -13,38 +13,38 @@ import (
 	"ccbot/tmux"
 )
 
-// Desk says whether a person has a session's window before them in a terminal.
+// Desk says whether a person has a session's window open in a terminal.
 type Desk int
 
 const (
 	DeskUnknown  Desk = iota // tmux did not say
 	DeskAway                 // no terminal shows the window
 	DeskAttached             // a terminal shows it
-	DeskTyping               // and keys were pressed there a moment ago
+	DeskTyping               // a terminal shows it, and keys were pressed there a moment ago
 )
 
-// deskFor is how long after the last key a person counts as being at the desk.
+// deskFor is how long after the last key a person counts as typing in the terminal.
 const deskFor = 5 * time.Minute
 
-// Look is what a session is doing, as a person is shown it.
+// Look is what a session is doing, in the form in which a person is shown it.
 type Look struct {
-	Phase      Phase     // as far as its keys go
-	Now        phase.Now // as people are told it
+	Phase      Phase     // what decides where keys go
+	Now        phase.Now // what people are shown
 	Desk       Desk
 	Background bool           // commands that the agent has started still run
-	Agents     int            // its agents that work in the background, as far as its screen says
-	Draft      bool           // something stands in the prompt box that was not sent
+	Agents     int            // how many agents of its own work in the background, according to its screen
+	Draft      bool           // the prompt box contains text that was not sent
 	Active     time.Time      // when something last happened, from either side
-	Usage      *session.Usage // as of now, else what the record keeps; nil: not known
+	Usage      *session.Usage // the present usage, otherwise that of the record; nil: unknown
 }
 
-// Quiet says whether nobody would miss the agent now: it is idle, nothing that
-// it has started runs, no terminal shows it, and no draft would be lost.
+// Quiet says whether no person would miss the agent now: it is idle, nothing that it has started
+// runs, no terminal shows it, and no draft would be lost.
 func (l Look) Quiet() bool {
 	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && !l.Draft
 }
 
-// Look looks at a session that is open.
+// Look looks at a session. For a session that is not open the phase is unknown.
 func (o *Observer) Look(ctx context.Context, r session.Record) Look {
 	if !r.State.Live() || r.Binding == nil {
 		return Look{Phase: PhaseUnknown}
@@ -64,9 +64,9 @@ func (o *Observer) Look(ctx context.Context, r session.Record) Look {
 	return l
 }
 
-// deskOf is pure. A terminal that may only look on counts as attached. So does
-// one that draws tmux itself (iTerm2's -CC): it is no viewer, only counted with
-// its session, and may show any window of it.
+// deskOf is pure. A read-only terminal counts as attached. So does a terminal that draws tmux
+// itself (iTerm2's -CC): tmux does not list it as a viewer, but only counts it with its session,
+// and it may show any window of that session.
 func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 	desk := DeskAway
 	for _, v := range viewers {
@@ -84,9 +84,9 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 	return desk
 }
 
-// background says whether a command that the agent has started still runs. Each
-// command sits in a session of its own, other helpers of the agent share the
-// agent's. Where nobody knows, one may run.
+// background says whether a command that the agent has started still runs. Each command has a
+// process session of its own, while other helpers of the agent share the agent's. If this is
+// unknown, a command may run.
 func (o *Observer) background(ctx context.Context, agent process.Identity) bool {
 	table, err := o.Processes.Snapshot(ctx)
 	if err != nil {
@@ -104,7 +104,8 @@ func (o *Observer) background(ctx context.Context, agent process.Identity) bool 
 	return false
 }
 
-// PIDs are those of a session's agent and of all that it has started; none: not known.
+// PIDs returns the pids of a session's agent and of all processes that it has started; none means
+// that they are unknown.
 func (o *Observer) PIDs(ctx context.Context, r session.Record) []int {
 	if !r.State.Live() || r.Binding == nil {
 		return nil
@@ -116,8 +117,8 @@ func (o *Observer) PIDs(ctx context.Context, r session.Record) []int {
 	return Tree(table, r.Binding.Agent)
 }
 
-// Tree are the processes of an agent and of all that it has started, the agent
-// first; none where it is not there.
+// Tree returns the pids of an agent and of all processes that it has started, the agent first; none
+// if the agent is not there.
 func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 	if p, ok := table.Find(agent.PID); !ok || p.Identity != agent {
 		return nil
@@ -129,8 +130,8 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 	return pids
 }
 
-// lastActive is the latest sign of life from either side: a change of the
-// record (a prompt, an answer shown), of the agent's status, of the transcript.
+// lastActive is the latest sign of life from either side: a change of the record (a prompt, an
+// answer that was shown), of the agent's status, or of the transcript.
 func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	latest := r.UpdatedAt
 	if v.Present && v.Presence.UpdatedAt.After(latest) {
@@ -142,10 +143,10 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	return latest
 }
 
-// ArchiveQuiet archives a session in which nothing has happened for that long.
-// It looks once more on the session's worker: if anything has happened since the
-// look that the decision was made on, or nobody knows, done is false. So it is for
-// an agent in a pane that a person has opened: only a person ends it.
+// ArchiveQuiet archives a session in which nothing has happened for the time quiet. It looks once
+// more on the session's worker: done is false if anything has happened since the look that led to
+// the decision, or if that is unknown. done is also false for an agent in a pane that a person has
+// opened: only a person ends that agent.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
@@ -158,7 +159,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Tim
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 		if err != nil || len(all.Untold(*w.r)) > 0 {
-			return err // somebody has just come, and the person is to hear of it first
+			return err // a writer has just come, which has to be reported to the person first
 		}
 		done = true
 		why := "nothing has happened for " + quiet.Round(time.Second).String()

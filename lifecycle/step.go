@@ -18,18 +18,19 @@ import (
 	"ccbot/internal/session"
 )
 
-// work is one turn of a session's worker: the record, its save, and the look
-// at the world that the turn acts on.
+// work is one turn of a session's worker: the record, its save, and the look at the world that the
+// turn acts on.
 type work struct {
 	*kit
 	r    *session.Record
 	save func() error
 	view View
-	// again is when to look again at the earliest, whatever was decided, but for what nothing tells of (unheard).
+	// again is when to look again at the earliest, whatever was decided. Only unheard may ask for
+	// an earlier look.
 	again time.Duration
-	// noted guards r and save while processes end side by side.
+	// noted guards r and save while several processes are being ended at the same time.
 	noted sync.Mutex
-	// retried says that nobody asked: a cleanup that failed is tried again.
+	// retried says that no person asked for this archive: a cleanup that failed is tried again.
 	retried bool
 }
 
@@ -38,8 +39,8 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 	return s.kit.do(ctx, id, fn)
 }
 
-// do runs fn on the session's worker. A panic there is that session's error:
-// the others, and the bot, go on.
+// do runs fn on the session's worker. A panic in fn becomes the error of that session: the other
+// sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
@@ -51,12 +52,12 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 	})
 }
 
-// recall gives what is remembered of the session.
+// recall returns what is remembered of the session.
 func (w *work) recall() memory { return w.memories.recall(w.r.ID) }
 
 func (w *work) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
 
-// step looks, decides and acts, once.
+// step looks, decides and acts, once, and says when to step again.
 func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
 	r, ok := s.kit.Store.Get(id)
 	if !ok || !stepped(r) {
@@ -68,7 +69,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 	}
 	err = s.do(ctx, id, func(w *work) error {
-		if _, half := s.kit.halfMoved(*w.r); half { // since a moment: the next step finishes it
+		if _, half := s.kit.halfMoved(*w.r); half { // it has just become so: the next step finishes the transfer
 			again = soon
 			return nil
 		}
@@ -96,8 +97,8 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		gone, err := w.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
-		if err == nil { // else the record may be half changed, and is not to be saved
-			told, err = w.noteState(ctx) // last: what is typed must not wait for it
+		if err == nil { // after an error the record may be half changed, and must not be saved
+			told, err = w.noteState(ctx) // it comes last, because typing must not wait for it
 		}
 		again = sooner(max(sooner(sooner(again, gone), told), w.again), unheard(w))
 		return err
@@ -105,18 +106,18 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 	return again, err
 }
 
-// unbound says whether a launch has no window that is known.
+// unbound says whether this is a launch whose window is not known.
 func (w *work) unbound() bool {
 	return w.r.Binding == nil && w.r.State.Launching()
 }
 
-// stepped says whether something may be left to do for a session by itself.
+// stepped says whether there may be something left that a step would do for the session.
 func stepped(r session.Record) bool {
 	return !r.State.Over() || len(r.Below) > 0
 }
 
-// noteHead dates a prompt from when its turn came: what waited before that, for
-// other prompts or for the session to come back, is no reason to speak of.
+// noteHead sets since when it is the prompt's turn. The time before that, in which the prompt
+// waited for other prompts or for the session to come back, is not worth a report.
 func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
 	if head == nil {
 		return
@@ -165,8 +166,8 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	return nil
 }
 
-// ownPrompt reads a prompt of the session's queue. fs.ErrNotExist: there is none any more, or
-// it is another session's by now.
+// ownPrompt reads a prompt of the session's queue. fs.ErrNotExist means that the prompt no longer
+// exists, or belongs to another session by now.
 func ownPrompt(w *work, key string) (Prompt, error) {
 	p, err := w.Prompts.Prompt(key)
 	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
@@ -175,8 +176,8 @@ func ownPrompt(w *work, key string) (Prompt, error) {
 	return p, err
 }
 
-// head is the prompt whose turn it is: the first one that no person has to
-// decide on. Keys whose prompt is finished leave the queue.
+// head returns the prompt whose turn it is: the first one about which no person has to decide. Keys
+// whose prompt is finished are removed from the queue.
 func (w *work) head() (*Prompt, error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
 		p, err := ownPrompt(w, key)
@@ -186,7 +187,7 @@ func (w *work) head() (*Prompt, error) {
 			}
 			continue
 		}
-		if err != nil { // it must not hold up the session, nor the prompts behind it
+		if err != nil { // an unreadable prompt must hold up neither the session nor the prompts behind it
 			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
 			continue
 		}
@@ -213,7 +214,7 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.view.Pane.Command
-	w.bindProgram() // it may still have been tmux's, or env's, when it was bound
+	w.bindProgram() // when it was bound, the process may still have been running tmux or env
 	if err := w.r.Become(session.Running, w.Now(), ruleReady, why); err != nil {
 		return err
 	}
@@ -223,8 +224,7 @@ func (w *work) ready(ctx context.Context) error {
 	return w.saveAndFollow(ctx)
 }
 
-// wrongDir ends an agent that is not in the directory that was asked for,
-// before anything is typed.
+// wrongDir ends an agent that is in another directory than was asked for, before anything is typed.
 func (w *work) wrongDir(ctx context.Context) error {
 	why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
 	if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
@@ -236,7 +236,7 @@ func (w *work) wrongDir(ctx context.Context) error {
 	return w.stop(ctx, &Receipt{})
 }
 
-// tell passes on what happened to a session.
+// tell reports to News what happened to a session.
 func (k *kit) tell(ctx context.Context, r session.Record, n news.News) error {
 	if err := k.News.SessionNews(ctx, r.Clone(), n); err != nil {
 		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
@@ -244,7 +244,7 @@ func (k *kit) tell(ctx context.Context, r session.Record, n news.News) error {
 	return nil
 }
 
-// tellSilent tells that the agent is silent, once per launch and run of ccbot.
+// tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
 func (w *work) tellSilent(ctx context.Context) error {
 	if w.recall().unready {
 		return nil
@@ -257,9 +257,9 @@ func (w *work) tellSilent(ctx context.Context) error {
 	return nil
 }
 
-// saveAndFollow saves and then says that the transcript is to be looked at
-// again: there is another one, or the session is over and its tail is the last.
-// Unlike other news this one is derived from the record, so it comes after.
+// saveAndFollow saves, and then reports that the transcript has to be read again: there is another
+// transcript, or the session is over and the rest of the transcript is the last. Other news is
+// reported before the save; this news is derived from the record, so it comes after.
 func (w *work) saveAndFollow(ctx context.Context) error {
 	if err := w.save(); err != nil {
 		return err
@@ -267,9 +267,10 @@ func (w *work) saveAndFollow(ctx context.Context) error {
 	return w.tell(ctx, *w.r, news.Transcript{})
 }
 
-// hold tells why the head prompt waits, once per prompt and reason. Behind a person's
-// answer all prompts wait, and each is told so: nothing else moves the queue. A head that
-// was entered does not wait: it may have led to the question.
+// hold reports why the head prompt waits, once per prompt and reason. When the agent waits for a
+// person's answer, all prompts wait behind it, and this is reported for each of them: nothing else
+// moves the queue. A head whose Enter was pressed does not wait: its prompt may have led to the
+// question.
 func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	if head == nil {
 		return nil
@@ -297,8 +298,8 @@ func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	return nil
 }
 
-// heldBehind are the prompts of the queue that wait for their turn, but for the head.
-// One that cannot be read is told to the log when its turn comes.
+// heldBehind returns the held prompts of the queue, except the head. A prompt that cannot be read
+// is logged when its turn comes.
 func heldBehind(w *work, head string) (all []Prompt) {
 	for _, key := range w.r.Prompts {
 		if p, err := ownPrompt(w, key); err == nil && p.State == Held && key != head {
@@ -308,8 +309,8 @@ func heldBehind(w *work, head string) (all []Prompt) {
 	return all
 }
 
-// proven finishes a prompt that the agent has: the prompt first, so that a
-// crash in between leaves a key without a prompt, which is nothing.
+// proven finishes a prompt that the agent has taken. The prompt is finished before its key leaves
+// the queue: a crash in between leaves a key without a prompt, which is harmless.
 func (w *work) proven(ctx context.Context, p Prompt) error {
 	w.remember(func(m *memory) { m.prompt.last = p })
 	if err := noteFollowed(w); err != nil {
@@ -326,7 +327,8 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	return w.dequeue(p.Key)
 }
 
-// noteFollowed notes that a prompt has reached the agent: somebody has gone on after an interruption.
+// noteFollowed notes that a prompt has reached the agent: after an interruption, the work was
+// continued.
 func noteFollowed(w *work) error {
 	if w.r.Unfinished() == nil {
 		return nil
@@ -335,8 +337,8 @@ func noteFollowed(w *work) error {
 	return w.save()
 }
 
-// unproven hands a prompt to the person: it is never typed again unasked. why is the doubt that keeps
-// ccbot from deciding; empty: no proof came.
+// unproven hands a prompt to the person: it is never typed again unless the person asks for it. why
+// is the doubt that prevents ccbot from deciding; empty means that no proof came.
 func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
 	w.Log.Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
 	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.holds(ctx, p)}); err != nil {

@@ -16,14 +16,14 @@ import (
 	"ccbot/tmux"
 )
 
-// termAfter is from hang-up to TERM.
+// termAfter is the time from the hang-up to TERM.
 const termAfter = 2 * time.Second
 
-// Archive ends a session: as archived, or as completed. When it returns without
-// an error, no leftover of the session lives (P3), or the state is
-// cleanup_failed; the receipt, which is told as news, says which and why.
+// Archive ends a session, as archived or as completed. If it returns without an error, either no
+// leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
+// reported as news, says which of the two, and why.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	defer s.Wake(id) // what failed halfway is finished by a step
+	defer s.Wake(id) // if it fails halfway, a step finishes it
 	return s.do(ctx, id, func(w *work) error { return w.archive(ctx, final, why, &Receipt{}) })
 }
 
@@ -33,7 +33,7 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 			return &StateError{State: w.r.State, Want: string(final)}
 		}
 		if w.r.State.Live() {
-			w.r.Exit, w.r.Interruption = nil, nil // of an earlier life: this one is ended here
+			w.r.Exit, w.r.Interruption = nil, nil // they are about an earlier life: the present life is ended by this archive
 		}
 		if err := w.intend(final, why, w.moment()); err != nil {
 			return err
@@ -43,10 +43,10 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 	return w.stop(ctx, receipt)
 }
 
-// intend puts on disk that the session is to end, as what, and since when.
+// intend puts on disk that the session has to end, with its final state and the moment of the wish.
 func (w *work) intend(final session.State, why string, asked process.Moment) error {
 	if w.r.Interrupted() {
-		asked = w.r.Ended // who came since then came to a session that was over
+		asked = w.r.Ended // a process that came after that moment came to a session that was over
 	}
 	if err := w.r.Become(session.Stopping, w.Now(), ruleStop, why); err != nil {
 		return err
@@ -55,12 +55,12 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 	return w.save()
 }
 
-// stop carries out a stop whose intent is on disk. It may be called again after
-// a crash at any point: what has ended stays ended.
+// stop carries out a stop whose intent is on disk. It may be called again after a crash at any
+// point: what has ended stays ended.
 func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	w.view = w.Observer.View(ctx, *w.r)
 	if w.r.Exit != nil && w.r.Binding != nil && w.view.Agent == process.Gone {
-		return w.complete(ctx) // it ended by itself, that is told already
+		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
 	receipt.Waiting = len(w.r.Prompts)
 	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted && !w.leftByUs()
@@ -75,15 +75,15 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	return w.finish(ctx, receipt)
 }
 
-// bindOwn counts what a bound launcher has started as bound too, while it can
-// still be seen below it: it ends with the session, also after a crash.
+// bindOwn records the processes that a bound launcher has started as bound too, while they are
+// still visible below it. They end with the session, also after a crash.
 func (w *work) bindOwn(ctx context.Context) {
 	if w.r.Binding == nil || w.view.Present {
-		return // it is the agent itself
+		return // the bound process is the agent itself, and no launcher
 	}
 	all, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)
 	if err != nil {
-		return // what that means is for the look at leftovers to say
+		return // the look at leftovers meets the same error and handles it
 	}
 	for _, v := range all.Verdicts {
 		if all.IsOwn(*w.r, v) && v.Writer == process.Yes && !slices.Contains(w.r.Bound, v.Process.Identity) {
@@ -95,8 +95,7 @@ func (w *work) bindOwn(ctx context.Context) {
 	}
 }
 
-// endAgent closes the session's own pane and sees its agent end. In an adopted
-// pane only the agent ends.
+// endAgent ends the session's agent, and closes the session's own pane. An adopted pane stays open.
 func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 	b := w.r.Binding
 	if b == nil {
@@ -121,9 +120,9 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 	}
 }
 
-// hangUpUnbound closes the window of a launch that ccbot could not bind: a pane
-// with the session's tag that holds the launch. One that a person split off has
-// the tag too, and stays. Whether the agent is gone is for endRest to find out.
+// hangUpUnbound closes the window of a launch that ccbot could not bind: a pane that has the
+// session's tag and holds the launch. A pane that a person split off has the tag too, and stays.
+// endRest finds out whether the agent is gone.
 func (w *work) hangUpUnbound(ctx context.Context) {
 	panes, err := w.Tmux.Panes(ctx)
 	for _, p := range panes {
@@ -142,10 +141,10 @@ func (w *work) isLaunch(pid int) bool {
 	return err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
 }
 
-// endBound ends the living agent and says whether it is gone.
+// endBound ends the living agent, and says whether it is gone.
 func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 	b := w.r.Binding
-	seen, err := w.Processes.Snapshot(ctx) // what it has started, while it can be seen
+	seen, err := w.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
 	if err != nil {
 		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}
@@ -167,8 +166,8 @@ func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 	return true
 }
 
-// hangUp closes the pane of the bound agent, and nothing else: a pane that is
-// not proven ours stays.
+// hangUp closes the pane of the bound agent and no other: a pane that is not proven to be the
+// session's stays.
 func (w *work) hangUp(ctx context.Context) error {
 	if w.view.Fate != PaneOurs {
 		return nil
@@ -176,8 +175,8 @@ func (w *work) hangUp(ctx context.Context) error {
 	return w.closeOwn(ctx)
 }
 
-// closeOwn closes the session's pane as it was last seen, living or dead. A pane
-// that a person opened stays.
+// closeOwn closes the session's pane as it was last seen, living or dead. A pane that a person
+// opened stays.
 func (w *work) closeOwn(ctx context.Context) error {
 	if w.r.Binding != nil && w.r.Binding.Adopted {
 		return nil
@@ -185,8 +184,8 @@ func (w *work) closeOwn(ctx context.Context) error {
 	return w.closePane(ctx, w.view.Pane)
 }
 
-// closeLeft closes the adopted pane of an agent that was archived if an earlier
-// session of this ccbot has left it: nobody else would.
+// closeLeft closes the adopted pane of an archived agent if an earlier session of this ccbot has
+// left that pane behind: nothing else would close it.
 func (w *work) closeLeft(ctx context.Context) error {
 	if !w.leftByUs() {
 		return nil
@@ -194,8 +193,8 @@ func (w *work) closeLeft(ctx context.Context) error {
 	return w.hangUpPane(ctx, w.view.Pane)
 }
 
-// leftByUs says whether an adopted pane is one that ccbot itself once made: it has
-// this instance's tag, and the agent is the pane's own process and not in a shell.
+// leftByUs says whether ccbot itself once made the adopted pane: the pane has this instance's tag,
+// and the agent is the pane's own process and not in a shell.
 func (w *work) leftByUs() bool {
 	b := w.r.Binding
 	return b != nil && b.Adopted && b.Shell == 0 && w.Evidence.Ours(w.view.Pane) && w.view.Pane.PID == b.Agent.PID
@@ -209,8 +208,8 @@ func (w *work) closePane(ctx context.Context, p tmux.Pane) error {
 	return w.hangUpPane(ctx, p)
 }
 
-// hangUpPane closes a pane. The guard is the pane's process, so an id that was
-// reused in between closes nothing.
+// hangUpPane closes a pane. The guard names the pane's process, so an id that was reused in between
+// closes nothing.
 func (w *work) hangUpPane(ctx context.Context, p tmux.Pane) error {
 	if !p.ID.Valid() {
 		return nil
@@ -229,10 +228,10 @@ func (w *work) grace() process.Grace {
 	return process.Grace{Term: termAfter, Kill: max(w.KillGrace, termAfter)}
 }
 
-// finish tells the result and puts it on disk.
+// finish reports the result of a stop and puts it on disk.
 func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	next, why := w.r.Final, "nothing of it lives"+receipt.ended()
-	if next != session.Completed { // also in a file that was edited
+	if next != session.Completed { // an edited file may contain any state
 		next = session.Archived
 	}
 	told := false
@@ -256,7 +255,7 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	return w.saveAndFollow(ctx)
 }
 
-// logOutcome logs what became of a process that was to end, and counts it.
+// logOutcome logs what became of a process that ccbot set out to end, and counts it.
 func (w *work) logOutcome(out process.Outcome, err error) {
 	if what := outcomeOf(out, err); what != "" && w.Hears.Outcome != nil {
 		w.Hears.Outcome(what)
@@ -268,13 +267,13 @@ func (w *work) logOutcome(out process.Outcome, err error) {
 	w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
 }
 
-// What became of a process that did not end, beside the ways in which one does.
+// The outcomes of a process that did not end, in addition to the ways in which a process ends.
 const (
-	outcomeFailed = "failed" // it should have ended, or it is not known whether it has
+	outcomeFailed = "failed" // it should have ended and has not, or that is unknown
 	outcomeSpared = "spared" // it was left alone on purpose
 )
 
-// outcomeOf is what became of a process, in a word; empty where it had ended before.
+// outcomeOf is what became of a process, in a word; empty if the process had ended before.
 func outcomeOf(out process.Outcome, err error) string {
 	switch {
 	case out.How == process.HowAlreadyGone:

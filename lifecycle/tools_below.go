@@ -9,10 +9,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// noting is the pace of an end before whose KILL it is put on disk what runs
-// below the process: a tool's shell sits in a session of its own, and once its
-// agent is gone nothing tells whose it was. seen is the table from before the
-// end, which shows what has lost its parent since.
+// noting returns the pace for ending a process. Before the KILL, it puts on disk which processes
+// run below that process. The reason: the shell of a tool has a process session of its own, and
+// once its agent is gone, nothing shows to which agent it belonged. seen is the process table from
+// before the end; it still shows the descendants that have lost their parent since.
 func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace {
 	grace := w.grace()
 	grace.BeforeKill = func(ctx context.Context) error {
@@ -25,7 +25,8 @@ func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace 
 	return grace
 }
 
-// noteBelow is called for several processes at once.
+// noteBelow adds the processes below a process to the record. It may be called for several
+// processes at the same time.
 func (w *work) noteBelow(of process.Identity, below []process.Identity) error {
 	w.noted.Lock()
 	defer w.noted.Unlock()
@@ -37,13 +38,13 @@ func (w *work) noteBelow(of process.Identity, below []process.Identity) error {
 	err := w.save()
 	w.at("below-recorded")
 	if len(w.r.Below) > 0 {
-		w.agenda.wake(w.r.ID) // whatever becomes of this end, a step looks after them
+		w.agenda.wake(w.r.ID) // a step ends them, whether this end succeeds or not
 	}
 	return err
 }
 
-// spareCleaned forgets what this end has noted below a process that did not need
-// the KILL: it has cleaned up itself. before is what was noted earlier.
+// spareCleaned removes the notes that this end has made below a process that ended without KILL:
+// such a process has cleaned up itself. before is what was noted earlier, and stays.
 func (w *work) spareCleaned(out process.Outcome, before []session.Tool) {
 	if !out.Ended || out.How == process.HowKill {
 		return
@@ -53,16 +54,15 @@ func (w *work) spareCleaned(out process.Outcome, before []session.Tool) {
 	})
 }
 
-// below are the descendants of a process. What runs below one that a guard
-// protects, such as a tmux server or another session's agent, is not its own; nor
-// is a second writer of the conversation, or the session's agent, with all that
-// runs below them.
+// below returns the descendants of a process that belong to it. Left out is everything below a
+// process that a guard protects, such as a tmux server or another session's agent. Left out are
+// also the session's agent and second writers of the conversation, with everything below them.
 func (w *work) below(table process.Snapshot, id process.Identity) (found []process.Identity) {
 	if p, ok := table.Find(id.PID); !ok || p.Identity != id {
 		return nil
 	}
 	apart, all := w.apart(), w.Evidence.Of(table)
-	seen := map[int]bool{id.PID: true} // a table read while pids are reused could show a ring
+	seen := map[int]bool{id.PID: true} // a table that was read while pids were reused could contain a ring
 	for queue := []int{id.PID}; len(queue) > 0; queue = queue[1:] {
 		for _, child := range table.Children(queue[0]) {
 			if seen[child.PID] || slices.Contains(apart, child.Identity) {
@@ -78,8 +78,8 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 	return found
 }
 
-// apart are the session's agent and the second writers that the person was told
-// of: they are ended as what they are, and never as a tool.
+// apart returns the session's agent and the reported second writers: they are ended as what they
+// are, and never as a tool.
 func (w *work) apart() []process.Identity {
 	apart := slices.Clone(w.r.Seconds)
 	if w.r.Binding != nil {
@@ -88,10 +88,10 @@ func (w *work) apart() []process.Identity {
 	return apart
 }
 
-// endBelow ends what killed processes left behind: they could not clean up
-// themselves. A tool is no agent, so that one guard does not count; and it is no
-// writer, so that one that a guard spares keeps no archive from being over, and is
-// noted no more.
+// endBelow ends the tools that killed processes left behind, because those processes could not
+// clean up themselves. A tool is no agent, so the guard that spares everything but agents does not
+// count. A tool is no writer either: if a guard spares it, the archive is over all the same, and
+// the tool is no longer noted.
 func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure) {
 	orphans := w.orphaned()
 	if len(orphans) == 0 {
@@ -127,10 +127,10 @@ func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure
 	return ended, receipt.Failures
 }
 
-// orphaned are the noted tools that live, each once, and of which all are proven
-// gone that they were seen below: one of which that is not known may still use
-// them. While nobody knows whether the session's agent lives, nobody knows what is
-// its own.
+// orphaned returns the living noted tools, each once, for which every process that they were seen
+// below is proven gone. A process that may still live may still use its tools. While it is unknown
+// whether the session's agent lives, no tool counts as orphaned, because the agent may use any of
+// them.
 func (w *work) orphaned() (orphans []process.Identity) {
 	if w.r.Binding != nil && w.Processes.Liveness(w.r.Binding.Agent) == process.Unknown {
 		return nil
@@ -150,8 +150,8 @@ func (w *work) orphaned() (orphans []process.Identity) {
 	return orphans
 }
 
-// livingTools are the noted tools that are not proven gone: nothing else clears
-// them, also not the end of the session.
+// livingTools returns the noted tools that are not proven gone. No other code removes such notes,
+// not even at the end of the session.
 func (w *work) livingTools() (living []session.Tool) {
 	for _, t := range w.r.Below {
 		if len(w.Evidence.Living([]process.Identity{t.Process})) > 0 {
@@ -161,8 +161,8 @@ func (w *work) livingTools() (living []session.Tool) {
 	return living
 }
 
-// tidy ends, between other things, what runs on though the process is gone that
-// it was noted below. There is nobody to tell.
+// tidy ends the noted tools that still run although the process above them is gone, at a moment
+// without other work. The result is only logged.
 func (w *work) tidy(ctx context.Context) error {
 	before, tried := slices.Clone(w.r.Below), len(w.orphaned()) > 0
 	_, failures := w.endBelow(ctx)
@@ -172,5 +172,5 @@ func (w *work) tidy(ctx context.Context) error {
 	if !tried && slices.Equal(before, w.r.Below) {
 		return nil
 	}
-	return w.save() // also after a vain try: its date paces the next
+	return w.save() // also after an attempt that failed: the date of the save paces the next attempt
 }

@@ -15,10 +15,10 @@ import (
 	"ccbot/internal/session"
 )
 
-// bequeath gives a new record what this one had, for as long as it is its own:
-// it is written once, with everything.
+// bequeath copies to a new record what this session passes on. The new record must be complete,
+// because it is written only once, with everything.
 func (w *work) bequeath(t *session.Record, agent process.Identity) {
-	w.keepUsage() // while it is known whose it is
+	w.keepUsage() // while the binding still says to which agent the usage belongs
 	from := w.r.Clone()
 	t.TookOver = from.ID
 	t.Name, t.Dir, t.Conversation, t.Owner = from.Name, from.Dir, from.Conversation, from.Owner
@@ -28,10 +28,10 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 	t.Seconds = slices.DeleteFunc(w.Evidence.Living(from.Seconds), func(id process.Identity) bool { return id == agent })
 }
 
-// create puts a session for an adopted agent on disk and hands over to it. From
-// then on it lives, whatever comes in between.
+// create puts a session for an adopted agent on disk, and hands over to it. From the save on the
+// new session exists, even if a crash or an error follows.
 func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
-	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts are still another's
+	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts still belong to the other session
 	defer steps()
 	if err := w.Store.Create(*t); err != nil {
 		return session.Record{}, err
@@ -48,23 +48,24 @@ func (w *work) create(ctx context.Context, t *session.Record, asked bool) (sessi
 	return r, w.tell(ctx, r, news.Transcript{})
 }
 
-// handOver hands what this session still has over to its successor and closes it:
-// the prompts first, so that a crash at any point leaves each with one of the two.
+// handOver hands over to the successor what this session still has, and closes this session. The
+// prompts come first, so that after a crash at any point each prompt belongs to exactly one of the
+// two.
 func (w *work) handOver(ctx context.Context, to session.Record, asked bool) error {
 	var moved []string
 	for _, key := range w.r.Prompts {
 		p, err := w.Prompts.Prompt(key)
 		if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID && p.Session != to.ID {
-			continue // it is queued elsewhere
+			continue // the prompt is in the queue of a third session
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
-			moved = append(moved, key) // it must not keep the session in two records
+			moved = append(moved, key) // an unreadable prompt must not prevent the handover
 			continue
 		}
 		err = w.Prompts.MovePrompt(key, to.ID)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // finished
+			continue // the prompt is finished
 		}
 		if err != nil {
 			return fmt.Errorf("transfer session %s: %w", w.r.ID, err)
@@ -88,8 +89,8 @@ func (w *work) handOver(ctx context.Context, to session.Record, asked bool) erro
 	return w.tell(ctx, *w.r, news.Transcript{})
 }
 
-// take puts prompts at the end of another session's queue that are not in it: they
-// were accepted after its record was written.
+// take appends prompts to another session's queue if they are missing there: they were accepted
+// after the record of that session was written.
 func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
 	r, ok := k.Store.Get(id)
 	if !ok || !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(r.Prompts, key) }) {
@@ -99,8 +100,8 @@ func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
 	return k.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
 }
 
-// closeMoved closes the record in memory. Its dead pane, if there is one, is not
-// needed any more.
+// closeMoved closes the record in memory, and the dead pane of the session, if there is one: it is
+// no longer needed.
 func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	rule, why := madeBy(to)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
@@ -123,7 +124,7 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	return nil
 }
 
-// madeBy is what made a record, as its history tells.
+// madeBy returns the rule and the reason by which a record was made, according to its history.
 func madeBy(r session.Record) (session.Rule, string) {
 	for _, c := range r.History {
 		if c.From == "" {
@@ -133,13 +134,13 @@ func madeBy(r session.Record) (session.Rule, string) {
 	return ruleAdopt, "its record says so"
 }
 
-// successor finds the session that goes on with another one's conversation, or
-// with that of its successor.
+// successor finds the session that continues another session's conversation. If that session has a
+// successor in turn, the last one counts.
 func (k *kit) successor(id uuid.UUID) (last session.Record, found bool) {
 	return session.Successor(k.Store.Shared(), id)
 }
 
-// resumable says why a session cannot be brought back.
+// resumable says why a session cannot be brought back, nil if it can.
 func (w *work) resumable() error {
 	if to, moved := w.successor(w.r.ID); moved {
 		return &MovedError{To: to.ID}
@@ -150,28 +151,28 @@ func (w *work) resumable() error {
 	return nil
 }
 
-// reopen forgets what only concerns a session that is over.
+// reopen clears the fields that only concern a session that is over.
 func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil }
 
-// TidyTransfer finishes what an Adopt left undone: the record that the target
-// took over from is closed, its prompts are the target's. Once more is nothing.
+// TidyTransfer finishes an Adopt that was interrupted: the record that the target took over from is
+// closed, and its prompts go to the target. Calling it again does nothing.
 func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 	t, ok := s.kit.Store.Get(target)
 	if !ok {
 		return fmt.Errorf("tidy the transfer to session %s: %w", target, session.ErrNotFound)
 	}
 	if _, ok := s.kit.source(t); !ok {
-		return nil // nobody's, or it was purged
+		return nil // the target took over from no session, or that session was purged
 	}
 	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
 	if errors.Is(err, session.ErrNotFound) {
-		return nil // a moment ago
+		return nil // the record was purged a moment ago
 	}
 	return err
 }
 
-// source is the record that another one took over from. A file that was edited
-// may name itself, or a ring: there nobody took over.
+// source returns the record that t took over from. An edited file may name itself, or form a ring:
+// then no session took over.
 func (k *kit) source(t session.Record) (from session.Record, ok bool) {
 	if t.TookOver == uuid.Nil {
 		return session.Record{}, false
@@ -187,9 +188,9 @@ func (k *kit) source(t session.Record) (from session.Record, ok bool) {
 	return from, ok
 }
 
-// halfMoved finds the transfer that has this record as its target or its source and
-// that an error has cut short. Until it is finished each prompt may be the one's or
-// the other's, so neither does anything else.
+// halfMoved finds a transfer that an error has interrupted and that has this record as its target
+// or its source. Until the transfer is finished, each prompt may belong to either session, so
+// neither session does anything else.
 func (k *kit) halfMoved(r session.Record) (target uuid.UUID, half bool) {
 	if from, ok := k.source(r); ok && !from.TransferDone() && !k.goesOn(from) {
 		return r.ID, true
@@ -208,13 +209,13 @@ func (k *kit) halfMoved(r session.Record) (target uuid.UUID, half bool) {
 	return uuid.Nil, false
 }
 
-// goesOn says whether a session is not one that could be handed over: its agent
-// lives, or its worker is about to start or to end one.
+// goesOn says whether a session cannot be handed over: its agent lives, or its worker is about to
+// start or to end one.
 func (k *kit) goesOn(r session.Record) bool {
 	return r.State.Live() && (r.State != session.Running || k.ownAgent(r) == process.Alive)
 }
 
-// finishTransfer closes this session for its successor, unless that is done.
+// finishTransfer closes this session for its successor, unless that has been done.
 func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 	if to.TookOver != w.r.ID || w.r.TransferDone() {
 		return nil
@@ -225,7 +226,7 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 	return w.handOver(ctx, to, false)
 }
 
-// tidyTransfers finishes every transfer that an error has cut short.
+// tidyTransfers finishes every transfer that an error has interrupted.
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
 	for _, t := range s.kit.Store.Shared() {

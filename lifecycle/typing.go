@@ -15,10 +15,10 @@ import (
 	"ccbot/tmux"
 )
 
-// typePrompt types one prompt: mark on disk, paste, look again, Enter. A crash
-// at any point leaves a mark that recovery finds; nothing is typed twice
-// unasked (P4), and Enter is pressed only where the text is seen in the box of
-// an idle agent (P7). The proof comes later, from a hook or the transcript.
+// typePrompt types one prompt: mark on disk, paste, look again, Enter. A crash at any point leaves
+// a mark that recovery finds. Nothing is typed twice unless a person asks for it (P4), and Enter is
+// pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
+// a hook or the transcript.
 func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	p.State, p.Mark = Typing, w.mark()
 	if err := w.Prompts.SavePrompt(p); err != nil {
@@ -38,10 +38,10 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 		p.Mark.Retreat = true
 		return w.Prompts.SavePrompt(p)
 	}
-	return nil // not drawn yet: the mark stays, and Enter follows when it shows
+	return nil // the text is not drawn yet: the mark stays, and Enter follows when the text appears
 }
 
-// mark notes from when and where proof counts.
+// mark returns the time and the transcript position from which proof counts.
 func (w *work) mark() *Mark {
 	m := &Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
@@ -50,7 +50,7 @@ func (w *work) mark() *Mark {
 	}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
-	} else { // no hook has told it; without an offset all that was ever said would be proof
+	} else { // no hook has named the transcript; without an offset all that was ever said would count as proof
 		m.Path, _ = transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
@@ -59,9 +59,9 @@ func (w *work) mark() *Mark {
 	return m
 }
 
-// press sends keys to the bound pane under the condition that tmux checks itself.
-// An adopted pane is a shell's to tmux: there the kernel is asked right before
-// whether the agent is the one that would get them.
+// press sends keys to the bound pane, under a guard that tmux checks itself. In an adopted pane
+// tmux only knows the shell: there the kernel is asked right before whether the agent is in the
+// foreground and would get the keys.
 func (w *work) press(keys func(tmux.Guard) error) error {
 	b := w.r.Binding
 	if b.Adopted && !w.Observer.front(*b) {
@@ -70,8 +70,8 @@ func (w *work) press(keys func(tmux.Guard) error) error {
 	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
 }
 
-// notPasted takes the mark back when tmux says that the text did not reach the
-// pane. Any other error leaves it: nobody knows, so proof is awaited.
+// notPasted takes the mark back if tmux says that the text did not reach the pane. After any other
+// error this is unknown: the mark stays, and ccbot waits for proof.
 func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
 		return err
@@ -81,9 +81,8 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, news.HeldUnknown, &p))
 }
 
-// seePaste waits until the pasted text shows in the box of the still idle
-// agent. When a dialog or a turn came in between, Enter would go where it does
-// not belong.
+// seePaste waits until the pasted text appears in the box of the agent, which must still be idle.
+// If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
 func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	fate := pasteUnseen
 	await(ctx, lookPace, pasteWait, func() bool {
@@ -99,56 +98,57 @@ func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	return fate
 }
 
-// pasteFate is what was seen of a pasted text.
+// pasteFate is what ccbot saw of a pasted text.
 type pasteFate int
 
 const (
 	pasteUnseen    pasteFate = iota
-	pasteSeen                // it stands in the box of the idle agent
+	pasteSeen                // the text stands in the box of the idle agent
 	pasteOvertaken           // a dialog or a turn came first
 )
 
 // pasteWait is how long a terminal may take to draw a pasted text.
 const pasteWait = 3 * time.Second
 
-// enter submits the text that was just seen in the box. The mark counts the
-// Enter before it is pressed: too many in the count is harmless.
+// enter submits the text that was just seen in the box. The mark counts the Enter before it is
+// pressed: counting one too many is harmless.
 func (w *work) enter(ctx context.Context, p Prompt) error {
 	p.Mark.Enters++
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	if w.view = w.Observer.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
-		return nil // the disk took its time, and something came in between
+		return nil // writing to disk took time, and something came in between
 	}
 	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
 	if errors.Is(err, tmux.ErrGuard) {
-		return nil // it was not pressed
+		return nil // Enter was not pressed
 	}
 	if err != nil {
 		return err
 	}
 	w.at("entered")
-	w.remember(func(m *memory) { m.box.still = still{} }) // what the Enter does is not drawn yet
+	w.remember(func(m *memory) { m.box.still = still{} }) // the effect of the Enter is not drawn yet
 	return w.tell(ctx, *w.r, news.Typed{Prompt: p.shown()})
 }
 
-// clearOwnText takes back a paste that a dialog overtook: the box is emptied of
-// our own text and proven empty, and the prompt is held again. After a stop the person is asked about it.
+// clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,
+// proves that the box is empty, and holds the prompt again. After a stop the person is asked about
+// the prompt instead.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.view.Screen.Box.Empty {
 		if !p.shows(w.view.Screen.Box) {
 			return w.unproven(ctx, p, "something else stands in the box")
 		}
 		switch emptied := w.emptyBox(ctx); {
-		case !emptied && !w.view.boxFree(): // a turn or a dialog has come again
+		case !emptied && !w.view.boxFree(): // another turn or dialog has come
 			w.again = holdPace
 			return nil
 		case !emptied:
 			return w.unproven(ctx, p, "the box cannot be emptied")
 		}
 	}
-	if found, err := w.seek(ctx, p); found || err != nil { // somebody at the desk may have sent it
+	if found, err := w.seek(ctx, p); found || err != nil { // a person in the terminal may have sent the text
 		return err
 	}
 	if p.retreats() && p.Mark.Esc {
@@ -159,9 +159,9 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	return w.Prompts.SavePrompt(p)
 }
 
-// emptyBox clears the prompt box row by row and says whether it is proven empty.
-// A press may take a line break only, which the screen does not show; two that
-// change nothing end it: the cursor is not where they would help.
+// emptyBox clears the prompt box row by row, and says whether the box is proven empty. One press
+// may remove only a line break, which the screen does not show. After two presses without a visible
+// change emptyBox gives up: the cursor is not where a press would help.
 func (w *work) emptyBox(ctx context.Context) bool {
 	shown := 0
 	presses := 0
@@ -172,7 +172,7 @@ func (w *work) emptyBox(ctx context.Context) bool {
 		}
 		before := w.view.Screen.Box
 		if presses > maxPresses || presses > 0 && len(before.Text) > shown {
-			return false // somebody types into it at this moment
+			return false // a person types into the box at this moment
 		}
 		shown = len(before.Text)
 		if err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) }); err != nil {
@@ -186,11 +186,10 @@ func (w *work) emptyBox(ctx context.Context) bool {
 	return w.view.boxFree() && w.view.Screen.Box.Empty
 }
 
-// maxPresses is far above what the longest draft that a screen shows needs.
+// maxPresses is far more than the longest draft on one screen needs.
 const maxPresses = 500
 
-// seeChange waits a moment for the box to look different, and says whether it
-// did.
+// seeChange waits a moment until the box looks different, and says whether it did.
 func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
 	return await(ctx, lookPace, clearWait, func() bool {
 		w.view = w.Observer.View(ctx, *w.r)
@@ -198,11 +197,12 @@ func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
 	})
 }
 
-// clearWait is how long a terminal may take to draw what a key has cleared.
+// clearWait is how long a terminal may take to draw the effect of the clearing key.
 const clearWait = time.Second / 2
 
-// takeBack takes a prompt that was not carried out out of the box, where whatever comes next would
-// wait behind it. The person is asked first: a text that is nowhere any more is told.
+// takeBack removes the text of a prompt that was not carried out from the box, where it would block
+// everything that comes next. The question to the person is sent first, so that the text is never
+// lost.
 func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
@@ -215,7 +215,8 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 	return nil
 }
 
-// askAbout has the person asked about a prompt that is not typed after a stop, and takes it out of the queue.
+// askAbout asks the person about a prompt that is not typed because of a stop, and takes it out of
+// the queue.
 func askAbout(ctx context.Context, w *work, p Prompt) error {
 	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
@@ -226,7 +227,7 @@ func askAbout(ctx context.Context, w *work, p Prompt) error {
 	return nil
 }
 
-// clearBox empties the box, and takes it out of bash mode, which the key that clears it does as well.
+// clearBox empties the box and leaves bash mode. The key that clears the box also leaves bash mode.
 func (w *work) clearBox(ctx context.Context) {
 	if !w.emptyBox(ctx) || !w.view.Screen.Box.Bash {
 		return
@@ -238,7 +239,8 @@ func (w *work) clearBox(ctx context.Context) {
 	}
 }
 
-// lastTaken is the prompt that the present agent has taken last; without a key it is not known.
+// lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
+// that this is unknown.
 func lastTaken(w *work) Prompt {
 	p := w.recall().prompt.last
 	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
@@ -247,17 +249,18 @@ func lastTaken(w *work) Prompt {
 	return p
 }
 
-// cluesOf gathers what is known of a typed prompt beside what the terminal shows.
+// cluesOf collects what is known of a typed prompt besides what the terminal shows.
 func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	trace, err := traceOf(w, p)
 	if err != nil {
 		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
 	if trace.Arrived {
-		return clues{Arrived: true} // which decides, whatever else there is
+		return clues{Arrived: true} // this decides, whatever else is known
 	}
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
-	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
+	// If the box is not free, nothing is typed, so tmux need not be asked.
+	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At)
 	var errEvents error
 	if w.Unheard != nil {
 		c.Unheard, errEvents = w.Unheard(w.r.ID)
@@ -281,11 +284,11 @@ func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	return c
 }
 
-// traceOf looks for a typed prompt in the transcripts of the session: from where the transcript stood
-// when the typing began, and in the others by the time of their lines.
+// traceOf looks for a typed prompt in the transcripts of the session. In the marked transcript it
+// starts at the position where the typing began; in the others it goes by the time of their lines.
 func traceOf(w *work, p Prompt) (transcript.Trace, error) {
 	path, since := markedPath(w, *p.Mark), time.Time{}
-	if p.Mark.Offset == 0 { // a file that comes later may begin with what was said long before
+	if p.Mark.Offset == 0 { // a file that is made later may begin with what was said long before
 		since = p.Mark.At
 	}
 	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)
@@ -299,7 +302,8 @@ func traceOf(w *work, p Prompt) (transcript.Trace, error) {
 	return all, err
 }
 
-// markedPath is the transcript in which a typed prompt is looked for first; empty: there is none yet.
+// markedPath is the transcript in which a typed prompt is looked for first; empty if there is none
+// yet.
 func markedPath(w *work, m Mark) string {
 	if m.Path != "" {
 		return m.Path
@@ -308,8 +312,9 @@ func markedPath(w *work, m Mark) string {
 	return path
 }
 
-// quietSince says whether tmux shows that nobody has pressed a key since a moment at a terminal that
-// may show the agent's window. Of the keys of a terminal in control mode tmux tells nothing.
+// quietSince says whether tmux shows that since a moment no key was pressed in any terminal that
+// may show the agent's window. It is false if a terminal in control mode is attached, because tmux
+// reports nothing about the keys of such a terminal.
 func quietSince(ctx context.Context, w *work, at time.Time) bool {
 	if w.view.Fate != PaneOurs || !w.view.Pane.Touched.Before(at.Truncate(time.Second)) {
 		return false
@@ -318,21 +323,23 @@ func quietSince(ctx context.Context, w *work, at time.Time) bool {
 	return err == nil && !drawsItself(viewers, w.view.Pane)
 }
 
-// holds says whether the free box has a typed prompt and nothing of a person's: literally its text, or
-// a placeholder that nobody at the desk can have made since.
+// holds says whether the free box contains a typed prompt and nothing that a person has written:
+// either literally the prompt's text, or a paste placeholder that no person in the terminal can
+// have made since.
 func (w *work) holds(ctx context.Context, p Prompt) bool {
 	box := w.view.Screen.Box
 	return w.view.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && quietSince(ctx, w, p.Mark.At))
 }
 
-// clockWasSet says whether the wall clock and the kernel's count of time have parted since a mark.
+// clockWasSet says whether the wall clock was set since a mark: it differs from the kernel's count
+// of time.
 func clockWasSet(w *work, m Mark) bool {
 	age, ok := w.r.Binding.Agent.Age(w.moment())
 	const tolerated = 2 * time.Second
 	return !ok || (w.Now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
 }
 
-// settleTyped decides a typed prompt by all that is known of it.
+// settleTyped decides about a typed prompt by all that is known of it, and acts.
 func settleTyped(ctx context.Context, w *work, p Prompt) error {
 	c := cluesOf(ctx, w, p)
 	d := decideTyped(w.view, &p, c)
@@ -355,8 +362,8 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 	return nil
 }
 
-// arrived finishes a prompt that a transcript shows. A transcript that no hook has named is followed
-// from its beginning.
+// arrived finishes a prompt that a transcript shows. If no hook has named the transcript yet, the
+// chat follows it from its beginning.
 func arrived(ctx context.Context, w *work, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
 		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: markedPath(w, *p.Mark)})
@@ -367,14 +374,15 @@ func arrived(ctx context.Context, w *work, p Prompt) error {
 	return w.proven(ctx, p)
 }
 
-// still is an idle screen, by presence file and prompt box.
+// still is what has to stay the same for a screen to count as unchanged: idleness, prompt box and
+// presence file.
 type still struct {
 	idle bool
 	box  claudeui.Box
 	by   time.Time
 }
 
-// noteStill dates the idle screen from when this process first saw it as it is.
+// noteStill notes since when this process has seen the screen unchanged.
 func noteStill(w *work) {
 	v := &w.view
 	w.remember(func(m *memory) {

@@ -26,38 +26,43 @@ const (
 type PaneFate int
 
 const (
-	PaneUnknown PaneFate = iota // tmux did not answer, or not for sure
-	PaneOurs                    // it is there and its process is the bound one
-	PaneDead                    // it is there, ours, and its process has ended
+	PaneUnknown PaneFate = iota // tmux did not answer, or its answer is not certain
+	PaneOurs                    // the pane is there, and its process is the bound one
+	PaneDead                    // the pane is there and is the bound one, and its process has ended
 	PaneGone                    // the server of the binding answered that it has no such pane, or is proven gone
 	PaneForeign                 // another pane carries the id: ids were reused
 )
 
-// View is one look at a session's world. Its zero value knows nothing, and
-// nothing is done on it.
+// View is one look at a session's world. The zero value says that nothing is known, and nothing is
+// done because of it.
 type View struct {
 	Now      time.Time
 	Agent    process.Liveness
 	Fate     PaneFate
 	Pane     tmux.Pane // valid with PaneOurs and PaneDead
 	Presence presence.File
-	Present  bool // Presence is valid and of the bound agent's very process
+	Present  bool // Presence is valid, and belongs to the process of the bound agent
 	Screen   claudeui.Screen
 	Captured bool // Screen is valid
 	Adopted  bool // a person opened the pane, and it outlives the agent
-	Behind   bool // in an adopted pane: keys would not reach the agent
+	Behind   bool // the pane is adopted, and keys would not reach the agent
 
-	Relayed bool          // a permission request of the agent waits for the chat
-	Asked   time.Time     // when the newest of them was made
-	Tool    string        // that the newest of them asks for
-	Below   string        // the tool that a subagent asks for, in a request that waits for the chat; empty: none does
-	Since   time.Time     // since when this process has seen the open dialog without a request; only a step's view has it
-	Still   time.Duration // for how long this process has seen the box as it is; only a step's view has it
+	Relayed bool      // a permission request of the agent waits for the chat
+	Asked   time.Time // when the newest such request was made
+	Tool    string    // the tool that the newest such request asks for
+	// Below is the tool that a subagent asks for in a request that waits for the chat; empty: there
+	// is no such request.
+	Below string
+	// Since is the time at which this process first saw the open dialog without a request. Only the
+	// view of a step has it.
+	Since time.Time
+	// Still is how long this process has seen the box unchanged. Only the view of a step has it.
+	Still time.Duration
 }
 
-// Phase tells what the agent does, as far as its keys go (what people are told is
-// doing's): by its presence file, and where there is none, by its screen. Hook
-// events say when to look, not what to see: an interrupted turn has no Stop.
+// Phase is what the agent does, as far as that decides where keys go; people are shown the result
+// of doing. It is taken from the presence file, and without one from the screen. Hook events only
+// say when to look, not what the agent does: an interrupted turn has no Stop event.
 func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
@@ -76,7 +81,7 @@ func (v View) Phase() Phase {
 	return PhaseUnknown
 }
 
-// phaseOf is what a presence file says that the agent does.
+// phaseOf is the phase that a presence file names.
 func phaseOf(f presence.File) Phase {
 	switch f.Status {
 	case presence.Idle:
@@ -89,8 +94,8 @@ func phaseOf(f presence.File) Phase {
 	return PhaseUnknown
 }
 
-// waitingPhase tells a question from a permission; older versions say
-// "permission prompt" for both.
+// waitingPhase distinguishes a question from a permission request; older versions of Claude Code
+// say "permission prompt" for both.
 func waitingPhase(what string) Phase {
 	if what == "input needed" {
 		return PhaseWaitingAnswer
@@ -98,40 +103,41 @@ func waitingPhase(what string) Phase {
 	return PhaseWaitingPermission
 }
 
-// TypeSafe says whether a text may be typed now: the bound agent, alive, in its
-// own pane, idle, no dialog, an empty prompt box, and nobody scrolling (P7).
+// TypeSafe says whether text may be typed now: the bound agent is alive, in its own pane, and idle;
+// no dialog is open, the prompt box is empty, and nobody is scrolling (P7).
 func (v View) TypeSafe() bool {
 	return v.boxFree() && v.Screen.ReadyToType()
 }
 
 // idle says whether no turn runs. An agent whose own agents work in the background says that it is
-// busy, and takes a text at once (2.1.328). What those ask is drawn only after ccbot's hook, which
-// an agent that a person has started does not have: there a dialog may open at any moment.
+// busy, but takes text at once (2.1.328). A question of these background agents is drawn only after
+// ccbot's hook has ended. An agent that a person has started does not have that hook: there a
+// dialog may open at any moment, so it counts as busy.
 func (v View) idle() bool {
 	background := v.Phase() == PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
 	return v.Phase() == PhaseIdle || background
 }
 
-// boxFree says whether the prompt box takes keys: everything TypeSafe asks for
-// but emptiness.
+// boxFree says whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
+// except that the box is empty.
 func (v View) boxFree() bool {
 	return v.idle() && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
-// DialogOpen says whether the terminal takes keys for something else than the
-// prompt box, so that Enter would choose something.
+// DialogOpen says whether something other than the prompt box takes the keys, so that Enter would
+// choose an option.
 func (v View) DialogOpen() bool {
 	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
 }
 
-// ended says whether the agent of a live session is over: proven by the kernel,
-// and by tmux as well, unless tmux has forgotten the pane or it is a person's.
+// ended says whether the agent of a live session is over. The kernel must prove it, and tmux as
+// well, unless tmux has forgotten the pane or the pane belongs to a person.
 func (v View) ended() bool {
 	return v.Agent == process.Gone && (v.Adopted || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
 }
 
-// launchAge is how long the present launch has been running.
+// launchAge is the time since the present launch.
 func launchAge(r *session.Record, now time.Time) time.Duration { return now.Sub(r.StartedAt) }
 
 // drawsItself says whether a terminal that draws tmux itself is attached to the session of a pane.

@@ -12,8 +12,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// watchAgent makes the end of the session's bound agent wake the session. Once more
-// is nothing.
+// watchAgent makes the end of the session's bound agent wake the session. If the agent is watched
+// already, it does nothing.
 func (k *kit) watchAgent(r session.Record) {
 	if r.Binding == nil || !r.Binding.Agent.Valid() || k.Processes.Liveness(r.Binding.Agent) != process.Alive {
 		return
@@ -33,11 +33,11 @@ func (s *Service) watch(ctx context.Context, w watch) {
 	}
 }
 
-// watchRetry is between two tries to watch an agent where the kernel refuses.
+// watchRetry is the pause after the kernel refused to watch an agent.
 const watchRetry = 30 * time.Second
 
-// wakeUnfinished arranges the next step of every session that is over and has
-// something left to end: a cleanup that failed, or tools of what was killed.
+// wakeUnfinished asks for a step of every session that is over and has something left to end: a
+// cleanup that failed, or tools of processes that were killed.
 func (s *Service) wakeUnfinished() {
 	for _, r := range s.kit.Store.Shared() {
 		if !r.State.Live() && stepped(r) {
@@ -46,8 +46,8 @@ func (s *Service) wakeUnfinished() {
 	}
 }
 
-// noticeRegularly looks for second writers at once, for those that came while
-// ccbot was away, and then every noticeEvery.
+// noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
+// every noticeEvery.
 func (s *Service) noticeRegularly(ctx context.Context) error {
 	for {
 		s.noticeOnce(ctx)
@@ -63,14 +63,14 @@ func (s *Service) noticeOnce(ctx context.Context) {
 	}
 }
 
-// notice looks at all processes if one of these, whose presence file has
-// changed, is in a conversation of ours and was not told yet.
+// notice looks at all processes if one of these pids has news: its presence file has changed, it is
+// in a session's conversation, and it was not reported yet.
 func (s *Service) notice(ctx context.Context, pids []int) {
 	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return s.isNews(ctx, pid) }) }
 	if news() {
 		s.noticeOnce(ctx)
 	}
-	if news() { // presence file and hook contradict each other for a moment
+	if news() { // the presence file and the hook's note may contradict each other for a moment
 		_ = pause.For(ctx, evidence.Contradiction)
 		s.noticeOnce(ctx)
 	}
@@ -80,7 +80,7 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 func (s *Service) isNews(ctx context.Context, pid int) bool {
 	f, err := s.kit.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
-		return false // gone, or torn: the next look at all of them finds it
+		return false // the file is gone or torn: the next regular look finds the process
 	}
 	all := s.kit.Store.Shared()
 	notices := noticeable(all)

@@ -24,26 +24,26 @@ type Recovery struct {
 	Dir      string // $CCBOT_DIR: windows.json is there
 	Limits   Limits
 	Booted   time.Time // when the machine was started; zero: not known
-	// Since is when this ccbot became the one that may change the records: what was
-	// launched later it has launched itself. Zero: it only looks.
+	// Since is when this ccbot became the one that may change the records: every agent that was
+	// launched later was launched by this ccbot. Zero: it only looks.
 	Since time.Time
 
 	Store     Records
 	Tmux      Tmux
 	Processes Processes
 	Evidence  Evidence
-	Lifecycle Lives // nil: it only looks
-	// Events has what hooks noted while ccbot was away taken in. It comes after
-	// the agents are bound again, and before a session is called over: its last
-	// events may say that it has moved to another conversation.
+	Lifecycle Lives // nil: this Recovery only looks
+	// Events processes what hooks noted while no ccbot ran. It is called after the agents are bound
+	// again, and before a session is called over: the last events of a session may say that it has
+	// moved to another conversation.
 	Events func(ctx context.Context) error
 	// Backup copies the records before anything is changed.
 	Backup func(ctx context.Context) (name string, err error)
-	// Tell has the chat told what was done while no Run was under way; nil: nobody is
-	// told. What it does not get told stays noted in the records.
+	// Tell reports to the chat what was done while no Run was under way; nil: nothing is reported.
+	// What could not be reported stays noted in the records.
 	Tell func(ctx context.Context, r Report) error
-	// Failpoint is called at each persisted step with its name. It is nil but in
-	// programs built to die there.
+	// Failpoint is called at each persisted step with its name. It is nil except in programs that
+	// are built to die there.
 	Failpoint func(name string)
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -53,14 +53,14 @@ type Recovery struct {
 	running *run               // nil: none
 
 	one    sync.Mutex // held by a Run
-	moving sync.Mutex // held while it is decided whose a conversation is that came back
+	moving sync.Mutex // held while it is decided to which session a returning conversation belongs
 	file   sync.Mutex // held while windows.json is read and written
 }
 
-// sideBySide is how many records are changed at a time.
+// sideBySide is how many records are changed at the same time.
 const sideBySide = 8
 
-// applyAll applies actions of different records side by side.
+// applyAll applies actions at the same time; each is for a different record.
 func (v *Recovery) applyAll(ctx context.Context, w World, actions []Action) []Result {
 	planned := make(map[uuid.UUID]session.Record)
 	for _, r := range w.Records {
@@ -75,7 +75,7 @@ func (v *Recovery) applyAll(ctx context.Context, w World, actions []Action) []Re
 			return nil
 		})
 	}
-	_ = g.Wait() // each has its error in its result
+	_ = g.Wait() // always nil: each result has its own error
 	return results
 }
 
@@ -89,8 +89,8 @@ func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) 
 	return Result{Action: a, Err: err, Took: v.Now().Sub(started), Ended: ended}
 }
 
-// noted carries an action out between two lines of its record's history. One
-// that cannot be noted is not carried out.
+// noted carries out an action between two lines of its record's history. An action that cannot be
+// noted is not carried out.
 func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) (ended []lifecycle.Ending, err error) {
 	if !a.Do.Changes() {
 		return nil, v.watch(a.Record, v.Lifecycle.Reattach(ctx, a.Record))
@@ -108,20 +108,19 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 	v.at("recovery-applied")
 	noted := v.Lifecycle.Note(ctx, a.Record, a.rule(), after)
 	if errors.Is(noted, session.ErrNotFound) {
-		noted = nil // it was discarded
+		noted = nil // the record was discarded
 	}
 	return ended, errors.Join(err, noted)
 }
 
-// overtaken says whether a record was brought further since the plan was made:
-// while the bot runs others work on it too, and the first line of its history
-// may have waited for them.
+// overtaken says whether a record has changed since the plan was made: while the bot runs, others
+// work on it too, and writing the first line of its history may have waited for them.
 func (v *Recovery) overtaken(planned session.Record) bool {
 	r, ok := v.Store.Get(planned.ID)
 	return ok && (r.State != planned.State || r.Agent() != planned.Agent())
 }
 
-// rule names the action in a history.
+// rule is the name of the action in a history.
 func (a Action) rule() session.Rule { return session.Rule("recovery." + string(a.Do)) }
 
 func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.Ending, err error) {
@@ -152,8 +151,9 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.En
 	return nil, fmt.Errorf("unknown action %q", a.Do)
 }
 
-// finishRestore goes on with a restore. Whoever asked for it hears if that fails,
-// and tmux that lost the answer may have made the window: the lifecycle looks for it.
+// finishRestore continues a restore. If that fails, the person who asked for it gets a report. If
+// tmux lost the answer, it may have made the window all the same: then the lifecycle looks for the
+// window.
 func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
 	_, err := v.Lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: id})
 	r, ok := v.Store.Get(id)
@@ -163,17 +163,17 @@ func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
 	return errors.Join(err, v.Lifecycle.Fail(ctx, id, "it could not be brought back: "+err.Error()))
 }
 
-// takeOver adopts the agent that goes on with a session's conversation. Where
-// that fails the session is lost all the same: nothing would look at it again.
+// takeOver adopts the agent that continues a session's conversation. If that fails, the session is
+// lost all the same: nothing would look at it again.
 func (v *Recovery) takeOver(ctx context.Context, a Action) error {
 	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
 	if target.ID == uuid.Nil {
 		return errors.Join(err, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), "its agent is gone", a.Closed))
 	}
-	return errors.Join(err, v.watch(target.ID, nil)) // with an error it is not tidy yet; the next plan sees to it
+	return errors.Join(err, v.watch(target.ID, nil)) // after an error the transfer is not finished yet; the next plan finishes it
 }
 
-// watch notes that the lifecycle has taken a session over, if it has.
+// watch notes that the lifecycle has taken over a session, unless err says that it has not.
 func (v *Recovery) watch(id uuid.UUID, err error) error {
 	if err != nil {
 		return err
@@ -187,8 +187,8 @@ func (v *Recovery) watch(id uuid.UUID, err error) error {
 	return nil
 }
 
-// watchedIn are the records that the lifecycle watches: recovery has given them to it,
-// or it has launched their agents itself.
+// watchedIn returns which records the lifecycle watches: those that recovery has handed to it, and
+// those whose agents it has launched itself.
 func (v *Recovery) watchedIn(w World) map[uuid.UUID]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -18,9 +18,9 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// patience is how long the worker of a session is waited for before its
-// conversation is left where it is, briefly before a line of its history is left
-// out. Whoever waits keeps all other conversations waiting.
+// patience is how long to wait for the worker of a session before its conversation is left where it
+// is. briefly is how long to wait before a line of its history is left out. Both are short, because
+// all other conversations wait at the same time.
 const (
 	patience = 5 * time.Second
 	briefly  = time.Second
@@ -30,21 +30,21 @@ const (
 type arrival struct {
 	agent  process.Identity
 	claude uuid.UUID
-	launch uuid.UUID // the session that it was launched for; Nil: for none
+	launch uuid.UUID // the session for which it was launched; Nil: there is none
 	starts bool
 }
 
-// HookEvent takes one event of Claude Code's hooks: the lifecycle first, then
-// the question whose conversation it is. It is the sink of package hooks. An
-// error means that the event is to be given again.
+// HookEvent processes one event of Claude Code's hooks: first the lifecycle gets it, then it is
+// decided to which session the conversation belongs. HookEvent is the sink of package hooks. After
+// an error the event has to be delivered again.
 func (v *Recovery) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
 		return v.Lifecycle.HookEvent(ctx, e)
 	}
 	a := arrival{agent: process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}, starts: e.Name == hookwire.SessionStart}
-	a.claude, _ = uuid.Parse(e.SessionID) // Nil is an outcome
-	a.launch, _ = uuid.Parse(e.Launch)    // Nil: started by hand
-	before, _ := v.boundTo(a)             // the lifecycle makes the session follow
+	a.claude, _ = uuid.Parse(e.SessionID) // Nil has an outcome of its own
+	a.launch, _ = uuid.Parse(e.Launch)    // Nil: the agent was started by hand
+	before, _ := v.boundTo(a)             // read before the lifecycle makes the session follow
 	if err := v.Lifecycle.HookEvent(ctx, e); err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (v *Recovery) HookEvent(ctx context.Context, e hookwire.Event) error {
 	return err
 }
 
-// Came is told of a process that has come to the conversation of a session that
-// is not running. handled means that there is nothing to tell of it.
+// Came is called for a process that has come to the conversation of a session that is not running.
+// handled means that there is nothing to report about the process.
 func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	a := arrival{agent: w.Identity, claude: w.ClaudeSessionID}
 	bound, _ := v.boundTo(a)
@@ -65,16 +65,16 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	return slices.Contains([]outcome{sessionResumed, sessionActive, sessionFollowed, agentGone, lockTimeout}, d.Outcome)
 }
 
-// reconcile decides whose conversation it is and does what follows. before is
-// the session whose agent it is, as it was when the process had not yet told.
+// reconcile decides to which session the conversation belongs, and acts on it. before is the
+// session that has the process as its agent, as it was before the event was processed.
 func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (resume, error) {
 	d, done, err := v.decide(ctx, a, before)
 	v.tellOf(ctx, done)
 	return d, err
 }
 
-// decide is reconcile without a word to anybody. One after the other: two that
-// tell of the same must not both move it.
+// decide is reconcile without the report. It handles one arrival at a time: two arrivals of the
+// same conversation must not both move it.
 func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record) (d resume, done []Result, err error) {
 	v.moving.Lock()
 	defer v.moving.Unlock()
@@ -95,7 +95,7 @@ func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record)
 	return d, done, v.note(ctx, d)
 }
 
-// change sets aside the sessions that are not meant, and moves the one that is.
+// change sets aside the sessions that are not meant, and moves the session that is meant.
 func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resume, done []Result, err error) {
 	done, err = v.setAside(ctx, f, d)
 	if errors.Is(err, lifecycle.ErrBusy) {
@@ -113,8 +113,8 @@ func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resum
 	return moved, done, err
 }
 
-// setAside closes the sessions that are not meant any more. ErrBusy: somebody
-// else works on one of them for too long.
+// setAside closes the sessions that are no longer meant. ErrBusy means that one of them was being
+// worked on for too long.
 func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done []Result, err error) {
 	wait, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -139,7 +139,7 @@ func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done 
 // late says whether a wait has taken too long, and was not ended from outside.
 func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err() == nil }
 
-// tellOf has it told what was done. A move the lifecycle tells itself.
+// tellOf reports which sessions were set aside. A move is reported by the lifecycle itself.
 func (v *Recovery) tellOf(ctx context.Context, done []Result) {
 	if u := v.underWay(); len(done) == 0 || u != nil && u.add(done) {
 		return
@@ -149,12 +149,12 @@ func (v *Recovery) tellOf(ctx context.Context, done []Result) {
 		return
 	}
 	if err := v.Tell(ctx, Report{At: v.Now(), Results: done}); err != nil {
-		v.Log.Warn("set_aside_not_told", logkey.Error, err.Error()) // the next start tells it
+		v.Log.Warn("set_aside_not_told", logkey.Error, err.Error()) // the next start reports it
 	}
 }
 
-// move lets a session go on in the process. Where the lifecycle refuses, because
-// it sees more or later, that is a fact too and is decided anew.
+// move lets a session continue in the process. If the lifecycle refuses, because it sees more or
+// looks later, the refusal becomes a fact and the decision is made again.
 func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, error) {
 	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
 		Rule: d.rule(), Why: d.Why, Patience: patience})
@@ -178,8 +178,8 @@ func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, e
 	return reconcileResume(f), nil
 }
 
-// note puts the outcome into the histories that it concerns. Where somebody works
-// on a record for long, only the log has it.
+// note puts the outcome into the histories of the records that it concerns. If a record is being
+// worked on for long, only the log has the outcome.
 func (v *Recovery) note(ctx context.Context, d resume) error {
 	var failed []error
 	for _, id := range d.Records {
@@ -202,12 +202,12 @@ func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d resume) error {
 	return err
 }
 
-// rule names the decision in a history.
+// rule is the name of the decision in a history.
 func (d resume) rule() session.Rule { return session.Rule("resume." + string(d.Outcome)) }
 
-// facts collects what decides. What is decided by little is not looked at
-// further: most events are of sessions' own agents, or of nobody's conversation,
-// and after a week many are of processes that are gone.
+// facts collects what the decision needs, and stops as soon as few facts decide. That matters
+// because most events are from sessions' own agents, or about a conversation of no session, and
+// after a week many are from processes that are gone.
 func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) (resumeFacts, error) {
 	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: a.agent, Claude: a.claude, Starts: a.starts,
 		Alive: v.Processes.Liveness(a.agent)}
@@ -245,7 +245,7 @@ func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) 
 	return f, v.factsOfWriters(ctx, &f, survey, records, owners)
 }
 
-// factsOfWriters tells the process that came from others that write the same.
+// factsOfWriters distinguishes the process that came from others that write the same conversation.
 func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey evidence.Survey, records, owners []session.Record) error {
 	var came evidence.Writer
 	var told []process.Identity
@@ -271,8 +271,8 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey ev
 	return err
 }
 
-// boundTo is the open session whose agent the process is. One that was launched
-// by hand is looked for only while it lives.
+// boundTo returns the open session that has the process as its agent. The session of an agent that
+// was started by hand is looked for only while that agent lives.
 func (v *Recovery) boundTo(a arrival) (session.Record, bool) {
 	is := func(r session.Record) bool { return r.State.Live() && a.agent.Valid() && r.Agent() == a.agent }
 	if r, ok := v.Store.Get(a.launch); ok && is(r) {

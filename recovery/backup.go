@@ -18,35 +18,34 @@ import (
 	"ccbot/internal/spool"
 )
 
-// ErrNoBackup is returned for a name that is not that of one backup, nor the
-// beginning of just one.
+// ErrNoBackup is returned for a name that is neither the name of one backup nor the beginning of
+// exactly one.
 var ErrNoBackup = errors.New("there is no such backup")
 
 const (
 	backupsKept  = 10
-	backupName   = "2006-01-02T15-04-05.000Z" // sorts by time, and no file system minds it
+	backupName   = "2006-01-02T15-04-05.000Z" // sorts by time, and is valid on every file system
 	backupEnding = ".tar.gz"
 )
 
-// Backups keeps copies of all session records, byte for byte, so that also what
-// this program cannot read comes back as it was. A backup is one file, whole or
-// absent. A folder with a backup's name is a backup that an earlier version made.
-// Dot names are under way, as in every spool: what a crash cuts short has one, and
-// the next Make removes it.
+// Backups makes and restores copies of all session records, byte for byte, so that a record which
+// this program cannot read comes back unchanged too. A backup is one file, whole or absent. A
+// folder with a backup's name is a backup that an earlier version made. Names with a leading dot
+// are writes under way, as in every spool: a crash may leave such a file, and the next Make removes
+// it.
 //
-// Records may change while Make copies them, as they do beside a bot: each is
-// copied whole, as it was at one moment, but not all at the same one. During a
-// Restore nobody may change them, and after it they have to be opened anew.
+// Records may change while Make copies them, as they do beside a running bot: each record is copied
+// whole, as it was at one moment, but not all records at the same moment. During a Restore no
+// record may be changed by others, and after it the records have to be opened again.
 type Backups struct {
 	Dir      string // the backups
 	Sessions string // the records
 	Now      func() time.Time
-	// Failpoint is called at each persisted step with its name. It is nil but
-	// in tests.
+	// Failpoint is called at each persisted step with its name. It is nil except in tests.
 	Failpoint func(string)
 }
 
-// Backup is one of them.
+// Backup describes one backup.
 type Backup struct {
 	Name    string // the file's name without its ending
 	At      time.Time
@@ -58,19 +57,18 @@ type Backup struct {
 // Restored is what a Restore did.
 type Restored struct {
 	Names   []string // the files of the records that the backup has
-	Before  Backup   // what was there, made just before
+	Before  Backup   // the backup that Restore made first, of the records that were there
 	Removed int      // records that were there and that the backup does not have
 }
 
-// Make copies the records as they are and removes all but the newest ten
-// backups. A name together with an error is a good backup, beside which an older
-// one could not be removed.
+// Make copies the records as they are, and removes all backups but the newest ten. A name together
+// with an error means that the new backup is good, but an older one could not be removed.
 func (b Backups) Make(ctx context.Context) (name string, err error) {
 	made, err := b.make(ctx, "")
 	return made.Name, err
 }
 
-// List gives the backups, newest first, and changes nothing.
+// List returns the backups, newest first, and changes nothing.
 func (b Backups) List() ([]Backup, error) {
 	list, err := b.named()
 	slices.Reverse(list)
@@ -81,7 +79,7 @@ func (b Backups) List() ([]Backup, error) {
 	return list, err
 }
 
-// named gives the backups, oldest first, by their names alone.
+// named returns the backups, oldest first, from their names alone.
 func (b Backups) named() (list []Backup, err error) {
 	entries, err := os.ReadDir(b.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,10 +95,10 @@ func (b Backups) named() (list []Backup, err error) {
 	return list, nil
 }
 
-// Restore brings the records of a backup back and removes those it does not
-// have. What was there is in a backup that is made just before. Cut short by a
-// crash or an error, it leaves each record as it was or as it is to be, and doing
-// it again finishes it. A name may be the beginning of one, or that of the file.
+// Restore brings the records of a backup back, and removes the records that the backup does not
+// have. First it makes a backup of the records that are there. If a crash or an error interrupts
+// it, each record is either as before or as in the backup, and calling Restore again finishes it.
+// name may be the beginning of a backup's name, or its file name.
 func (b Backups) Restore(ctx context.Context, name string) (done Restored, err error) {
 	list, err := b.named()
 	if err != nil {
@@ -124,7 +122,7 @@ func (b Backups) Restore(ctx context.Context, name string) (done Restored, err e
 	return done, nil
 }
 
-// Chosen is the one backup that has the name, or begins with it.
+// Chosen returns the one backup that has the name, or begins with it.
 func Chosen(list []Backup, name string) (Backup, error) {
 	name = strings.TrimSuffix(name, backupEnding)
 	var found []Backup
@@ -142,7 +140,7 @@ func Chosen(list []Backup, name string) (Backup, error) {
 	return Backup{}, fmt.Errorf("backup %q: %w: %d begin so", name, ErrNoBackup, len(found))
 }
 
-// make keeps one backup from being removed, however old.
+// make makes a backup and removes old ones, but never the one that keep names, however old it is.
 func (b Backups) make(ctx context.Context, keep string) (Backup, error) {
 	made, err := b.copyAll(ctx)
 	if err != nil {
@@ -174,7 +172,7 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	return made, b.write(ctx, made.Name, records)
 }
 
-// clean removes what a crash left under way.
+// clean removes files that a crash has left half written.
 func (b Backups) clean() error {
 	names, err := fs.Glob(os.DirFS(b.Dir), ".*")
 	left, also := fs.Glob(os.DirFS(b.Dir), "purged/.*")
@@ -185,7 +183,7 @@ func (b Backups) clean() error {
 	return err
 }
 
-// write makes a backup of records, or replaces one.
+// write makes a backup of the records, or replaces one.
 func (b Backups) write(ctx context.Context, name string, records map[string][]byte) error {
 	file, err := renameio.NewPendingFile(filepath.Join(b.Dir, name+backupEnding), renameio.WithTempDir(b.Dir),
 		renameio.WithPermissions(0o600))
@@ -202,7 +200,7 @@ func (b Backups) write(ctx context.Context, name string, records map[string][]by
 	return b.folder().Sync() // renameio syncs the file, not its new name
 }
 
-// read gives the records of a backup, all of them or an error.
+// read returns all records of a backup, or an error.
 func (b Backups) read(one Backup) (map[string][]byte, error) {
 	if !one.folder {
 		data, err := b.folder().Read(one.Name + backupEnding)
@@ -218,7 +216,7 @@ func (b Backups) read(one Backup) (map[string][]byte, error) {
 	return records, err
 }
 
-// freeTime is now, or the next moment that no backup has.
+// freeTime returns the present time, or the next millisecond that no backup has.
 func (b Backups) freeTime() (time.Time, error) {
 	list, err := b.named()
 	at := b.Now().UTC().Truncate(time.Millisecond)
@@ -228,9 +226,9 @@ func (b Backups) freeTime() (time.Time, error) {
 	return at, err
 }
 
-// prune removes all but the newest backups. One with a later time than the one
-// just made is of a clock that was wrong, then or now, and goes first: in any
-// case it is the older one. So the one just made is the last that would go.
+// prune removes all but the newest backups. A backup with a later time than the one that was just
+// made was dated by a wrong clock, then or now. It is certainly older than the new one, so such
+// backups go first, and the new one would go last.
 func (b Backups) prune(made, keep string) error {
 	list, err := b.named()
 	if err != nil {
@@ -249,7 +247,7 @@ func (b Backups) prune(made, keep string) error {
 	return nil
 }
 
-// remove takes the name away first: half a folder must not look like a backup.
+// remove renames a backup before it deletes it: a half-deleted folder must not look like a backup.
 func (b Backups) remove(old Backup) error {
 	name, gone := old.Name, filepath.Join(b.Dir, "."+old.Name)
 	if !old.folder {
@@ -267,7 +265,7 @@ func (b Backups) remove(old Backup) error {
 	return os.RemoveAll(gone)
 }
 
-// swap writes what is wanted first and removes after that, so that no session is
+// swap writes the wanted records first and removes the others afterwards, so that no session is
 // missing in between.
 func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Backup) (removed int, err error) {
 	sessions := b.sessions()
@@ -279,7 +277,7 @@ func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Back
 		case err == nil && bytes.Equal(present, wanted[name]):
 			continue
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return 0, err // what cannot be read is in no backup
+			return 0, err // a record that cannot be read is in no backup, so it must not be overwritten
 		}
 		if err := sessions.Put(name, wanted[name]); err != nil {
 			return 0, err
@@ -290,7 +288,7 @@ func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Back
 	if err != nil {
 		return 0, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(there)) { // and nothing else: only these can be brought back
+	for _, name := range slices.Sorted(maps.Keys(there)) { // only these are removed, because only these can be brought back
 		if _, ok := wanted[name]; ok {
 			continue
 		}
@@ -309,14 +307,14 @@ func (b Backups) at(point string) {
 	}
 }
 
-// recordFiles are the names of the records in a folder, a missing one has none.
+// recordFiles returns the names of the record files in a folder; a missing folder has none.
 func recordFiles(dir string) ([]string, error) {
 	names, err := spool.Folder{Path: dir}.List()
 	return slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != recordEnding }), err
 }
 
-// readRecords reads all of them. What is no regular file of this user, or larger than a record can be, is
-// foreign: it is neither copied nor removed.
+// readRecords reads all records of a folder. A file that is not a regular file of this user, or is
+// larger than a record can be, is foreign: it is neither copied nor removed.
 func readRecords(dir string) (records map[string][]byte, foreign int, err error) {
 	names, err := recordFiles(dir)
 	records = make(map[string][]byte, len(names))

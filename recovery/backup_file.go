@@ -17,11 +17,11 @@ import (
 
 const (
 	recordEnding = ".json"
-	backupMost   = 1 << 30 // bytes of all records of a backup: an archive of somebody else's cannot fill the memory
+	backupMost   = 1 << 30 // bytes of all records of a backup: a foreign archive cannot fill the memory
 )
 
-// pack writes records as a gzipped tar: gzip's checksum tells a torn file, or one with a wrong
-// byte, from a whole one. each is called after each record; its error ends the work.
+// pack writes records as a gzipped tar: gzip's checksum distinguishes a torn file, or a file with a
+// wrong byte, from a whole one. each is called after each record; its error ends the work.
 func pack(to io.Writer, records map[string][]byte, each func() error) error {
 	zipped, room := gzip.NewWriter(to), backupMost
 	archive := tar.NewWriter(zipped)
@@ -43,8 +43,8 @@ func pack(to io.Writer, records map[string][]byte, each func() error) error {
 	return errors.Join(archive.Close(), zipped.Close())
 }
 
-// unpack gives the records that pack wrote, all of them or an error. Nothing in an archive is taken
-// for a record but a regular file with the name and the size of one.
+// unpack returns all records that pack wrote, or an error. Only a regular file with the name and
+// the size of a record counts as a record.
 func unpack(packed []byte) (map[string][]byte, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -1,28 +1,26 @@
-// Package recovery makes the world right when ccbot starts, and a session whole
-// again that came back elsewhere.
+// Package recovery brings the records and the world into agreement when ccbot starts, and lets a
+// session continue when its conversation turns up in another window.
 //
-// Start-up is three steps. Look collects a World: the records, the panes, who
-// lives and who writes. Plan decides everything from it; it is pure, so that
-// `ccbot recover --dry-run` shows what a start would do. Apply does it, each
-// action between two lines of its record's history. Read plan.go first.
+// Start-up has three steps. Look collects a World: the records, the panes, which agents live and
+// which processes write. Plan decides everything from it; it is pure, so that `ccbot recover
+// --dry-run` shows what a start would do. Apply carries out each action between two lines of its
+// record's history. Read plan.go first.
 //
-// reconcileResume (resume.go) decides in the same way what becomes of a session
-// whose conversation turns up in another window; arrivals.go carries it out.
+// reconcileResume (resume.go) decides in the same way what becomes of a session whose conversation
+// turns up in another window; arrivals.go carries it out.
 //
-// It promises that for the same moment planning again after applying finds
-// nothing to do (P8); that a session is called lost only on proof and that what
-// is unknown changes nothing (P6); that windows and processes that are not ours
-// are reported once and never touched (P2); that a conversation moves to one window
-// at most and only while nobody else writes it (P1).
+// The package promises that for the same moment, planning again after applying finds nothing to do
+// (P8); that a session is called lost only on proof, and that what is unknown changes nothing (P6);
+// that windows and processes that do not belong to ccbot are reported once and never touched (P2);
+// that a conversation moves to one window at most, and only while no other process writes it (P1).
 //
-// A Run backs the records up before it changes the first of them. That holds for
-// its actions and for sessions that move or are set aside while it is under way,
-// because of hook events: these stand in its Report too. It does not
-// hold for what an agent tells of itself (the lifecycle follows its conversation,
-// prompts are proven, a history gets a line), and there is no backup for what
-// happens between two Runs. Backups (backup.go, and backup_file.go for what is in
-// the file) also keeps, in purged.go, each record that has left by its age.
+// A Run backs up the records before it changes the first of them. That holds for its own actions,
+// and for sessions that move or are set aside because of hook events while the Run is under way:
+// these are in its Report too. It does not hold for changes that an agent causes itself (the
+// lifecycle follows its conversation, prompts are proven, a history gets a line), and there is no
+// backup for changes between two Runs. Backups (backup.go; backup_file.go has the content of the
+// file) also keeps each record that was removed because of its age (purged.go).
 //
-// It ends and starts nothing itself, and it does not talk to the chat: the
-// lifecycle acts, and the Report says what was done. Read run.go for the order.
+// The package itself ends and starts nothing, and it does not talk to the chat: the lifecycle acts,
+// and the Report says what was done. Read run.go for the order.
 package recovery

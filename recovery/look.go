@@ -15,10 +15,10 @@ import (
 	"ccbot/tmux"
 )
 
-// Look collects the world and changes nothing. It lists tmux and the processes
-// once each, however many records there are. The panes come first: a window that
-// a start makes meanwhile has its record already, the other way round it would
-// look like an orphan.
+// Look collects the world and changes nothing. It lists tmux and the processes once each, however
+// many records there are. The panes are read before the records: the record of a window that a
+// start makes at the same time is then already there. The other way round, such a window would look
+// like an orphan.
 func (v *Recovery) Look(ctx context.Context) World {
 	w := v.lookAtWindows(ctx)
 	w.Boot, w.Limits = v.Processes.Self().Boot, v.Limits
@@ -33,7 +33,7 @@ func (v *Recovery) Look(ctx context.Context) World {
 	return w
 }
 
-// lookAtWindows collects what there is to know of windows.
+// lookAtWindows collects the part of the world that is about windows.
 func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session}
 	var err error
@@ -63,7 +63,7 @@ func (v *Recovery) panes(ctx context.Context) (tmux.ServerID, []tmux.Pane, error
 	return server, panes, nil
 }
 
-// holds looks into the panes that carry the tag of a session without a binding.
+// holds checks for the panes with the tag of an unbound session whether they hold its launch.
 func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
 	unbound := make(map[string]uuid.UUID)
 	for _, r := range w.Records {
@@ -85,9 +85,9 @@ func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
 	return holds
 }
 
-// signs are the signs of life of all records. The transcript counts only for a
-// session that may be running: of one that is over, whoever goes on with its
-// conversation writes it.
+// signs returns the newest sign of life of each record. The transcript counts only for a session
+// that may be running: once a session is over, its transcript may grow because another process
+// continues the conversation.
 func signs(records []session.Record) map[uuid.UUID]Sign {
 	all := make(map[uuid.UUID]Sign, len(records))
 	for _, r := range records {
@@ -102,8 +102,8 @@ func signs(records []session.Record) map[uuid.UUID]Sign {
 	return all
 }
 
-// below finds out which of the writers that could be taken over run below
-// another agent. Where nobody knows they count as such: they stay where they are.
+// below finds out which of the writers that could be taken over run below another agent. If this is
+// unknown, a writer counts as running below one, so that it stays where it is.
 func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
 	found := make(map[process.Identity]bool)
 	for _, writers := range s.Writers {

@@ -10,16 +10,16 @@ import (
 	"ccbot/tmux"
 )
 
-// plan is a World with what its rules look up.
+// plan is a World with the indexes that its rules use.
 type plan struct {
 	World
 	panes      map[paneKey]tmux.Pane
-	launches   map[string]tmux.Pane    // by tag: the pane of the last launch
-	successors map[uuid.UUID]uuid.UUID // by source: who took over
-	owners     map[uuid.UUID]int       // by conversation: the sessions that can be meant
+	launches   map[string]tmux.Pane    // key: tag; value: the pane of the last launch
+	successors map[uuid.UUID]uuid.UUID // key: source; value: the record that took over
+	owners     map[uuid.UUID]int       // key: conversation; value: how many sessions can be meant
 }
 
-// paneKey is how a binding knows its pane: an id may have another process by now.
+// paneKey identifies the pane of a binding: the id alone may belong to another process by now.
 type paneKey struct {
 	id  string
 	pid int
@@ -31,8 +31,8 @@ func index(w World) plan {
 	for _, pane := range w.Panes {
 		p.panes[paneKey{pane.ID.String(), pane.PID}] = pane
 	}
-	// Earlier launches may have left windows with the same tag: the last one counts. Where
-	// nobody sees what a pane holds the first one of a window does.
+	// Earlier launches may have left windows with the same tag: the last one counts. If it is
+	// unknown what a window's pane holds, its first pane counts.
 	for _, pane := range w.firstPanes() {
 		if _, seen := w.Holds[pane.ID]; !seen {
 			p.launches[pane.Tag] = pane
@@ -56,8 +56,8 @@ func index(w World) plan {
 	return p
 }
 
-// ring says whether a record is its own successor in the end, as files that were
-// edited may say: then none of them took over.
+// ring says whether a record is its own successor in the end. Edited files may say so: then none of
+// the records in the ring took over.
 func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
 	for range successors {
 		if to == from {
@@ -68,8 +68,8 @@ func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
 	return false
 }
 
-// pane looks for a binding's pane; tmux has answered. Another server's pane of
-// the same id is not it, nor is one with another process.
+// pane looks for the pane of a binding; tmux must have answered. A pane with the same id on another
+// server, or with another process, does not count.
 func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
 	if !p.sameServer(b) {
 		return tmux.Pane{}, false
@@ -78,7 +78,7 @@ func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
 	return pane, there
 }
 
-// taken says whether a live session beside those named is bound to a window of a
+// taken says whether a live session, other than those in beside, is bound to this window of the
 // server.
 func taken(records []session.Record, server tmux.ServerID, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {

@@ -13,23 +13,23 @@ import (
 	"ccbot/tmux"
 )
 
-// Tmux tells what windows there are. tmux.ErrNoServer is proven; after any other
-// error nobody knows.
+// Tmux lists the windows that exist. tmux.ErrNoServer is proof that there is no server; after any
+// other error this is unknown.
 type Tmux interface {
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	Server(ctx context.Context) (tmux.ServerID, error)
 }
 
-// Processes tells what the kernel knows of one process.
+// Processes returns what the kernel knows of one process.
 type Processes interface {
 	Self() process.Identity
 	Inspect(pid int) (process.Process, error)
 	Liveness(id process.Identity) process.Liveness
 }
 
-// Records are all sessions.
+// Records gives all sessions.
 type Records interface {
-	// Shared gives them oldest first. They must not be changed.
+	// Shared returns all records, oldest first. They must not be changed.
 	Shared() []session.Record
 	Get(id uuid.UUID) (session.Record, bool)
 	Remove(id uuid.UUID) error
@@ -37,17 +37,17 @@ type Records interface {
 	Aside() []session.Aside
 }
 
-// Evidence is what there is to see of agents. It changes nothing, and an error
-// means that nobody knows.
+// Evidence finds agents and writers. It changes nothing, and an error means that the answer is
+// unknown.
 type Evidence interface {
-	// Survey looks at all processes once. With an error it still tells who lives.
+	// Survey looks at all processes once. After an error it still says which agents live.
 	Survey(ctx context.Context, records []session.Record) (evidence.Survey, error)
 	Windows(ctx context.Context, panes []tmux.Pane) ([]evidence.Window, error)
 	RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error)
 }
 
-// Lives are the changes to a session, each on its own worker. None of them tells
-// the chat what the Report tells.
+// Lives are the changes to a session, each made on the session's own worker. What the Report has is
+// not reported to the chat by these methods.
 type Lives interface {
 	Reattach(ctx context.Context, id uuid.UUID) error
 	Conclude(ctx context.Context, id uuid.UUID) error

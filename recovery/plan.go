@@ -13,10 +13,10 @@ import (
 	"ccbot/tmux"
 )
 
-// Start-up in five minutes: Plan goes through the records, asks plan.record what each
-// needs, and adds the windows that belong to no record. plan.record sorts a record by
-// its state and its binding; behind it stands one method for each kind: over, unbound,
-// there and gone. What a method looks up is in lookups.go, what it can see in world.go.
+// Start-up in five minutes: Plan goes through the records, asks plan.record what each needs, and
+// adds the windows that belong to no record. plan.record sorts a record by its state and its
+// binding; behind it stands one method for each kind: over, unbound, there and gone. What a method
+// looks up is in lookups.go, what it can see in world.go.
 
 // Do is what recovery does with one record.
 type Do string
@@ -29,14 +29,14 @@ const (
 	Bind          Do = "bind"           // a start: the window was made, the record does not name it yet
 	Discard       Do = "discard"        // a start: there is no window, and the command that asked for it comes again
 	FinishRestore Do = "finish_restore" // a restore of a moment ago: there is no window yet
-	Fail          Do = "fail"           // a restore of earlier: there is no window, and nobody waits for one any more
+	Fail          Do = "fail"           // a restore of some time ago: there is no window, and nobody waits for one any longer
 	FinishStop    Do = "finish_stop"    // an archive
-	TidyTransfer  Do = "tidy_transfer"  // a transfer: another record goes on with the conversation, this one is closed
+	TidyTransfer  Do = "tidy_transfer"  // a transfer: another record continues the conversation, this one is closed
 
 	// Something happened while no ccbot ran.
 	Conclude     Do = "conclude"      // the agent ended by itself: read its exit, close its pane, report it
 	MarkLost     Do = "mark_lost"     // the pane and the process are proven gone
-	TakeOver     Do = "take_over"     // they are, and the conversation goes on in another pane
+	TakeOver     Do = "take_over"     // both are proven gone, and the conversation continues in another pane
 	Abandon      Do = "abandon"       // it is unknown whether the agent lives, and there was no sign of life for too long
 	EndLeftovers Do = "end_leftovers" // the session is over, and processes of it still run
 
@@ -44,8 +44,8 @@ const (
 	SetAside Do = "set_aside" // the conversation came back, and this session is too old to be meant
 )
 
-// Changes says whether the action itself changes a record. Such an action is noted in
-// the record's history before and after, and the records are backed up first.
+// Changes says whether the action itself changes a record. Such an action is noted in the record's
+// history before and after, and the records are backed up first.
 func (d Do) Changes() bool { return d != Reattach }
 
 // Action is one thing to do with one record.
@@ -84,8 +84,8 @@ const (
 	Unreadable   NoticeKind = "unreadable"    // a record could not be read and was set aside
 )
 
-// Plan decides start-up: at most one action for each record, and what is reported
-// beside the actions. It is pure and total, and leaves alone what is unknown.
+// Plan decides start-up: at most one action for each record, and what is reported beside the
+// actions. It is pure and total, and leaves alone what is unknown.
 func Plan(w World) (actions []Action, notices []Notice) {
 	p := index(w)
 	for _, r := range w.Records {
@@ -137,8 +137,8 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 	return p.gone(r)
 }
 
-// over decides a session that has ended. Leftovers are ended only of a session that was
-// ended on purpose: whoever goes on with a lost session may be a person in a terminal.
+// over decides a session that has ended. Leftovers are ended only of a session that was ended on
+// purpose: a process that continues a lost session may belong to a person in a terminal.
 func (p plan) over(r session.Record) (*Action, *Notice) {
 	switch {
 	case r.State == session.CleanupFailed:
@@ -156,8 +156,8 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: describeAll(left)}, nil
 }
 
-// leftovers are the processes that may be ended of a session that is over: each is
-// proven to be the session's own, and nothing protects it.
+// leftovers are the processes that may be ended of a session that is over: each is proven to be the
+// session's own, and nothing protects it.
 func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	for _, w := range p.Survey.Writers[r.ID] {
 		if w.Standing == evidence.Leftover && w.Endable() {
@@ -167,8 +167,8 @@ func (p plan) leftovers(r session.Record) (left []evidence.Writer) {
 	return left
 }
 
-// unbound decides a live session without a binding: ccbot died between the intent to
-// launch an agent and the binding. The window, if it was made, carries the record's tag.
+// unbound decides a live session without a binding: ccbot died between the intent to launch an
+// agent and the binding. The window, if it was made, carries the record's tag.
 func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	if p.launchedHere(r) {
 		return nil, nil // this ccbot launches it now, or still looks for the window: nothing died
@@ -194,10 +194,10 @@ func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	return &Action{Do: Fail, Why: never, Evidence: none}, nil
 }
 
-// there decides a session whose pane is there. Where the kernel says that the agent
-// is gone and tmux does not yet, the session goes on for now: tmux learns of an end a
-// little later, and its dead pane then says how the agent ended. The pane of an agent
-// in a person's shell never dies with the agent.
+// there decides a session whose pane is there. Where the kernel says that the agent is gone and
+// tmux does not yet, the session goes on for now: tmux learns of an end a little later, and its
+// dead pane then says how the agent ended. The pane of an agent in a person's shell never dies with
+// the agent.
 func (p plan) there(r session.Record, pane tmux.Pane) *Action {
 	ended := p.agent(r) == process.Gone && (pane.Dead || r.Binding.Shell != 0)
 	switch {
@@ -226,8 +226,8 @@ func (p plan) gone(r session.Record) (*Action, *Notice) {
 	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 }
 
-// agent is what is known of a session's agent. An agent that ended before it could be
-// identified has no start time to look for: it is gone.
+// agent is what is known of a session's agent. An agent that ended before it could be identified
+// has no start time to look for: it is gone.
 func (p plan) agent(r session.Record) process.Liveness {
 	if !r.Agent().Valid() {
 		return process.Gone
@@ -235,8 +235,8 @@ func (p plan) agent(r session.Record) process.Liveness {
 	return p.Survey.Agents[r.ID]
 }
 
-// unknown leaves a session alone while it is unknown whether its agent lives. After
-// too long without a sign of life the session is abandoned; no process is ended.
+// unknown leaves a session alone while it is unknown whether its agent lives. After too long
+// without a sign of life the session is abandoned; no process is ended.
 func (p plan) unknown(r session.Record, why string) (*Action, *Notice) {
 	if silence, stale := p.Signs[r.ID].stale(p.Now, p.Limits.StaleRunning); stale && r.State == session.Running {
 		return &Action{Do: Abandon, Why: silence, Evidence: why}, nil
@@ -255,9 +255,9 @@ func (w World) closed(b session.Binding) string {
 	return ""
 }
 
-// heir is the agent that goes on elsewhere with the conversation of a running session
-// whose own agent is proven gone. There is an heir only where this agent is the only
-// process that writes the conversation, and the session the only one that can be meant.
+// heir is the agent that goes on elsewhere with the conversation of a running session whose own
+// agent is proven gone. There is an heir only where this agent is the only process that writes the
+// conversation, and the session the only one that can be meant.
 func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	writers := p.Survey.Writers[r.ID]
 	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
@@ -272,21 +272,21 @@ func takeOver(r session.Record, w evidence.Writer) *Action {
 		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
 }
 
-// launchedHere says whether this very ccbot has launched the session's agent. A launch
-// that is dated in the future is of an earlier ccbot: the clock was set back since.
+// launchedHere says whether this very ccbot has launched the session's agent. A launch that is
+// dated in the future is of an earlier ccbot: the clock was set back since.
 func (w World) launchedHere(r session.Record) bool {
 	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
 }
 
-// young says whether a time was a moment ago. A time in the future is not young: the
-// clock was set back, and waiting until then might have no end.
+// young says whether a time was a moment ago. A time in the future is not young: the clock was set
+// back, and waiting until then might have no end.
 func (p plan) young(at time.Time) bool {
 	age := p.Now.Sub(at)
 	return age >= 0 && age < p.Limits.OrphanGrace
 }
 
-// waits says whether the next try is still to come. A time that is further off than any
-// try is put off was written by a clock that was wrong.
+// waits says whether the next try is still to come. A time that is further off than any try is put
+// off was written by a clock that was wrong.
 func (p plan) waits(until time.Time) bool {
 	left := until.Sub(p.Now)
 	return left > 0 && left <= lifecycle.RetryMost

@@ -18,19 +18,20 @@ import (
 	"ccbot/internal/spool"
 )
 
-// PurgedFor is how long a record that has left by its age can be brought back.
+// PurgedFor is how long a record that was removed because of its age can be brought back.
 const PurgedFor = 7 * 24 * time.Hour
 
-// ErrPresent is returned for a record that need not be brought back.
+// ErrPresent is returned for a record that is still there and need not be brought back.
 var ErrPresent = errors.New("the record is there")
 
-// Purged is a record that has left by its age.
+// Purged is a record that was removed because of its age.
 type Purged struct {
 	Record session.Record
 	Left   time.Time
 }
 
-// Purged gives the records that have left and can be brought back, the latest first. It changes nothing.
+// Purged returns the removed records that can be brought back, the latest first. It changes
+// nothing.
 func (b Backups) Purged() ([]Purged, error) {
 	store, err := session.OpenReadOnly(b.purged().Path, b.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -40,7 +41,7 @@ func (b Backups) Purged() ([]Purged, error) {
 	for _, r := range store.List() {
 		info, err := os.Stat(filepath.Join(b.purged().Path, recordFile(r.ID)))
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // since the folder was read
+		case errors.Is(err, fs.ErrNotExist): // it was removed since the folder was read
 		case err != nil:
 			return nil, fmt.Errorf("list purged records: %w", err)
 		default:
@@ -51,7 +52,7 @@ func (b Backups) Purged() ([]Purged, error) {
 	return all, nil
 }
 
-// Keep copies a record that is about to leave by its age, byte for byte.
+// Keep copies a record that is about to be removed because of its age, byte for byte.
 func (b Backups) Keep(id uuid.UUID) error {
 	data, err := b.sessions().Read(recordFile(id))
 	if err == nil {
@@ -63,7 +64,8 @@ func (b Backups) Keep(id uuid.UUID) error {
 	return nil
 }
 
-// Expire removes the copies of records that left longer ago than PurgedFor. A clock that stands before that keeps them.
+// Expire removes the copies of records that were removed longer ago than PurgedFor. If the clock
+// stands before the removal, the copies stay.
 func (b Backups) Expire() error {
 	names, err := recordFiles(b.purged().Path)
 	if err != nil {
@@ -81,8 +83,9 @@ func (b Backups) Expire() error {
 	return nil
 }
 
-// Erase removes a record from every backup and from those that have left. Nobody may make a backup meanwhile. Once more
-// it is nothing. A backup that cannot be read is an error: it may have the record.
+// Erase removes a record from every backup and from the copies of removed records. No backup may be
+// made at the same time. Calling it again does nothing. A backup that cannot be read is an error:
+// it may have the record.
 func (b Backups) Erase(ctx context.Context, id uuid.UUID) error {
 	list, err := b.named()
 	err = errors.Join(err, b.clean(), b.purged().Remove(recordFile(id)))
@@ -109,8 +112,9 @@ func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
 	return b.write(ctx, one.Name, records)
 }
 
-// BringBack makes a record that has left one of the sessions again. Its time to leave starts anew. Nobody may change the
-// records meanwhile, and after it they have to be opened anew. ErrPresent: it is among them already, and stays as it is.
+// BringBack makes a removed record one of the sessions again. The time until its removal starts
+// anew. The records must not be changed by others at the same time, and have to be opened again
+// afterwards. ErrPresent means that the record is one of the sessions already; it stays as it is.
 func (b Backups) BringBack(p Purged) error {
 	name := recordFile(p.Record.ID)
 	_, err := os.Lstat(filepath.Join(b.Sessions, name))
@@ -129,8 +133,8 @@ func (b Backups) BringBack(p Purged) error {
 	return nil
 }
 
-// Renew saves a record with a line in its history, from which its time to leave counts. The rest of BringBack's contract
-// holds for it, too.
+// Renew saves a record with a new line in its history; the time until its removal counts from that
+// line. The rest of BringBack's contract holds for Renew too.
 func (b Backups) Renew(r session.Record, why string) error {
 	r.Note(b.Now(), session.BroughtBack, why)
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -142,7 +146,7 @@ func (b Backups) Renew(r session.Record, why string) error {
 
 func (b Backups) sessions() spool.Folder { return spool.Folder{Path: b.Sessions, Fsync: true} }
 
-// purged is the folder of the records that have left. Its name is none of a backup.
+// purged is the folder with the copies of removed records. Its name cannot be that of a backup.
 func (b Backups) purged() spool.Folder {
 	return spool.Folder{Path: filepath.Join(b.Dir, "purged"), Fsync: true}
 }

@@ -19,16 +19,16 @@ type Report struct {
 	Took    time.Duration
 	Stages  Stages
 	Records int
-	States  map[session.State]int // after it
+	States  map[session.State]int // after the recovery
 	Ages    []AgeBucket           // of the open sessions, since their last sign of life
 	Results []Result
 	Notices []Notice
 	Booted  time.Time // when the machine was started; zero: not known
-	Backup  string    // name of the backup that was made before; empty: nothing had to change
+	Backup  string    // the name of the backup that was made first; empty: nothing had to change
 }
 
-// Stages are how long the parts of a recovery took. What hooks told, and the
-// backup that it may need, counts in Events.
+// Stages says how long the parts of a recovery took. Processing what hooks noted counts in Events,
+// together with the backup that it may need.
 type Stages struct{ Look, Backup, Events, Apply time.Duration }
 
 // Result is what became of one action.
@@ -39,7 +39,7 @@ type Result struct {
 	Ended  []lifecycle.Ending
 }
 
-// AgeBucket counts sessions whose age is at most UpTo; 0 is without bound.
+// AgeBucket counts sessions with an age of at most UpTo; 0 means without limit.
 type AgeBucket struct {
 	UpTo  time.Duration
 	Count int
@@ -47,12 +47,12 @@ type AgeBucket struct {
 
 const day = 24 * time.Hour
 
-// ages are empty buckets.
+// ages returns empty buckets.
 func ages() []AgeBucket {
 	return []AgeBucket{{UpTo: time.Hour}, {UpTo: day}, {UpTo: 7 * day}, {UpTo: 30 * day}, {}}
 }
 
-// finish counts what there is after a recovery, and logs it.
+// finish counts the records after a recovery, and logs the result.
 func (v *Recovery) finish(report *Report, w World) {
 	report.States, report.Ages = make(map[session.State]int), ages()
 	for _, r := range v.Store.Shared() {
@@ -96,8 +96,7 @@ func stages(s Stages) slog.Value {
 		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply))
 }
 
-// took is how long the actions of each kind took together, in the order in which
-// the kinds came first.
+// took says how long all actions of each kind took, in the order in which the kinds first appear.
 func took(results []Result) slog.Value {
 	var attrs []slog.Attr
 	for i, first := range results {
@@ -117,7 +116,7 @@ func took(results []Result) slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// states and ageAttrs are the counts as groups of a log line, in a steady order.
+// states and ageAttrs make log groups from the counts, in a fixed order.
 func states(counts map[session.State]int) slog.Value {
 	var attrs []slog.Attr
 	for _, s := range session.States() {
@@ -139,7 +138,8 @@ func ageAttrs(buckets []AgeBucket) (attrs []slog.Attr) {
 	return attrs
 }
 
-// writtenIn are the conversations that processes in orphan windows are proven to write.
+// writtenIn returns, for each orphan window, the conversation that a process in it is proven to
+// write.
 func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.WindowID]string {
 	written := make(map[tmux.WindowID]string)
 	if !slices.ContainsFunc(notices, func(n Notice) bool { return n.Kind == OrphanWindow }) {

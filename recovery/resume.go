@@ -15,19 +15,19 @@ import (
 type outcome string
 
 const (
-	// The process is a session's agent already.
-	sessionActive   outcome = "current_session_active"   // with the conversation that it had
-	sessionFollowed outcome = "current_session_followed" // with another one: the session goes along
+	// The process is the agent of a session already.
+	sessionActive   outcome = "current_session_active"   // it has the same conversation as before
+	sessionFollowed outcome = "current_session_followed" // it has another conversation: the session follows
 
-	// A session goes on in it.
+	// A session continues in the process.
 	sessionResumed outcome = "resumed_same_agent_session"
 
 	// Nothing moves.
 	noSession         outcome = "no_matching_prior_session"
 	manySessions      outcome = "multiple_matching_prior_sessions" // a person is asked
 	allStale          outcome = "matching_prior_session_abandoned_stale"
-	secondWriter      outcome = "second_writer"  // a person is told
-	agentUnproven     outcome = "agent_unproven" // its presence file, which comes a moment later, tells again
+	secondWriter      outcome = "second_writer"  // it is reported to a person
+	agentUnproven     outcome = "agent_unproven" // its presence file, which comes a moment later, leads to another decision
 	nestedAgent       outcome = "nested_agent"
 	agentGone         outcome = "agent_gone"
 	identityMissing   outcome = "agent_identity_missing"
@@ -35,37 +35,37 @@ const (
 	lockTimeout       outcome = "resume_lock_timeout" // the next event tries again
 )
 
-// resumeFacts are all that decides about a process that says that it has a
-// conversation now.
+// resumeFacts are all facts that decide about a process that says that it has a conversation now.
 type resumeFacts struct {
 	Now        time.Time
 	StaleAfter time.Duration // 0: nothing is stale
 
-	Agent  process.Identity // who says it; incomplete: nobody knows
+	Agent  process.Identity // the process that says so; incomplete: unknown
 	Claude uuid.UUID        // the conversation; Nil: none was named
-	Starts bool             // it says so as it begins, and not in the midst of it
+	Starts bool             // it says so at its start, and not in the middle of the conversation
 	Alive  process.Liveness
 	Nested bool // it runs below another agent
 
-	Bound      uuid.UUID // the session whose agent it is; Nil: of none
-	Followed   bool      // and that session had another conversation until now
-	Elsewhere  bool      // and that session has another conversation still
+	Bound      uuid.UUID // the session that has it as its agent; Nil: there is none
+	Followed   bool      // that session had another conversation until now
+	Elsewhere  bool      // that session still has another conversation
 	Unreadable bool      // the record of the session that launched it cannot be read
 
-	Owners    []Owner // the sessions that have the conversation; of a process that is gone, as far as it tells
-	Others    int     // other processes that write the conversation, or may
-	Proven    bool    // its presence file says that it has the conversation
-	Objection string  // why it is not taken over unasked; empty: it may be
-	Busy      bool    // the worker of the session to move was not free
+	// Owners are the sessions that have the conversation. If the process is gone, only the session
+	// that it names is looked at.
+	Owners    []Owner
+	Others    int    // other processes that write the conversation, or may
+	Proven    bool   // its presence file says that it has the conversation
+	Objection string // why it is not taken over without asking; empty: it may be taken over
+	Busy      bool   // the worker of the session to move was not free
 }
 
-// Owner is a session that has the conversation and whose agent is another
-// process.
+// Owner is a session that has the conversation, while its agent is another process.
 type Owner struct {
 	ID    uuid.UUID
 	State session.State
 	Agent process.Liveness // of its bound agent
-	Sign  Sign             // without the transcript, which anybody may have written
+	Sign  Sign             // without the transcript, which any process may have written
 }
 
 // resume is a decision with its reason.
@@ -73,23 +73,23 @@ type resume struct {
 	Outcome outcome
 	Why     string
 	From    uuid.UUID   // the session that goes on in the process; Nil: none
-	Stale   []Stale     // sessions that are set aside before
-	Records []uuid.UUID // sessions whose history gets a line of it
+	Stale   []Stale     // sessions that are set aside first
+	Records []uuid.UUID // the sessions that get a line in their history about it
 }
 
-// Stale is a session that is not meant any more when its conversation comes back.
+// Stale is a session that is too old to be meant when its conversation comes back.
 type Stale struct {
 	ID      uuid.UUID
-	Abandon bool // else it keeps its state
+	Abandon bool // it becomes abandoned; otherwise it keeps its state
 	Why     string
 }
 
 // changes says whether a session is set aside or moves.
 func (d resume) changes() bool { return d.From != uuid.Nil || len(d.Stale) > 0 }
 
-// reconcileResume decides whose conversation it is that turned up. It is pure and
-// total. At most one session moves, only to a proven agent that nobody else
-// writes beside, and only one that did not end on purpose.
+// reconcileResume decides to which session a conversation belongs that has turned up in a process.
+// It is pure and total. At most one session moves: only to a proven agent, only while no other
+// process writes the conversation, and only if the session did not end on purpose.
 func reconcileResume(f resumeFacts) resume {
 	switch {
 	case !f.Agent.Valid() || f.Claude == uuid.Nil:
@@ -116,14 +116,14 @@ func reconcileResume(f resumeFacts) resume {
 	return f.choose()
 }
 
-// current is an agent that has a session. Prompts in the midst of a conversation
-// leave no line.
+// current decides about a process that is the agent of a session. Prompts in the middle of a
+// conversation leave no line in the history.
 func (f resumeFacts) current() resume {
 	bound := []uuid.UUID{f.Bound}
 	switch {
 	case f.Followed:
 		return resume{Outcome: sessionFollowed, Why: "its agent is in another conversation now", Records: bound}
-	case f.Elsewhere: // an adopted one, whose presence file tells, or an event that comes late
+	case f.Elsewhere: // the session of an adopted agent follows the presence file later, or the event is late
 		return resume{Outcome: sessionActive, Why: "its agent has told of another conversation, and the session has not followed", Records: bound}
 	case f.Starts:
 		return resume{Outcome: sessionActive, Why: "its agent has begun", Records: bound}
@@ -131,8 +131,8 @@ func (f resumeFacts) current() resume {
 	return resume{Outcome: sessionActive, Why: "its agent goes on"}
 }
 
-// choose finds the one session that is meant. A single one is, whatever its age;
-// of several, those without a sign of life for too long are not.
+// choose finds the one session that is meant. A single session is meant whatever its age; of
+// several, those without a sign of life for too long are not meant.
 func (f resumeFacts) choose() resume {
 	left, stale := f.Owners, []Stale(nil)
 	if len(f.Owners) > 1 {
@@ -155,7 +155,7 @@ func (f resumeFacts) choose() resume {
 	return d
 }
 
-// fresh parts the owners by age.
+// fresh separates the stale owners from the others.
 func (f resumeFacts) fresh() (left []Owner, stale []Stale) {
 	for _, o := range f.Owners {
 		why, old := o.Sign.stale(f.Now, f.StaleAfter)
@@ -168,7 +168,7 @@ func (f resumeFacts) fresh() (left []Owner, stale []Stale) {
 	return left, stale
 }
 
-// stays is an outcome that moves nothing; the sessions that it is about say so.
+// stays returns an outcome that moves nothing; the histories of the owners get a line about it.
 func stays(outcome outcome, owners []Owner, why string) resume {
 	d := resume{Outcome: outcome, Why: why}
 	for _, o := range owners {

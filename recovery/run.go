@@ -10,18 +10,18 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// run is a Run that is under way. Conversations that come back meanwhile change
-// records too: they need the same backup, and stand in the same report.
+// run is the state of a Run that is under way. Conversations that come back at the same time change
+// records too: they need the same backup, and are in the same report.
 type run struct {
 	mu     sync.Mutex
 	report Report
 	over   bool
 }
 
-// Run recovers: it is done before any update is handled or any window is made.
-// An action that fails is in the report and leaves its record as it is; the
-// others go on. An error means that not all was done; the report says what was.
-// Without a backup nothing is changed.
+// Run recovers. It must be done before any update is handled or any window is made. An action that
+// fails is in the report and leaves its record as it is; the other actions are still carried out.
+// An error means that not everything was done; the report says what was. Without a backup nothing
+// is changed.
 func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	v.one.Lock()
 	defer v.one.Unlock()
@@ -32,10 +32,10 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	}
 	started := v.Now()
 	if err := v.Events(ctx); err != nil {
-		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // they stay, and are given again
+		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // the events stay, and are delivered again
 	}
 	v.took(u, &u.report.Stages.Events, started)
-	// What hooks told may have made another plan of it.
+	// The events may have changed the plan.
 	world, notices, err := v.pass(ctx, u, func(d Do) bool { return !binds(d) })
 	if err != nil {
 		return u.done(), err
@@ -50,11 +50,11 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	return report, ctx.Err()
 }
 
-// binds are the actions that connect a record with a process. They come before
-// events are taken in, which count only from a bound agent.
+// binds says whether an action connects a record with a process. Such actions come before the
+// events are processed, because an event counts only from a bound agent.
 func binds(d Do) bool { return d == Reattach || d == Bind }
 
-// pass looks, plans and applies those of the actions that are due.
+// pass looks, plans, and applies those actions that are due.
 func (v *Recovery) pass(ctx context.Context, u *run, due func(Do) bool) (World, []Notice, error) {
 	started := v.Now()
 	w := v.Look(ctx)
@@ -86,14 +86,14 @@ func (v *Recovery) end(u *run) {
 	v.running = nil
 }
 
-// underWay is the Run that is under way; nil if there is none.
+// underWay returns the Run that is under way, nil if there is none.
 func (v *Recovery) underWay() *run {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.running
 }
 
-// done gives what was done. What is done from then on is told otherwise.
+// done closes the report and returns it. What is done later is reported in another way.
 func (u *run) done() Report {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -101,7 +101,7 @@ func (u *run) done() Report {
 	return u.report
 }
 
-// add puts results into the report, unless it is given out already.
+// add puts results into the report, unless the report is closed.
 func (u *run) add(results []Result) (added bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -119,14 +119,14 @@ func (v *Recovery) took(u *run, stage *time.Duration, started time.Time) {
 	*stage += v.Now().Sub(started)
 }
 
-// backUp copies the records before the first change that a Run makes, or that is
-// made while it is under way. Afterwards, and without a Run, it does nothing.
+// backUp copies the records before the first change that is made by a Run or during it. After that
+// first time, and without a Run, it does nothing.
 func (v *Recovery) backUp(ctx context.Context) error {
 	u := v.underWay()
 	if u == nil {
 		return nil
 	}
-	u.mu.Lock() // also against a change beside it
+	u.mu.Lock() // a change by an arriving conversation may come at the same time
 	defer u.mu.Unlock()
 	if u.over || u.report.Backup != "" {
 		return nil
@@ -138,7 +138,7 @@ func (v *Recovery) backUp(ctx context.Context) error {
 	switch {
 	case err != nil && name == "":
 		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)
-	case err != nil: // an older one could not be removed
+	case err != nil: // an older backup could not be removed
 		v.Log.Warn("backups_not_pruned", logkey.Error, err.Error())
 	}
 	return nil

@@ -14,15 +14,15 @@ type Sign struct {
 	Of string // which timestamp it is, as the record calls it: "last_turn_at"
 }
 
-// signOf is the newest sign of life in a record: what its agent did, or a person
-// with it.
+// signOf returns the newest sign of life in a record: something that its agent did, or that a
+// person did with it.
 //
-// updated_at is none, and neither is a line of the history or the time of the
-// record's file: every save of ccbot's own sets them, also the one that notes a
-// recovery, so that a session which is looked at once a day would never grow old.
-// ended_at counts for what was archived or completed: somebody was there to end
-// it. Else it is none, because recovery itself sets it when it finds out, weeks
-// later, that a session is gone. An unknown phase says that nothing was seen.
+// updated_at is not a sign of life, and neither is a line of the history or the time of the
+// record's file. Every save by ccbot itself sets them, also the save that notes a recovery, so a
+// session that is looked at once a day would never grow old. ended_at counts only for a session
+// that was archived or completed: somebody was there to end it. For other sessions it does not
+// count, because recovery itself sets it when it finds out, weeks later, that a session is gone. An
+// unknown phase says that nothing was seen.
 func signOf(r session.Record) Sign {
 	s := Sign{r.CreatedAt, "created_at"}
 	s.newer(r.StartedAt, "started_at")
@@ -44,15 +44,15 @@ func signOf(r session.Record) Sign {
 	return s
 }
 
-// newer takes another timestamp if it is the newer one.
+// newer replaces the sign if the other timestamp is newer.
 func (s *Sign) newer(at time.Time, of string) {
 	if at.After(s.At) {
 		*s = Sign{at, of}
 	}
 }
 
-// stale says whether the sign is older than the threshold, and in which words.
-// Without a threshold, or a sign, nothing is.
+// stale says whether the sign is older than the threshold, and describes that in words. Without a
+// threshold, or without a sign, nothing is stale.
 func (s Sign) stale(now time.Time, threshold time.Duration) (why string, stale bool) {
 	age := now.Sub(s.At)
 	if threshold <= 0 || s.At.IsZero() || age <= threshold {
@@ -62,7 +62,7 @@ func (s Sign) stale(now time.Time, threshold time.Duration) (why string, stale b
 		span(age), span(threshold), s.Of, s.At.UTC().Format(time.RFC3339)), true
 }
 
-// span is a duration as it is configured: "31d", "26h", "45m".
+// span formats a duration in the form used in the configuration: "31d", "26h", "45m".
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

@@ -15,15 +15,14 @@ import (
 	"ccbot/tmux"
 )
 
-// windowsFile is in $CCBOT_DIR.
+// windowsFile is the name of a file in $CCBOT_DIR.
 const windowsFile = "windows.json"
 
 // windowsVersion is the schema version of windows.json.
 const windowsVersion = 1
 
-// windowList is windows.json: the orphan windows that the chat was told of, or
-// that a person does not want to hear of. What is lost with it is a notice that
-// comes twice.
+// windowList is the content of windows.json: the orphan windows that were reported to the chat, or
+// that a person does not want to be informed of. If the file is lost, some reports come twice.
 type windowList struct {
 	Version int           `json:"version"`
 	Windows []knownWindow `json:"windows"`
@@ -31,8 +30,8 @@ type windowList struct {
 	unknown keepjson.Unknown
 }
 
-// knownWindow is one life of a window: its id is used again by the next server,
-// and its first pane may get another process.
+// knownWindow is one life of a window: the next tmux server uses the same id again, and the first
+// pane of the window may get another process.
 type knownWindow struct {
 	Server  int    `json:"server_pid"`
 	Start   uint64 `json:"server_start"`
@@ -42,13 +41,13 @@ type knownWindow struct {
 	Ignored bool   `json:"ignored,omitempty"`
 }
 
-// same says whether it is that window, whatever is known of it.
+// same says whether this is the window of the pane, in the same life.
 func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
 	return k.Server == server.PID && k.Start == server.Start && k.Window == pane.Window.String() && k.PID == pane.PID
 }
 
-// Orphans are the windows that belong to no session and that nobody ignores, with
-// what runs in them.
+// Orphans returns the windows that belong to no session and that no person ignores, with the
+// processes that run in them.
 func (v *Recovery) Orphans(ctx context.Context) ([]evidence.Window, error) {
 	w := v.lookAtWindows(ctx)
 	if w.Tmux == TmuxUnknown {
@@ -63,30 +62,30 @@ func (v *Recovery) Orphans(ctx context.Context) ([]evidence.Window, error) {
 	}))
 }
 
-// Ignore leaves a window out of Orphans and of the log, as long as it lives.
+// Ignore leaves a window out of Orphans and out of the log, as long as the window lives.
 func (v *Recovery) Ignore(ctx context.Context, w evidence.Window) error {
 	return v.know(ctx, []evidence.Window{w}, func(k *knownWindow) { k.Ignored = true })
 }
 
-// NewOrphans are those of the windows that the chat was not told of yet.
+// NewOrphans returns those of the windows that were not reported to the chat yet.
 func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([]evidence.Window, error) {
 	server, err := v.Tmux.Server(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("new orphan windows: %w", err)
 	}
-	list, _ := v.readWindows() // what cannot be read was told to nobody
+	list, _ := v.readWindows() // with an unreadable list no window counts as reported
 	told := func(w evidence.Window) bool {
 		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Told && k.same(server, w.Pane) })
 	}
 	return slices.DeleteFunc(slices.Clone(windows), told), nil
 }
 
-// Told notes that the chat was told of the windows.
+// Told notes that the windows were reported to the chat.
 func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
 	return v.know(ctx, windows, func(k *knownWindow) { k.Told = true })
 }
 
-// ignored are the windows on the list that are to be left out.
+// ignored returns the windows that a person ignores.
 func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.WindowID]bool {
 	list, err := v.readWindows()
 	if err != nil {
@@ -101,7 +100,7 @@ func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.Win
 	return ignored
 }
 
-// know notes something of windows, and forgets those that are not there any more.
+// know notes something about windows, and forgets the windows that are no longer there.
 func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note func(*knownWindow)) error {
 	server, panes, err := v.panes(ctx)
 	if err != nil {
@@ -134,8 +133,8 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 
 func (v *Recovery) folder() spool.Folder { return spool.Folder{Path: v.Dir, Fsync: true} }
 
-// openWindows reads the list in order to write it: what cannot be read goes
-// to the quarantine first. The list of a newer ccbot stays as it is.
+// openWindows reads the list in order to write it: an unreadable list is moved to the quarantine
+// first. The list of a newer ccbot stays as it is.
 func (v *Recovery) openWindows() (windowList, error) {
 	list, err := v.readWindows()
 	if err == nil || errors.Is(err, keepjson.ErrNewer) {

@@ -11,7 +11,7 @@ import (
 	"ccbot/tmux"
 )
 
-// What was seen, in the words of a plan, a history and a log.
+// The functions of this file describe what was seen, for a plan, a history and a log.
 
 func describePane(p tmux.Pane) string {
 	if p.Dead {
@@ -30,7 +30,7 @@ func describeDead(p tmux.Pane) string {
 	return fmt.Sprintf("pane %s of window %s is dead", p.ID, p.Window)
 }
 
-// describeAgent says of an agent that is gone how that is known.
+// describeAgent says how it is known that an agent is gone.
 func describeAgent(b session.Binding) string {
 	if !b.Agent.Valid() {
 		return "its process had ended before it was known"
@@ -75,7 +75,7 @@ func describeAll(writers []evidence.Writer) string {
 	return strings.Join(all, "; ")
 }
 
-// describePending says what a clean-up waits for.
+// describePending says what a cleanup waits for.
 func describePending(r session.Record) string {
 	if r.Cleanup == nil {
 		return "what is left of it could not be ended"

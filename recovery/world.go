@@ -14,11 +14,11 @@ import (
 	"ccbot/tmux"
 )
 
-// World is everything that start-up decides on.
+// World is everything on which start-up decides.
 type World struct {
 	Now      time.Time
-	Since    time.Time // this ccbot runs, and may launch, since then; zero: it only looks
-	Instance string    // of this ccbot; windows tagged by another are its business
+	Since    time.Time // when this ccbot became able to launch agents; zero: it only looks
+	Instance string    // of this ccbot; windows with the tag of another instance are left to that instance
 	Session  string    // ccbot's tmux session
 	Boot     string    // the kernel's id of this boot
 	Limits   Limits
@@ -30,42 +30,42 @@ type World struct {
 	Tmux    TmuxFate
 	Server  tmux.ServerID
 	Panes   []tmux.Pane            // of the whole server, valid with TmuxAnswers
-	Ignored map[tmux.WindowID]bool // windows that a person does not want to hear of
-	// Holds says of panes with the tag of a session that is bound to none whether
-	// they hold its launch, where that can be seen: a pane that a person split off
-	// has the tag of its window too.
+	Ignored map[tmux.WindowID]bool // windows that a person does not want to be informed of
+	// Holds says for each pane with the tag of an unbound session whether it holds the launch of
+	// that session. Panes for which this cannot be seen are missing. The check is needed because a
+	// pane that a person split off has the tag of its window too.
 	Holds map[tmux.PaneID]bool
 
-	Survey evidence.Survey           // who lives, and who writes which conversation
+	Survey evidence.Survey           // which agents live, and which processes write which conversation
 	Below  map[process.Identity]bool // writers that run below another agent
 
-	// Watched are the records that were handed to the lifecycle already: its steps
-	// decide from then on.
+	// Watched are the records that were handed to the lifecycle already: from then on its steps
+	// decide.
 	Watched map[uuid.UUID]bool
 }
 
-// Limits are how long start-up waits before it gives up. 0 is never, and no
-// grace.
+// Limits says how long start-up waits before it gives up. 0 means never for the two limits of
+// staleness, and no grace for OrphanGrace.
 type Limits struct {
-	StaleRunning time.Duration // a running session of which nobody knows, without a sign of life
-	ResumeStale  time.Duration // one of several sessions whose conversation came back
-	OrphanGrace  time.Duration // what was just started, or has just ended
+	StaleRunning time.Duration // for a running session of unknown fate without a sign of life
+	ResumeStale  time.Duration // for one of several sessions whose conversation came back
+	OrphanGrace  time.Duration // protects what was just started, or has just ended
 }
 
 // TmuxFate is what is known of the tmux server.
 type TmuxFate int
 
 const (
-	TmuxUnknown TmuxFate = iota // it did not answer: nothing is decided on it
+	TmuxUnknown TmuxFate = iota // tmux did not answer: nothing is decided from that
 	TmuxAnswers
 	TmuxAbsent // proven: no server listens
 )
 
-// tag is the mark of a record's windows.
+// tag is the mark that a record's windows carry.
 func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() }
 
-// sameServer says whether the tmux server is still the one of a binding. Ids
-// start again with every server.
+// sameServer says whether the tmux server is still the one of a binding. Every new server starts
+// its ids again.
 func (w World) sameServer(b session.Binding) bool {
 	return w.Tmux == TmuxAnswers && sameServer(w.Server, b)
 }
@@ -74,13 +74,13 @@ func sameServer(s tmux.ServerID, b session.Binding) bool {
 	return s.PID == b.Server.PID && s.Start == b.Server.Start
 }
 
-// reserved says whether a window name is never an orphan.
+// reserved says whether a window with this name is never an orphan.
 func reserved(name string) bool { return name == "__main__" || name == "ccbot-usage" }
 
-// Orphans are the windows of ccbot's tmux session that no record is bound to,
-// that nobody has tagged and that nobody ignores, the first pane of each. A
-// window with this instance's own tag is an orphan if its record is over or
-// unknown; the record of a newer ccbot may well live.
+// Orphans returns the windows of ccbot's tmux session that no record is bound to, that no other
+// instance has tagged and that no person ignores; for each window its first pane. A window with
+// this instance's own tag is an orphan if its record is over or unknown. It is no orphan if its
+// record was written by a newer ccbot, because that session may well live.
 func (w World) Orphans() []tmux.Pane {
 	live := make(map[string]bool)
 	for _, r := range w.Records {
@@ -101,8 +101,8 @@ func (w World) Orphans() []tmux.Pane {
 	return orphans
 }
 
-// boundWindows are the windows of all bindings: those that the records name, and
-// those that their panes are in by now.
+// boundWindows returns the windows of all bindings: those that the records name, and those that
+// contain the bound panes by now.
 func (w World) boundWindows() map[string]bool {
 	bound, panes := make(map[string]bool), make(map[paneKey]bool)
 	for _, r := range w.Records {
@@ -119,36 +119,37 @@ func (w World) boundWindows() map[string]bool {
 	return bound
 }
 
-// firstPanes are the oldest panes of all windows, in the order of the windows:
-// what was split off later is not what the window was made for.
+// firstPanes returns the oldest pane of each window, in the order of the windows: a pane that was
+// split off later is not what the window was made for.
 func (w World) firstPanes() []tmux.Pane {
 	return slices.CompactFunc(w.sortedPanes(), func(a, b tmux.Pane) bool { return a.Window == b.Window })
 }
 
-// sortedPanes are all panes, by the age of their windows and then their own.
+// sortedPanes returns all panes, sorted by the age of their windows and then by their own age.
 func (w World) sortedPanes() []tmux.Pane {
 	return slices.SortedFunc(slices.Values(w.Panes), func(a, b tmux.Pane) int {
 		return cmp.Or(compareIDs(a.Window.String(), b.Window.String()), compareIDs(a.ID.String(), b.ID.String()))
 	})
 }
 
-// compareIDs compares two of tmux's ids of one kind, "%9" before "%10".
+// compareIDs compares two tmux ids of one kind; "%9" comes before "%10".
 func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// isOwner says whether a conversation that comes back may be meant to be the
-// record's: it has it now, and was not set aside for another.
+// isOwner says whether a conversation that comes back may belong to the record: the record has it
+// now, and was not set aside for another.
 func isOwner(r session.Record, claude uuid.UUID) bool {
 	return r.ClaudeSessionID == claude && r.Owns()
 }
 
-// byPresence says whether Claude Code's own presence file says that the process
-// writes the conversation. Only that proves an interactive agent: a `claude -p`
-// has none, and what a hook or a command line said may be past.
+// byPresence says whether Claude Code's own presence file says that the process writes the
+// conversation. Only this proves an interactive agent: a `claude -p` has no presence file, and what
+// a hook or a command line said may no longer be true.
 func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
 
-// objection says why a process is not taken over unasked; empty: it may be.
+// objection says why a process is not taken over without asking; empty means that it may be taken
+// over.
 func objection(w evidence.Writer, told []process.Identity, below bool) string {
 	switch {
 	case !byPresence(w):

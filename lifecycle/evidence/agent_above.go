@@ -14,15 +14,15 @@ import (
 // Above is the agent that a process runs below.
 type Above struct {
 	Agent   process.Identity
-	Session uuid.UUID // of the agent's record; Nil: it is no record's
+	Session uuid.UUID // of the record that has this agent; Nil: there is none
 	Found   bool      // false: there is no agent
 }
 
-// AgentAbove says below which agent a process runs. chain is the process, its
-// parent and so on, each proven from the kernel. The nearest agent counts: one
-// that is bound to a record of ours that is live or not cleaned up, or that has a presence file in
-// our Claude Code's folder. Another claude, such as a developer's own elsewhere,
-// is none. With an error it is unknown.
+// AgentAbove says below which agent a process runs. chain is the process, its parent and so on,
+// each proven from the kernel. The nearest agent counts. An agent is a process that a record binds,
+// while the record's session is live or not cleaned up, or that has a presence file in the Claude
+// Code folder that ccbot uses. Another claude, such as a developer's own elsewhere, is no agent
+// here. After an error the answer is unknown.
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]uuid.UUID)
 	for _, r := range s.Records.Shared() {
@@ -44,10 +44,10 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 	return Above{}, nil
 }
 
-// Line is a process and what is above it, nearest first. What cannot be read ends
-// it: that is another user's, and no agent of ours is above it.
+// Line returns a process and its ancestors, nearest first. It stops at a process that cannot be
+// read: that process belongs to another user, and no agent of ours is above it.
 func (s *Sources) Line(pid int) (line []process.Process) {
-	for pid > 0 && len(line) < 64 { // the processes change under the walk
+	for pid > 0 && len(line) < 64 { // the limit: processes change during the walk
 		p, err := s.Processes.Inspect(pid)
 		if err != nil {
 			break
@@ -57,8 +57,8 @@ func (s *Sources) Line(pid int) (line []process.Process) {
 	return line
 }
 
-// RunsBelowAgent says whether a process runs below an agent, as a nested agent does
-// that a tool call has started.
+// RunsBelowAgent says whether a process runs below an agent, as a nested agent does that was
+// started by a tool call.
 func (s *Sources) RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error) {
 	line := s.Line(id.PID)
 	above, err := s.AgentAbove(ctx, line[min(1, len(line)):])

@@ -11,11 +11,11 @@ import (
 	"ccbot/tmux"
 )
 
-// Evidence is one reading of the sources, of one moment.
+// Evidence is one reading of the sources, at one moment.
 type Evidence struct {
 	Table process.Snapshot
-	// Verdicts are on the processes that write one of the conversations asked about,
-	// or may; a process that is proven not to write has none.
+	// Verdicts has one entry for each process that writes one of the given conversations, or may
+	// write it. A process that is proven not to write has none.
 	Verdicts []process.Verdict
 
 	from    *Sources
@@ -24,15 +24,15 @@ type Evidence struct {
 	guards  []process.Guard
 	bound   map[process.Identity][]session.Record // agents of records
 	claims  []process.Claim
-	doubts  []process.Claim // of files that are there and cannot be read: they may mean any conversation
+	doubts  []process.Claim // of files that exist but cannot be read: each may be about any conversation
 
-	around bool // now and panes were read; what is missing then is only not shown
+	around bool // now and panes were read; a value that could not be read is left out of what is shown
 	now    process.Moment
 	panes  []tmux.Pane
 }
 
-// judge finds the verdicts for some conversations. The identity in a doubt is
-// incomplete, so the verdict on a living process of that pid is "unknown".
+// judge finds the verdicts for some conversations. The identity in a doubt has only a pid, so the
+// verdict on a living process with that pid is "unknown".
 func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
 	claims := slices.Clone(e.claims)
 	for _, doubt := range e.doubts {
@@ -45,9 +45,9 @@ func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
 		func(v process.Verdict) bool { return v.Writer == process.No })
 }
 
-// Strangers are the verdicts on everybody who writes the session's conversation,
-// or may, apart from its own agent and from what a cleanup failed to end: that was
-// told with its receipt.
+// Strangers returns the verdicts on all processes that write the session's conversation, or may
+// write it, apart from its own agent and from processes that a cleanup failed to end: those were
+// reported with the receipt of the cleanup.
 func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
 	for _, v := range e.Verdicts {
 		left := r.State == session.CleanupFailed && StandingOf(r, v) == Leftover
@@ -58,17 +58,16 @@ func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
 	return others
 }
 
-// Untold are the strangers that are proven to write and that the person was not
-// told of yet.
+// Untold returns the strangers that are proven to write and were not reported to the person yet.
 func (e *Evidence) Untold(r session.Record) []process.Verdict {
 	return slices.DeleteFunc(e.Strangers(r), func(v process.Verdict) bool {
 		return v.Writer != process.Yes || slices.Contains(r.Seconds, v.Process.Identity)
 	})
 }
 
-// IsOwn says whether the process is the session's own agent: the bound one, or
-// one below a bound launcher, which hands its arguments on and of which nothing
-// but its command line says that it writes.
+// IsOwn says whether the process is the session's own agent. It is if it is the bound process. It
+// also is if it runs below a bound launcher, which passes its arguments on: then only the command
+// line says that the launcher writes, and no other evidence does.
 func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	switch {
 	case r.Binding == nil:
@@ -87,8 +86,8 @@ func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	return !writes && StartedFor(above[i], v.SessionID)
 }
 
-// SparedBy is why a process is not ended for a session, whatever it writes; nil
-// where nothing protects it. The guards named in except do not count.
+// SparedBy returns why a process is not ended for a session, whatever it writes; nil if nothing
+// protects it. The guards that except names do not count.
 func (e *Evidence) SparedBy(session uuid.UUID, p process.Process, except ...string) *process.Spare {
 	guards := slices.DeleteFunc(slices.Clone(e.guards), func(g process.Guard) bool { return slices.Contains(except, g.Name) })
 	if name, spared := process.SparedBy(p, e.Table, guards); spared {
@@ -100,8 +99,8 @@ func (e *Evidence) SparedBy(session uuid.UUID, p process.Process, except ...stri
 	return nil
 }
 
-// agentOf is the name of a session, other than one, whose bound agent the process
-// is, or runs below.
+// agentOf returns the name of the session whose bound agent the process is, or runs below. The
+// session with this id itself is left out.
 func (e *Evidence) agentOf(id uuid.UUID, p process.Process) string {
 	for _, above := range append([]process.Process{p}, e.Table.Ancestors(p.PID)...) {
 		for _, r := range e.bound[above.Identity] {
@@ -113,7 +112,7 @@ func (e *Evidence) agentOf(id uuid.UUID, p process.Process) string {
 	return ""
 }
 
-// lookAround reads what is only shown.
+// lookAround reads what is only needed to describe writers to people.
 func (e *Evidence) lookAround(ctx context.Context) {
 	if !e.around {
 		e.now, _ = e.from.Processes.Moment() // without it no age is shown

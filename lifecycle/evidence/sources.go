@@ -22,11 +22,11 @@ import (
 	"ccbot/tmux"
 )
 
-// ErrUnreadable means that it cannot be seen who writes a conversation.
+// ErrUnreadable means that it cannot be read which processes write a conversation.
 var ErrUnreadable = errors.New("look for writers")
 
-// Contradiction is how long two pieces of evidence may contradict each other:
-// /clear and /resume reach the presence file and the hooks one after the other.
+// Contradiction is how long two pieces of evidence may contradict each other: /clear and /resume
+// reach the presence file and the hooks one after the other.
 const Contradiction = 2 * time.Second
 
 // Sources are what evidence is read from.
@@ -36,18 +36,18 @@ type Sources struct {
 	Records   Records
 	Processes Processes
 	Presences Presences
-	Bindings  func() ([]hookwire.Binding, []error)           // hooks' notes of who runs where
-	Panes     func(ctx context.Context) ([]tmux.Pane, error) // only to show where a writer runs
+	Bindings  func() ([]hookwire.Binding, []error)           // what hooks noted: which process has which conversation
+	Panes     func(ctx context.Context) ([]tmux.Pane, error) // only used to show where a writer runs
 	Log       *slog.Logger
 }
 
-// Records are all sessions, which must not be changed.
+// Records gives all sessions. Callers must not change them.
 type Records interface{ Shared() []session.Record }
 
 // Processes reads the process table.
 type Processes interface {
 	Self() process.Identity
-	// Moment is now on the kernel's clock.
+	// Moment returns the present time on the kernel's clock.
 	Moment() (process.Moment, error)
 	Inspect(pid int) (process.Process, error)
 	Snapshot(ctx context.Context) (process.Snapshot, error)
@@ -60,8 +60,8 @@ type Presences interface {
 	List(ctx context.Context) ([]presence.File, []error)
 }
 
-// Settled reads who writes a conversation, or may. Where the evidence contradicts
-// itself it is read again for a moment.
+// Settled reads which processes write a conversation, or may write it. If the evidence contradicts
+// itself, it is read again, at most for the time Contradiction.
 func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, error) {
 	const tries = 8
 	for try := 0; ; try++ {
@@ -76,7 +76,7 @@ func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, e
 	}
 }
 
-// Read takes one reading of who writes some conversations, or may.
+// Read takes one reading of which processes write some conversations, or may write them.
 func (s *Sources) Read(ctx context.Context, claudeIDs ...uuid.UUID) (*Evidence, error) {
 	e, err := s.read(ctx)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *Sources) Read(ctx context.Context, claudeIDs ...uuid.UUID) (*Evidence, 
 	return e, nil
 }
 
-// read reads everything once. Evidence that cannot be read is no evidence of
-// absence: its process may be a writer.
+// read reads everything once. Evidence that cannot be read does not prove absence: the process that
+// it is about may be a writer.
 func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 	table, err := s.Processes.Snapshot(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 	return e, nil
 }
 
-// Of is the evidence of a process table alone: it says what protects a process.
+// Of returns the evidence of a process table alone, which is enough to say what protects a process.
 func (s *Sources) Of(table process.Snapshot) *Evidence {
 	e := &Evidence{Table: table, from: s, records: s.Records.Shared(), bound: make(map[process.Identity][]session.Record)}
 	e.agents = s.agents(e.records)
@@ -116,8 +116,8 @@ func (s *Sources) Of(table process.Snapshot) *Evidence {
 	return e
 }
 
-// agents are the names of Claude Code's command, and the programs that agents of
-// ours were seen to be.
+// agents returns the names of Claude Code's command, and the executables that bound agents were
+// seen to run.
 func (s *Sources) agents(records []session.Record) process.AgentNames {
 	names := process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
 	for _, r := range records {
@@ -128,23 +128,23 @@ func (s *Sources) agents(records []session.Record) process.AgentNames {
 	return names
 }
 
-// Tag is the mark that a window of the session carries.
+// Tag returns the mark that a window of the session carries.
 func (s *Sources) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
 
 // Ours says whether a window carries this instance's tag.
 func (s *Sources) Ours(p tmux.Pane) bool { return strings.HasPrefix(p.Tag, s.Instance+"/") }
 
-// Living are those that are not proven gone. What ended before it could be
-// identified names nobody.
+// Living returns the processes that are not proven gone. It leaves out incomplete identities: such
+// a process ended before it could be identified.
 func (s *Sources) Living(who []process.Identity) []process.Identity {
 	return slices.DeleteFunc(slices.Clone(who), func(id process.Identity) bool {
 		return !id.Valid() || s.Processes.Liveness(id) == process.Gone
 	})
 }
 
-// readPresences takes what presence files say. A file of a process that is gone,
-// or of an earlier bearer of its pid, matches nothing in the table. An error is of
-// the folder: then nothing is known of anybody.
+// readPresences adds what presence files say. A file of a process that is gone, or of an earlier
+// process with the same pid, matches nothing in the table. An error is about the whole folder: then
+// nothing is known of any process.
 func (e *Evidence) readPresences(ctx context.Context) error {
 	files, errs := e.from.Presences.List(ctx)
 	for _, f := range files {
@@ -158,14 +158,16 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 		if !errors.As(err, &unreadable) {
 			return err
 		}
-		if e.maybeAgent(unreadable.PID) { // else it is of an earlier bearer of the pid, or of another machine's process
+		// Otherwise the file is of an earlier process with the same pid, or of a process of another
+		// machine.
+		if e.maybeAgent(unreadable.PID) {
 			e.doubt(unreadable.PID, process.SourcePresence, err)
 		}
 	}
 	return nil
 }
 
-// readBindings takes what hooks recorded.
+// readBindings adds what hooks have recorded.
 func (e *Evidence) readBindings() error {
 	bindings, errs := e.from.Bindings()
 	for _, b := range bindings {
@@ -189,20 +191,20 @@ func (e *Evidence) readBindings() error {
 	return nil
 }
 
-// doubt notes that what is said of a process cannot be read.
+// doubt notes that a piece of evidence about a process exists but cannot be read.
 func (e *Evidence) doubt(pid int, source process.Source, err error) {
 	e.from.Log.Warn("evidence_unreadable", logkey.Error, err.Error())
 	e.doubts = append(e.doubts, process.Claim{Process: process.Identity{PID: pid}, Source: source})
 }
 
-// maybeAgent says whether the process that has a pid now is an agent.
+// maybeAgent says whether the process that has this pid now is an agent.
 func (e *Evidence) maybeAgent(pid int) bool {
 	p, ok := e.Table.Find(pid)
 	if !ok {
 		return false
 	}
 	if seen, err := e.from.Processes.Inspect(pid); err == nil && seen.Identity == p.Identity {
-		p = seen // with its executable
+		p = seen // this reading includes the executable
 	}
 	return process.IsAgent(p, e.agents)
 }

@@ -10,28 +10,27 @@ import (
 	"ccbot/internal/session"
 )
 
-// Standing is what a process that writes a conversation, or may, is to the
-// conversation's session.
+// Standing says what a process that writes a conversation, or may write it, is to the session that
+// has the conversation.
 type Standing int
 
 const (
-	Unclear  Standing = iota // nobody knows whether it writes: it is neither ended nor passed over
+	Unclear  Standing = iota // it is unknown whether the process writes: it is neither ended nor ignored
 	Agent                    // the session's bound agent
-	Leftover                 // left of the session's own life: it ends with it
-	Second                   // anybody else: told, and ended only by a person's tap
+	Leftover                 // left over from the session's own life: it ends with the session
+	Second                   // any other process: it is reported, and ended only by a person's tap
 )
 
-// StandingOf distinguishes a leftover from somebody who came later or from elsewhere. It
-// is pure.
+// StandingOf distinguishes a leftover of a session from a process that came later or from
+// elsewhere. It is pure.
 //
-// A leftover is an agent that the record itself bound, or a proven writer that
-// was started for this conversation before the session's end and was never told
-// as a second writer. One that was there before the session came to the
-// conversation (through /resume inside its window) is somebody else's. One that
-// came to the conversation later, through /resume inside another session, does not
-// show it on its command line: it is nobody's leftover, whenever it started. And
-// what a session had bound that was given up because nothing was known of it is
-// none: unknown ends nothing.
+// A leftover is either an agent that the record itself bound, or a proven writer that was started
+// for this conversation before the session's end and was never reported as a second writer. Three
+// kinds of processes are not leftovers. A process that was there before the session came to the
+// conversation (through /resume inside its window) belongs to somebody else. A process that came to
+// the conversation later, through /resume inside another session, does not name it on its command
+// line: it is not a leftover, whenever it started. And if a session was given up because nothing
+// was known of it, the processes that it had bound are not leftovers: unknown ends nothing.
 func StandingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
 	end, over := EndOf(r)
@@ -58,15 +57,15 @@ func StartedFor(p process.Process, claudeID uuid.UUID) bool {
 	return ok && named == claudeID
 }
 
-// EndOf is the moment from which on whoever starts a process does it knowing
-// that the session is over; over is false while it is not. A stop is over when it
-// is asked for: its window closes at once, its agent may need many seconds more,
-// and a person may go on at the desk meanwhile.
+// EndOf returns the moment from which on a person who starts a process knows that the session is
+// over; over is false while the session is not over. A stop counts as over when it is asked for:
+// its window closes at once, but its agent may need many seconds more, and a person may continue in
+// a terminal during that time.
 func EndOf(r session.Record) (end process.Moment, over bool) {
 	switch {
-	case !r.State.Live(), r.Interrupted(): // what is being restored has no agent yet
+	case !r.State.Live(), r.Interrupted(): // a session that is being restored has no agent yet
 		return r.Ended, true
-	case r.State == session.Stopping && r.Cleanup != nil: // another try
+	case r.State == session.Stopping && r.Cleanup != nil: // another try of a cleanup
 		return r.Ended, true
 	case r.State == session.Stopping:
 		return r.Asked, true

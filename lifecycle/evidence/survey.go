@@ -12,18 +12,18 @@ import (
 	"ccbot/internal/session"
 )
 
-// Survey is one look at all processes for many records at once.
+// Survey is one reading of all processes, for many records at once.
 type Survey struct {
-	// Agents says of each record's bound agent whether it lives. One that runs
-	// another program by now is Unknown.
+	// Agents says for each record whether its bound agent lives. An agent that runs another program
+	// by now is Unknown.
 	Agents map[uuid.UUID]process.Liveness
-	// Writers are, per record, who writes its present conversation, or may; its own
-	// agent is left out. nil: the evidence could not be read.
+	// Writers has, for each record, the processes that write its present conversation, or may write
+	// it, without its own agent. nil means that the evidence could not be read.
 	Writers map[uuid.UUID][]Writer
 }
 
-// Survey looks once at all processes. It changes nothing. On an error what the
-// kernel says of the bound agents is there all the same.
+// Survey looks at all processes once. It changes nothing. After an error, Agents is filled all the
+// same.
 func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey, error) {
 	names := s.agents(s.Records.Shared())
 	v := Survey{Agents: make(map[uuid.UUID]process.Liveness)}
@@ -53,8 +53,8 @@ func (s *Sources) AgentAlive(b session.Binding) process.Liveness {
 	return s.agentAlive(b, s.agents(s.Records.Shared()))
 }
 
-// agentAlive takes into account that pid, start and boot of an agent stay when it
-// executes another program: then it is unknown what has become of the agent.
+// agentAlive says whether a bound agent lives. Pid, start and boot of a process stay the same when
+// it executes another program; then it is unknown what has become of the agent.
 func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
 	alive := s.Processes.Liveness(b.Agent)
 	if alive != process.Alive || b.Exe == "" || b.Argv == "" {
@@ -63,7 +63,7 @@ func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) proces
 	p, err := s.Processes.Inspect(b.Agent.PID)
 	switch {
 	case errors.Is(err, process.ErrGone), err == nil && p.Identity != b.Agent:
-		return process.Gone // a moment ago
+		return process.Gone // it has ended a moment ago
 	case err != nil:
 		return process.Unknown
 	case becameOther(p, b) && !process.IsAgent(p, names):
@@ -72,8 +72,9 @@ func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) proces
 	return process.Alive
 }
 
-// becameOther says whether a process is proven to run something else than when
-// it was bound. An update of the agent replaces the file that it runs from.
+// becameOther says whether a process is proven to run another program than when it was bound. The
+// suffix " (deleted)" is ignored, because an update of the agent replaces the file that it runs
+// from.
 func becameOther(p process.Process, b session.Binding) bool {
 	exe := strings.TrimSuffix(p.Exe, " (deleted)")
 	return exe != "" && exe != strings.TrimSuffix(b.Exe, " (deleted)") && process.ArgvHash(p.Args) != b.Argv

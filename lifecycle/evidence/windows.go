@@ -16,14 +16,15 @@ import (
 
 // Window is a window that belongs to no session.
 type Window struct {
-	Pane   tmux.Pane         // its first pane
-	Agent  *Writer           // the one process in front of its panes that is proven to write a conversation; nil: none, or several
-	Others []process.Process // what else runs in its panes, apart from what the agent has started
+	Pane tmux.Pane // its first pane
+	// Agent is the one process in the foreground of the window's panes that is proven to write a
+	// conversation; nil: there is none, or several.
+	Agent  *Writer
+	Others []process.Process // the other processes in its panes, without those that the agent has started
 	Ours   bool              // it carries this instance's tag
 }
 
-// Windows says what runs in windows; panes are all panes of the windows asked
-// about.
+// Windows says what runs in some windows; panes must be all panes of these windows.
 func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, error) {
 	e, err := s.read(ctx)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 	e.now, _ = s.Processes.Moment()
 	e.panes, e.around = panes, true
 	writers := e.Describe(ctx, session.Record{}, slices.DeleteFunc(e.Verdicts, func(v process.Verdict) bool {
-		return v.Writer != process.Yes || prints(v.Process.Args) // nobody sits before one that prints
+		return v.Writer != process.Yes || prints(v.Process.Args) // no person uses an agent that only prints one answer
 	}))
 	var windows []Window
 	for _, p := range panes {
@@ -49,7 +50,7 @@ func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 	return windows, nil
 }
 
-// agentIn is the one writer in front of a pane of the window.
+// agentIn returns the writer in the foreground of a pane of the window, nil if there are several.
 func agentIn(window tmux.WindowID, writers []Writer) (agent *Writer) {
 	for _, one := range writers {
 		if !one.InTmux || one.Pane.Window != window {
@@ -63,7 +64,7 @@ func agentIn(window tmux.WindowID, writers []Writer) (agent *Writer) {
 	return agent
 }
 
-// mentioned are all conversations that anything speaks of.
+// mentioned returns all conversations that a claim or a command line names.
 func (e *Evidence) mentioned() (ids []uuid.UUID) {
 	add := func(id uuid.UUID) {
 		if id != uuid.Nil && !slices.Contains(ids, id) {
@@ -81,8 +82,8 @@ func (e *Evidence) mentioned() (ids []uuid.UUID) {
 	return ids
 }
 
-// prints says whether a claude was started to print one answer. The value of
-// another option may look like -p: then its process is passed over too.
+// prints says whether a claude was started to print one answer. The value of another option may
+// look like -p: then the process is wrongly passed over too.
 func prints(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		letters := strings.TrimPrefix(arg, "-")
@@ -91,8 +92,8 @@ func prints(args []string) bool {
 	})
 }
 
-// beside are the processes in windows: below their panes, or in their terminals.
-// The pid of a dead pane may be anybody's.
+// beside returns the processes in windows: those below the panes, and those in the panes'
+// terminals. A dead pane does not count, because its pid may belong to any process by now.
 func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process {
 	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
 	for _, pane := range e.panes {
@@ -101,7 +102,7 @@ func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process 
 			inside[p.TTY] = pane.Window
 		}
 	}
-	delete(inside, 0) // no terminal
+	delete(inside, 0) // 0 means no terminal
 	agents := map[process.Identity]bool{}
 	for _, w := range windows {
 		if w.Agent != nil {

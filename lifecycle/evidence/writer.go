@@ -12,14 +12,14 @@ import (
 	"ccbot/tmux"
 )
 
-// Reasons to leave a process alone beside those of package process.
+// Reasons to leave a process alone, in addition to those of package process.
 const (
 	ReasonOtherAgent = "other_agent" // the bound agent of another session
 	ReasonUnclear    = "unclear"     // the evidence contradicts itself
 )
 
-// Writer is a process that writes a session's conversation, or may, as a person
-// is shown it.
+// Writer is a process that writes a session's conversation, or may write it, in the form in which a
+// person is shown it.
 type Writer struct {
 	process.Process           // with Cwd where it may be read
 	ClaudeSessionID uuid.UUID // the conversation
@@ -28,22 +28,22 @@ type Writer struct {
 	Source          process.Source // of the evidence that decided
 	Why             string         // English, for the log
 	Standing        Standing
-	Spared          string // reason why no tap ends it; empty: a tap may
-	Session         string // name of the session whose bound agent it is; empty: of none
+	Spared          string // the reason why no tap ends it; empty: a tap may end it
+	Session         string // the name of the session that has it as its bound agent; empty: there is none
 	Pane            tmux.Pane
 	InTmux          bool // Pane, on ccbot's tmux server, is where it runs in the foreground
 }
 
-// Endable says whether a person may have it ended: it is proven, and nothing
+// Endable says whether a person may have the process ended: it is proven to write, and nothing
 // protects it.
 func (w Writer) Endable() bool { return w.Proven && w.Spared == "" }
 
-// Adoptable says whether ccbot can take it over in the terminal where it runs.
-// What no archive could end is not adopted.
+// Adoptable says whether ccbot can take the process over in the terminal where it runs. A process
+// that no archive could end is not adopted.
 func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
 
-// Writers are the processes that write the session's conversation at this
-// moment, or may, apart from its own agent.
+// Writers returns the processes that write the session's conversation at this moment, or may write
+// it, apart from its own agent.
 func (s *Sources) Writers(ctx context.Context, r session.Record) ([]Writer, error) {
 	e, err := s.Settled(ctx, r.ClaudeSessionID)
 	if err != nil {
@@ -52,18 +52,18 @@ func (s *Sources) Writers(ctx context.Context, r session.Record) ([]Writer, erro
 	return e.Writers(ctx, r), nil
 }
 
-// Writers are all who keep the session from having its conversation to itself.
+// Writers returns all writers that keep the session from having its conversation to itself.
 func (e *Evidence) Writers(ctx context.Context, r session.Record) []Writer {
 	found := e.known(ctx, r)
 	return append(found, e.elsewhere(r, found)...)
 }
 
-// known are the writers of a session's conversation that there is evidence of.
+// known returns the writers of a session's conversation for which there is evidence.
 func (e *Evidence) known(ctx context.Context, r session.Record) []Writer {
 	return append(e.Describe(ctx, r, e.Strangers(r)), e.unended(r)...)
 }
 
-// Describe shows who some processes are to a session.
+// Describe turns verdicts into writers, described from the point of view of one session.
 func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []process.Verdict) (all []Writer) {
 	if len(verdicts) > 0 {
 		e.lookAround(ctx)
@@ -74,20 +74,20 @@ func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []pr
 			Standing: StandingOf(r, v), Session: e.agentOf(r.ID, seen)}
 		one.Age, _ = seen.Age(e.now)
 		if p, err := e.from.Processes.Inspect(seen.PID); err == nil && p.Identity == seen.Identity {
-			one.Cwd, seen = p.Cwd, p // with its executable, which a scan leaves out
+			one.Cwd, seen = p.Cwd, p // this reading includes the executable, which the table leaves out
 		}
 		if spare := e.SparedBy(r.ID, seen); spare != nil {
 			one.Spared = spare.Reason
 		}
 		one.Pane, one.InTmux = paneOf(e.Table, v.Process, e.panes)
-		one.InTmux = one.InTmux && (one.Pane.Tag == "" || e.from.Ours(one.Pane)) // else its window is another ccbot's
+		one.InTmux = one.InTmux && (one.Pane.Tag == "" || e.from.Ours(one.Pane)) // otherwise its window belongs to another ccbot
 		all = append(all, one)
 	}
 	return all
 }
 
-// unended are agents that a record bound earlier and that are not proven gone.
-// Nothing else says that they write the conversation; but they did.
+// unended returns the agents that a record bound earlier and that are not proven gone. No other
+// evidence says that they write the conversation, but they did write it.
 func (e *Evidence) unended(r session.Record) (left []Writer) {
 	for _, id := range e.from.Living(r.Bound) {
 		one := Writer{Process: process.Process{Identity: id}, ClaudeSessionID: r.ClaudeSessionID, Standing: Leftover,
@@ -106,9 +106,8 @@ func (e *Evidence) unended(r session.Record) (left []Writer) {
 	return left
 }
 
-// elsewhere are the open sessions that have the same conversation, as far as
-// their agents are not among those known: one that has just been started shows
-// nothing yet.
+// elsewhere returns the agents of other open sessions with the same conversation, unless they are
+// among the known writers: an agent that has just been started leaves no evidence yet.
 func (e *Evidence) elsewhere(of session.Record, known []Writer) (left []Writer) {
 	for _, r := range e.records {
 		if r.ID == of.ID || !r.State.Live() || r.ClaudeSessionID != of.ClaudeSessionID {
@@ -125,11 +124,11 @@ func (e *Evidence) elsewhere(of session.Record, known []Writer) (left []Writer) 
 	return left
 }
 
-// paneOf finds the pane in which the process runs in the foreground: the pane of
-// the nearest ancestor that shares its terminal. One that runs in a terminal
-// inside the pane (another tmux, script) or in the background is in none, and
-// neither is one that tmux calls by the shell's own name: whether the shell is in
-// front could not be told before a key.
+// paneOf finds the pane in which the process runs in the foreground: the pane of the nearest
+// ancestor that shares its terminal. There is none for a process in the background, or in a
+// terminal inside the pane (another tmux, script). There is none either if tmux shows the shell's
+// own name as the pane's command: then it could not be checked before a key whether the shell is in
+// front.
 func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.Pane, bool) {
 	if p.TTY == 0 || p.PGID != p.Foreground {
 		return tmux.Pane{}, false
