@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// BindingError is a binding that is there and could not be read. Of whom it is stands in its name; PID is 0 when it does
-// not.
+// BindingError reports a binding file that exists and could not be read. The process that the
+// binding belongs to is taken from the file's name; PID is 0 when the name does not contain it.
 type BindingError struct {
 	Name  string
 	PID   int
@@ -22,13 +22,14 @@ type BindingError struct {
 	Err   error
 }
 
-// Error names the file.
+// Error names the file and the reason.
 func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.Name, e.Err) }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *BindingError) Unwrap() error { return e.Err }
 
-// unreadable reads what the name <boot>-<pid>-<start>.json tells; the boot id has dashes of its own.
+// unreadable parses the file name <boot>-<pid>-<start>.json; it cuts from the end, because the boot
+// id has dashes of its own.
 func unreadable(name string, why error) *BindingError {
 	e := &BindingError{Name: name, Err: why}
 	rest, start, _ := cutLast(strings.TrimSuffix(name, ".json"))
@@ -48,9 +49,10 @@ func cutLast(s string) (before, after string, found bool) {
 	return s[:i], s[i+1:], true
 }
 
-// Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was running when its
-// hook last told. Bindings of earlier boots and ended processes are among them; all are hints until the process is
-// proven from the kernel. Files that cannot be read are left as they are, one *BindingError each. A missing folder is empty.
+// Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was
+// running when its hook last reported. The result contains bindings of earlier boots and of ended
+// processes; all of them are hints until the process is proven from the kernel. A file that cannot
+// be read is left as it is and gives one *BindingError. A missing folder counts as empty.
 func Bindings(dir string) ([]hookwire.Binding, []error) {
 	folder := spool.Folder{Path: filepath.Join(dir, hookwire.BindingsFolder), MaxSize: hookwire.MaxBinding}
 	names, err := folder.List()
@@ -85,11 +87,10 @@ func readBinding(folder spool.Folder, name string) (hookwire.Binding, error) {
 	return binding, err
 }
 
-// PruneBindings removes the bindings of processes that are proven gone; each
-// process leaves one.
+// PruneBindings removes the bindings of processes that are proven gone; each process leaves one.
 func PruneBindings(dir string, gone func(hookwire.Binding) bool) error {
 	folder := spool.Folder{Path: filepath.Join(dir, hookwire.BindingsFolder), MaxSize: hookwire.MaxBinding}
-	bindings, _ := Bindings(dir) // what cannot be read is left as it is
+	bindings, _ := Bindings(dir) // a file that cannot be read is left as it is
 	var errs []error
 	for _, b := range bindings {
 		if gone(b) {

@@ -13,8 +13,8 @@ type launchEvent struct {
 	Since [3]int // the first version of Claude Code that knows it (its CHANGELOG.md)
 }
 
-// launchEvents is the one place that says which events are injected and who knows them. All of them were seen to work
-// on 2.1.197 and 2.1.328.
+// launchEvents is the one place that lists the events of a launch and the first version that knows
+// each. All of them were seen to work on 2.1.197 and 2.1.328.
 func launchEvents() []launchEvent {
 	return []launchEvent{
 		{hookwire.SessionStart, [3]int{1, 0, 62}},
@@ -26,11 +26,12 @@ func launchEvents() []launchEvent {
 	}
 }
 
-// oldest is the version assumed where it is not known: the oldest one that ccbot was tried with.
+// oldest is the version assumed where the installed one is unknown: the oldest version that ccbot
+// was tried with.
 const oldest = "2.1.197"
 
-// eventNames lists the hook events that the given version of Claude Code ("2.1.328", also "2.1.328 (Claude Code)")
-// knows and ccbot asks for. An unreadable or empty version counts as 2.1.197.
+// eventNames lists the hook events that the given version of Claude Code ("2.1.328", also "2.1.328
+// (Claude Code)") knows and ccbot asks for. An unreadable or empty version counts as 2.1.197.
 func eventNames(version string) []string {
 	installed, ok := parseVersion(version)
 	if !ok {

@@ -22,16 +22,18 @@ import (
 
 const quarantineFolder = "quarantine"
 
-// Sink takes hook events. nil means that the event is dealt with and its file may go; an error means that it comes
-// again. After a crash between the two an event comes twice, so taking one twice must be harmless. An event with an
-// outdated or foreign process is the sink's to recognise and to take with nil.
+// Sink takes hook events. nil means that the event is dealt with and its file may be removed; an
+// error means that the event is delivered again later. After a crash between the two an event is
+// delivered twice, so taking an event twice must be harmless. An event of an outdated or foreign
+// process is for the sink to recognise and to take with nil.
 type Sink interface {
 	HookEvent(ctx context.Context, e hookwire.Event) error
 }
 
-// Events hands the files in events/ to a sink in the order of their names, which is the order in time. Events of one
-// launch never overtake each other; an event that its sink refuses holds up its own launch only, is tried again with
-// backoff, and goes to quarantine/ after maxFailures tries. Without a refusal nothing runs between two events.
+// Events passes the files in events/ to a sink in the order of their names, which is the order in
+// time. Events of one launch never overtake each other. An event that the sink refuses holds up its
+// own launch only, is tried again with backoff, and goes to quarantine/ after maxFailures tries.
+// Without a refusal there is no pause between two events.
 type Events struct {
 	folder     spool.Folder
 	room       *watch.Room
@@ -44,8 +46,8 @@ type Events struct {
 	mu        sync.Mutex          // held over a whole pass: Drain and Run deliver one at a time
 	failing   map[string]*failing // by file name
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
-	expired   bool                // the old ones were looked for
-	dropped   int                 // and this many found
+	expired   bool                // whether old files were looked for
+	dropped   int                 // how many old events were removed
 }
 
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
@@ -63,15 +65,16 @@ func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Event
 	}
 }
 
-// Drain delivers what is there now, whatever its backoff says, and returns. The error joins what was refused or could
-// not be read; those files stay, and Run goes on with them.
+// Drain delivers the events that are there now, even those that are waiting for their next try, and
+// returns. The error joins what was refused or could not be read; those files stay, and Run tries
+// them again.
 func (e *Events) Drain(ctx context.Context) error {
 	_, err := e.pass(ctx, true)
 	return err
 }
 
-// Run delivers events as they come until ctx ends, and then returns nil. An error means that events/ cannot be made
-// or listed.
+// Run delivers events as they arrive until ctx ends, and then returns nil. An error means that
+// events/ cannot be made or listed.
 func (e *Events) Run(ctx context.Context) error {
 	arrived := make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
@@ -105,10 +108,11 @@ func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
 	}
 }
 
-// errList says that the folder could not be listed: then nothing can be delivered.
+// errList means that the folder could not be listed: then nothing can be delivered.
 var errList = errors.New("list events")
 
-// pass goes through the folder once. due is when the next refused event is to be tried; zero when there is none.
+// pass goes through the folder once. due is the time at which the next refused event is to be
+// tried; zero when there is none.
 func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,7 +125,7 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 		return time.Time{}, fmt.Errorf("%w: %w", errList, err)
 	}
 	e.forgetLocked(names)
-	held := map[string]bool{} // launches with a refused event: their later ones wait
+	held := map[string]bool{} // launches with a refused event: their later events wait
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return time.Time{}, ctx.Err()
@@ -133,7 +137,7 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 	return e.dueLocked(), errors.Join(errs...)
 }
 
-// handleLocked brings one file as far as it goes now.
+// handleLocked takes one file as far as is possible now.
 func (e *Events) handleLocked(ctx context.Context, name string, held map[string]bool, impatient bool) error {
 	if f := e.failing[name]; f != nil && !impatient && e.now().Before(f.due) {
 		held[f.key] = true
@@ -163,7 +167,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 		return ctx.Err() // refused because the bot ends: not the event's fault
 	}
 	err = e.failedLocked(name, key, err)
-	held[key] = err != nil // put aside, it holds up nobody
+	held[key] = err != nil // a file that was put aside holds up nothing
 	return err
 }
 
@@ -180,12 +184,13 @@ func readEvent(events spool.Folder, name string) (hookwire.Event, error) {
 	return hookwire.ReadEvent(data)
 }
 
-// hopeless holds for what the same file will say again.
+// hopeless reports whether reading the same file again would fail in the same way.
 func hopeless(err error) bool {
 	return errors.Is(err, hookwire.ErrMalformed) || errors.Is(err, spool.ErrForeign) || errors.Is(err, spool.ErrTooBig)
 }
 
-// launchOf names what an event must not overtake. A launch keeps its name when the session id changes (/clear).
+// launchOf gives the key within which events keep their order. A launch keeps its name when the
+// session id changes (/clear).
 func launchOf(event hookwire.Event) string {
 	if event.Launch != "" {
 		return event.Launch
@@ -193,7 +198,8 @@ func launchOf(event hookwire.Event) string {
 	return event.SessionID
 }
 
-// deliver turns a panic of the sink into an error: the same file at each start would otherwise keep the bot down.
+// deliver turns a panic of the sink into an error: otherwise the same file would crash the bot
+// again at each start.
 func (e *Events) deliver(ctx context.Context, event hookwire.Event) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

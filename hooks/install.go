@@ -11,39 +11,43 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// hookName is the base name of ccbot's hook binary, whatever the folder.
+// hookName is the base name of ccbot's hook binary, in whatever folder it is.
 const hookName = "ccbot-hook"
 
-// installedEvents are the events whose hooks make a session known that was started by hand.
+// installedEvents are the events that make a session known that was started by hand.
 func installedEvents() []string { return []string{hookwire.SessionStart, hookwire.UserPromptSubmit} }
 
 // InstallState is what a settings file says about one event.
 type InstallState string
 
-// The states of an event. Install leaves a file alone in which every event is InstallCurrent.
+// The states of an event. Install does not change a file in which every event is InstallCurrent.
 const (
 	InstallMissing   InstallState = "missing"
 	InstallCurrent   InstallState = "installed"
 	InstallOther     InstallState = "other path" // ours, with another binary, folder or arguments
 	InstallDuplicate InstallState = "duplicate"  // ours more than once
-	InstallLimited   InstallState = "limited"    // ours, under a matcher that leaves some starts out
-	InstallUnneeded  InstallState = "not needed" // ours, for an event that nothing needs (an older ccbot's)
+	InstallLimited   InstallState = "limited"    // ours, under a matcher that excludes some starts
+	// InstallUnneeded: ours, for an event of an older ccbot that is not needed.
+	InstallUnneeded InstallState = "not needed"
 )
 
-// EventState is one event of a settings file, with the commands of ours that stand there.
+// EventState is the state of one event of a settings file, with those of its commands that are
+// ours.
 type EventState struct {
 	Event    string       `json:"event"`
 	State    InstallState `json:"state"`
 	Commands []string     `json:"commands,omitempty"`
 }
 
-// Installed is what a settings file says about ccbot's hooks: the two events that ccbot wants, then those with leftovers.
+// Installed is what a settings file says about ccbot's hooks: the two events that ccbot wants, then
+// the events with leftover hooks of ours.
 type Installed struct {
-	Events   []EventState `json:"events"`
-	HooksOff bool         `json:"hooks_disabled"` // the file switches off all hooks (disableAllHooks)
+	Events []EventState `json:"events"`
+	// HooksOff means that the file switches off all hooks (disableAllHooks).
+	HooksOff bool `json:"hooks_disabled"`
 }
 
-// Complete tells that Install has nothing to do.
+// Complete reports whether Install has nothing to do.
 func (i Installed) Complete() bool {
 	return !slices.ContainsFunc(i.Events, func(e EventState) bool { return e.State != InstallCurrent })
 }
@@ -54,8 +58,8 @@ type Change struct {
 	Done  string
 }
 
-// InstalledCommand is the shell line of an installed hook. A session that ccbot started has hooks of its own; there the
-// installed one ends at once.
+// InstalledCommand is the shell line of an installed hook. A session that ccbot started has its own
+// hooks; there the installed hook ends at once.
 func InstalledCommand(binary, dir string) (string, error) {
 	if !filepath.IsAbs(binary) || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("paths must be absolute: %q, %q", binary, dir)
@@ -66,9 +70,10 @@ func InstalledCommand(binary, dir string) (string, error) {
 	return shellQuote(binary) + " --dir " + shellQuote(dir) + " --installed >/dev/null 2>&1 || :", nil
 }
 
-// Install gives the settings file with ccbot's hooks in it: one for each of the two events, and none of ours elsewhere.
-// Everything else keeps its bytes. No change gives the very same bytes. An empty file counts as {}. The error is a
-// *SettingsError when the file is not one that can be edited; then data is to be left alone.
+// Install returns the settings file with ccbot's hooks in it: one for each of the two events, and
+// none of ours elsewhere. Everything else keeps its bytes; without a change the very same bytes are
+// returned. An empty file counts as {}. The error is a *SettingsError when the file cannot be
+// edited; the caller must then leave the file alone.
 func Install(data []byte, command string) ([]byte, []Change, error) {
 	doc, err := openDocument(data)
 	if err != nil {
@@ -91,8 +96,9 @@ func Install(data []byte, command string) ([]byte, []Change, error) {
 	return doc.result(data, append(changes, removed...))
 }
 
-// Uninstall gives the settings file without any hook of ours, and without the groups, events and the hooks object that
-// become empty by that. Everything else keeps its bytes. Its error is that of Install.
+// Uninstall returns the settings file without any hook of ours, and without the groups, the events
+// and the hooks object that become empty by the removal. Everything else keeps its bytes. It fails
+// in the same cases as Install.
 func Uninstall(data []byte) ([]byte, []Change, error) {
 	doc, err := openDocument(data)
 	if err != nil {
@@ -105,7 +111,8 @@ func Uninstall(data []byte) ([]byte, []Change, error) {
 	return doc.result(data, removed)
 }
 
-// Inspect tells what Install with the same command would find. Its error is that of Install.
+// Inspect reports what Install with the same command would find. It fails in the same cases as
+// Install.
 func Inspect(data []byte, command string) (Installed, error) {
 	doc, err := openDocument(data)
 	if err != nil {
@@ -163,7 +170,7 @@ func of(all []entry, event string) []entry {
 	return out
 }
 
-// install makes one event right, and says what it did; "" is nothing.
+// install corrects one event and says what it did; "" means that nothing was done.
 func (d *document) install(event, command string) (done string, err error) {
 	all, err := d.entries()
 	if err != nil {
@@ -176,7 +183,8 @@ func (d *document) install(event, command string) (done string, err error) {
 	}
 	keep := best(ours, command)
 	if keep < 0 {
-		// Before the others go: an event that is emptied first would lose its place in the file.
+		// Add before the others are removed: an event that becomes empty first would lose its place
+		// in the file.
 		if err := d.add(event, command); err != nil {
 			return "", err
 		}
@@ -196,7 +204,8 @@ func (d *document) install(event, command string) (done string, err error) {
 	return "updated", nil
 }
 
-// best is the entry to keep, -1 when none can be: the first that is right as it is, else the first that can be mended.
+// best is the index of the entry to keep, -1 when none can be kept: the first entry that is right
+// as it is, else the first that can be corrected.
 func best(ours []entry, command string) int {
 	if i := slices.IndexFunc(ours, func(e entry) bool { return !e.limited && e.runs(command) }); i >= 0 {
 		return i
@@ -216,7 +225,8 @@ func (d *document) keepOne(event string, keep int) error {
 	return err
 }
 
-// removeOurs removes the entries that are to go, and tells their events. going is asked once for each, in order.
+// removeOurs removes the entries for which going holds, and returns their events. going is called
+// once for each entry, in order.
 func (d *document) removeOurs(going func(entry) bool) ([]Change, error) {
 	all, err := d.entries()
 	if err != nil {
@@ -233,7 +243,8 @@ func (d *document) removeOurs(going func(entry) bool) ([]Change, error) {
 			changes = append(changes, c)
 		}
 	}
-	// From the end: what stands before keeps its number, while every removal moves the bytes behind it.
+	// From the end: an entry in front keeps its number, while every removal moves the bytes behind
+	// it.
 	for _, i := range slices.Backward(gone) {
 		all, err := d.entries()
 		if err != nil {
@@ -244,10 +255,11 @@ func (d *document) removeOurs(going func(entry) bool) ([]Change, error) {
 	return changes, nil
 }
 
-// errBroken is a mistake of ours, found before it reaches the file.
+// errBroken means a bug in our own edit, found before the result reaches the file.
 var errBroken = errors.New("the edit would have broken the file; nothing was changed")
 
-// result gives data itself when nothing was done to it, so that the layout of an empty file is kept as well.
+// result returns data itself when nothing was changed, so that even the layout of an empty file is
+// kept.
 func (d *document) result(data []byte, changes []Change) ([]byte, []Change, error) {
 	if len(changes) == 0 {
 		return data, nil, nil

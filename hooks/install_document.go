@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// SettingsError says where a settings file cannot be edited, and why. Line and Column count from 1, columns in
-// characters.
+// SettingsError says where a settings file cannot be edited, and why. Line and Column count from 1;
+// Column counts characters, not bytes.
 type SettingsError struct {
 	Line, Column int
 	Reason       string
@@ -22,26 +22,26 @@ func (e *SettingsError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
 
-// document is a settings file that is edited by replacing bytes, so that all others stay as they are. Positions are
-// only good until the next edit.
+// document is a settings file that is edited by replacing bytes, so that all other bytes stay as
+// they are. Positions are valid only until the next edit.
 type document struct {
 	bom, text string
-	known     map[string]bool // command lines, whether they are ours
+	known     map[string]bool // by command line: whether it is ours
 	layout
 }
 
-// layout is how a file is written.
+// layout is the style in which a settings file is written.
 type layout struct {
 	newline string
-	unit    string // of indentation
-	lines   bool   // one member a line
-	spaced  bool   // a blank behind colons
+	unit    string // one level of indentation
+	lines   bool   // each member has its own line
+	spaced  bool   // a space after colons
 }
 
 const byteOrderMark = "\ufeff"
 
-// openDocument checks that data is one JSON object. A byte order mark, as some editors write it and Claude Code passes
-// over (2.1.328), is kept; no bytes at all are an empty object.
+// openDocument checks that data is one JSON object. A byte order mark, which some editors write and
+// Claude Code ignores (2.1.328), is kept; an empty file counts as an empty object.
 func openDocument(data []byte) (*document, error) {
 	d := &document{text: string(data), known: make(map[string]bool)}
 	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
@@ -102,13 +102,13 @@ func layoutOf(text string, members []element) layout {
 
 func (d *document) root() gjson.Result {
 	root := gjson.Parse(d.text)
-	root.Raw = strings.TrimSpace(root.Raw) // gjson leaves what stands behind the root
+	root.Raw = strings.TrimSpace(root.Raw) // gjson does not cut off what follows the root
 	return root
 }
 
 // element is a member of an object, with its key, or an element of an array.
 type element struct {
-	start, end int // of the whole, a member's key included
+	start, end int // of the whole element, including a member's key
 	key        string
 	value      gjson.Result
 }
@@ -126,7 +126,8 @@ func elementsOf(container gjson.Result) []element {
 	return all
 }
 
-// lastValue is the member that counts, as JavaScript reads JSON.
+// lastValue is the last member with the key: JavaScript, too, takes the last of several members
+// with the same key.
 func lastValue(object gjson.Result, key string) gjson.Result {
 	var found gjson.Result
 	for _, e := range elementsOf(object) {
@@ -137,7 +138,7 @@ func lastValue(object gjson.Result, key string) gjson.Result {
 	return found
 }
 
-// distinct refuses an object in which the key stands twice; "" is any key.
+// distinct refuses an object in which the key occurs twice; with "" it checks every key.
 func (d *document) distinct(object gjson.Result, key string) error {
 	seen := make(map[string]bool)
 	for _, e := range elementsOf(object) {
@@ -154,7 +155,7 @@ func (d *document) distinct(object gjson.Result, key string) error {
 
 func (d *document) splice(start, end int, with string) { d.text = d.text[:start] + with + d.text[end:] }
 
-// add puts a group of its own with our hook behind what the event has.
+// add appends a new group with our hook to the groups of the event.
 func (d *document) add(event, command string) error {
 	group := fmt.Sprintf(`{"hooks":[{"type":"command","command":%s,"timeout":%d}]}`, quoteJSON(command), hookTimeout)
 	hooks := lastValue(d.root(), "hooks")
@@ -177,10 +178,10 @@ func (d *document) add(event, command string) error {
 	return nil
 }
 
-// mend makes an entry run command, and leaves what else the person has set on it.
+// mend makes an entry run command, and keeps everything else that the person has set on it.
 func (d *document) mend(e entry, command string) {
 	members := elementsOf(e.hook)
-	for i := len(members) - 1; i >= 0; i-- { // from the end, so that positions before stay good
+	for i := len(members) - 1; i >= 0; i-- { // from the end, so that earlier positions stay valid
 		switch m := members[i]; m.key {
 		case "command":
 			d.splice(m.value.Index, m.end, quoteJSON(command))
@@ -190,7 +191,7 @@ func (d *document) mend(e entry, command string) {
 	}
 }
 
-// remove takes an entry away, with what becomes empty by that.
+// remove removes an entry, and every container that becomes empty by the removal.
 func (d *document) remove(e entry) {
 	for _, p := range []place{e.hookAt, e.groupAt, e.eventAt} {
 		if len(elementsOf(p.container)) > 1 {
@@ -201,7 +202,7 @@ func (d *document) remove(e entry) {
 	d.cut(e.top.container, e.top.index)
 }
 
-// cut removes one element and its comma. It undoes insert to the byte.
+// cut removes one element and its comma. It undoes insert byte for byte.
 func (d *document) cut(container gjson.Result, i int) {
 	all := elementsOf(container)
 	switch {
@@ -214,8 +215,8 @@ func (d *document) cut(container gjson.Result, i int) {
 	}
 }
 
-// insert puts a value (compact JSON) behind the last element of a container, laid out as its neighbours are. The key is
-// for objects.
+// insert puts a value (compact JSON) behind the last element of a container, in the layout of its
+// neighbours. The key is used for objects only.
 func (d *document) insert(container gjson.Result, key, value string) {
 	all := elementsOf(container)
 	if len(all) == 0 {
@@ -230,9 +231,10 @@ func (d *document) insert(container gjson.Result, key, value string) {
 	var indent, separator string
 	switch i := strings.LastIndexByte(gap, '\n'); {
 	case i >= 0:
-		indent = strings.ReplaceAll(gap[i+1:], ",", "") // some put the comma first
+		indent = strings.ReplaceAll(gap[i+1:], ",", "") // some files put the comma first
 		separator = d.newline + indent
-	case d.lines && strings.Contains(last.value.Raw, "\n"): // [{ and }] on the lines of their contents
+	case d.lines && strings.Contains(last.value.Raw, "\n"):
+		// The container's bracket is on the same line as that of its element: [{ and }].
 		indent = d.indentAt(last.end)
 		separator = " "
 	default:
@@ -253,7 +255,7 @@ func (d *document) insertFirst(container gjson.Result, key, value string) {
 	d.splice(start, end, d.newline+inner+d.manyLines(key, value, inner)+d.newline+outer)
 }
 
-// indentAt is the indentation of the line that a position is in.
+// indentAt is the indentation of the line that contains a position.
 func (d *document) indentAt(at int) string {
 	line := d.text[strings.LastIndexByte(d.text[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
@@ -281,7 +283,7 @@ func (d *document) oneLine(key, value string) string {
 	if !d.spaced {
 		return value
 	}
-	// No line break stands inside a JSON string, so these are all between elements.
+	// A JSON string contains no line break, so all line breaks here are between elements.
 	wrapped := indented("{"+value+"}", "", "")
 	if key == "" {
 		wrapped = indented("["+value+"]", "", "")
@@ -290,18 +292,18 @@ func (d *document) oneLine(key, value string) string {
 	return flat[1 : len(flat)-1]
 }
 
-// indented lays out JSON of our own making, which is valid.
+// indented lays out JSON that this package made, which is always valid.
 func indented(value, prefix, unit string) string {
 	var b bytes.Buffer
 	_ = json.Indent(&b, []byte(value), prefix, unit)
 	return b.String()
 }
 
-// quoteJSON leaves < > & as they are, for a person to read.
+// quoteJSON does not escape < > &, because a person reads the file.
 func quoteJSON(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string is never refused
+	_ = e.Encode(s) // encoding a string never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }

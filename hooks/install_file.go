@@ -18,13 +18,14 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Sentinels of SettingsFile. Nothing was changed then.
+// Errors of SettingsFile, matched with errors.Is. With any of them nothing was changed.
 var (
-	errSettingsBusy    = errors.New("somebody else is changing the file; try again")
-	errSettingsForeign = errors.New("not a file that ccbot edits") // what it is follows
+	errSettingsBusy = errors.New("somebody else is changing the file; try again")
+	// The error that wraps it says what the file is.
+	errSettingsForeign = errors.New("not a file that ccbot edits")
 )
 
-// settingsName is the file that Claude Code reads in its configuration folder.
+// settingsName is the name of the file that Claude Code reads in its configuration folder.
 const settingsName = "settings.json"
 
 const (
@@ -34,20 +35,20 @@ const (
 	maxLinks    = 40 // as many as Linux follows
 )
 
-// SettingsFile is a person's settings of Claude Code.
+// SettingsFile is a person's settings file of Claude Code.
 type SettingsFile struct {
-	Path string // absolute; may be a link, which is followed and stays
+	Path string // absolute; a link is followed and stays a link
 	Now  func() time.Time
 
-	interfere func() // a test changes the file right before the last look
+	interfere func() // for tests: changes the file right before the last look
 }
 
-// SettingsIn is the settings file of a configuration folder of Claude Code.
+// SettingsIn is the settings file in a configuration folder of Claude Code.
 func SettingsIn(configDir string) SettingsFile {
 	return SettingsFile{Path: filepath.Join(configDir, settingsName), Now: time.Now}
 }
 
-// Read gives the file's bytes, none when there is no file.
+// Read returns the file's bytes, none when there is no file.
 func (s SettingsFile) Read() ([]byte, error) {
 	now, err := takeSnapshot(s.Path)
 	if err != nil {
@@ -56,7 +57,8 @@ func (s SettingsFile) Read() ([]byte, error) {
 	return now.data, nil
 }
 
-// Writable says why Edit would not write the file; errSettingsForeign. A folder that takes no file shows only then.
+// Writable returns the reason for which Edit would refuse to write the file (errSettingsForeign). A
+// folder in which no file can be made is found out by Edit only.
 func (s SettingsFile) Writable() error {
 	now, err := takeSnapshot(s.Path)
 	if err == nil {
@@ -68,9 +70,10 @@ func (s SettingsFile) Writable() error {
 	return nil
 }
 
-// Edit replaces the file's bytes with those that edit makes of them, whole or not at all. A missing file is made. The
-// bytes that were there are kept in a backup beside Path, whose name is given; the same bytes are not written and need
-// none. edit is asked again when somebody else has written in the meantime.
+// Edit replaces the file's bytes with those that edit returns, completely or not at all. A missing
+// file is made. The previous bytes are kept in a backup beside Path, and the backup's name is
+// returned; when edit changes nothing, nothing is written and no backup is made. edit is called
+// again when another program has written the file in between.
 func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, err error) {
 	for range editTries {
 		backup, err = s.editOnce(edit)
@@ -118,16 +121,17 @@ func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string
 	return backup, nil
 }
 
-// replace writes data unless the file is another than old by then. Only a writer that comes between that look and the
-// rename right after it is overwritten; there is no lock that Claude Code or an editor would take. The new name is not
-// synced: after a power cut either file is whole.
+// replace writes data unless the file has changed since old was read. A writer is overwritten only
+// when it writes between that last look and the rename right after it; this gap stays, because
+// there is no lock that Claude Code or an editor would take. The new name is not synced: after a
+// power cut the file is completely the old or completely the new one.
 func (s SettingsFile) replace(target string, old snapshot, data []byte) error {
 	pending, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
 		renameio.WithStaticPermissions(old.mode))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = pending.Cleanup() }() // after a replace it has nothing to do
+	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
@@ -148,17 +152,18 @@ func (s SettingsFile) replace(target string, old snapshot, data []byte) error {
 	return pending.CloseAtomicallyReplace()
 }
 
-// snapshot is what the file was at one moment.
+// snapshot is the state of the file at one moment.
 type snapshot struct {
 	exists bool
 	data   []byte
-	mode   fs.FileMode // of a missing file: the one to make it with
+	mode   fs.FileMode // for a missing file: the mode to make it with
 	owner  int
 }
 
 func takeSnapshot(path string) (snapshot, error) {
 	missing := snapshot{mode: 0o600, owner: os.Geteuid()}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would hold the open
+	// Without O_NONBLOCK, opening a pipe would block.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return missing, nil
 	}
@@ -178,7 +183,7 @@ func takeSnapshot(path string) (snapshot, error) {
 	return s, err
 }
 
-// nameless is an error of a file without its path, which the caller's has.
+// nameless removes the path from an error, because the caller's error already has it.
 func nameless(err error) error {
 	if named := (*fs.PathError)(nil); errors.As(err, &named) {
 		return named.Err
@@ -186,7 +191,7 @@ func nameless(err error) error {
 	return err
 }
 
-// oddity says what a file is that is no settings file; "" it may be one.
+// oddity says what the file is if it cannot be a settings file; "" means that it can be one.
 func oddity(info fs.FileInfo) string {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -205,8 +210,8 @@ func (s snapshot) same(as snapshot) bool {
 	return s.exists == as.exists && s.mode == as.mode && s.owner == as.owner && bytes.Equal(s.data, as.data)
 }
 
-// writable refuses what a rename could replace all the same: a file that is marked read-only is meant to stay, and one
-// of another user (sudo) would change hands.
+// writable refuses two files that a rename could replace nevertheless: a file that is marked
+// read-only is meant to stay, and a file of another user (sudo) would change its owner.
 func (s snapshot) writable() error {
 	switch {
 	case s.mode&0o200 == 0:
@@ -217,11 +222,12 @@ func (s snapshot) writable() error {
 	return nil
 }
 
-// followLinks gives the file at the end of a chain of links, which need not exist.
+// followLinks returns the file at the end of a chain of links; that file need not exist.
 func followLinks(path string) (string, error) {
 	for range maxLinks {
 		path = strings.TrimRight(path, "/")
-		// A ".." in a link goes up from where the folder really is, so folders are resolved before names are joined.
+		// A ".." in a link goes up from the real place of the folder, so the folder is resolved
+		// before the names are joined.
 		folder, name := path[:strings.LastIndexByte(path, '/')+1], path[strings.LastIndexByte(path, '/')+1:]
 		if real, err := filepath.EvalSymlinks(folder); err == nil {
 			path = filepath.Join(real, name)
@@ -229,7 +235,8 @@ func followLinks(path string) (string, error) {
 			return "", err
 		}
 		next, err := os.Readlink(path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) { // not there, or no link
+		// Not there, or no link.
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) {
 			return filepath.Clean(path), nil
 		}
 		if err != nil {
@@ -250,7 +257,8 @@ const (
 
 var backupForm = regexp.MustCompile(`^settings\.json\.ccbot-\d{8}T\d{6}\.\d{3}Z$`)
 
-// backup keeps the bytes under a name behind all others, also when the clock was set back: names sort by time.
+// backup keeps the bytes under a name that sorts behind all other backups, even when the clock was
+// set back: names sort by time.
 func (s SettingsFile) backup(old snapshot) (string, error) {
 	at := s.Now().UTC()
 	for _, name := range s.backups() {
@@ -274,8 +282,8 @@ func (s SettingsFile) backup(old snapshot) (string, error) {
 	return name, nil
 }
 
-// prune keeps the newest backups of ours. What cannot be removed hurts nobody, and is no reason to report an edit that
-// was made as one that was not.
+// prune keeps the newest of our backups. A backup that cannot be removed does no harm, and is no
+// reason to report a successful edit as failed.
 func (s SettingsFile) prune() {
 	ours := s.backups()
 	for _, name := range ours[:max(0, len(ours)-keptBackups)] {
@@ -283,7 +291,7 @@ func (s SettingsFile) prune() {
 	}
 }
 
-// backups are the names of ours, oldest first; none when the folder cannot be read.
+// backups are the names of our backups, oldest first; none when the folder cannot be read.
 func (s SettingsFile) backups() []string {
 	entries, _ := os.ReadDir(filepath.Dir(s.Path)) // sorted by name
 	var names []string

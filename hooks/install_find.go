@@ -16,8 +16,8 @@ import (
 type entry struct {
 	event   string
 	command string
-	exec    bool // with "args": the command is a program, no shell line
-	limited bool // under a matcher that leaves some of the event out
+	exec    bool // it has "args": the command is a program, not a shell line
+	limited bool // under a matcher that excludes some events of this name
 
 	hook                          gjson.Result
 	hookAt, groupAt, eventAt, top place
@@ -31,9 +31,9 @@ type place struct {
 
 func (e entry) runs(command string) bool { return !e.exec && e.command == command }
 
-// entries finds the hooks of ours, in the file's order. A key that stands twice on the way to them is refused: Claude
-// Code takes the last one (seen with 2.1.328), and a removal could bring an earlier one to life. What has another shape
-// than a hook is passed by.
+// entries finds our hooks, in the file's order. A key that occurs twice on the way to them is
+// refused: Claude Code takes the last one (seen with 2.1.328), and a removal could make an earlier
+// one valid again. An element that does not have the shape of a hook is skipped.
 func (d *document) entries() ([]entry, error) {
 	root := d.root()
 	if err := d.distinct(root, "hooks"); err != nil {
@@ -93,7 +93,7 @@ func (d *document) eventEntries(event element) ([]entry, error) {
 	return all, nil
 }
 
-// runsOurs remembers its answers: each edit is followed by another look at the whole file.
+// runsOurs remembers its answers, because each edit is followed by another look at the whole file.
 func (d *document) runsOurs(line string) bool {
 	answer, ok := d.known[line]
 	if !ok {
@@ -118,15 +118,16 @@ func readEntry(hook gjson.Result, runsOurs func(line string) bool) (entry, bool)
 	return e, runsOurs(e.command)
 }
 
-// limits tells whether a group's matcher keeps its hooks from some of the event. At SessionStart it is compared with
-// the kind of start; UserPromptSubmit has nothing to compare it with.
+// limits reports whether a group's matcher keeps its hooks from running at some events of this
+// name. At SessionStart the matcher is compared with the kind of start; UserPromptSubmit has
+// nothing to compare it with.
 func limits(event string, matcher gjson.Result) bool {
 	all := []string{"", "*", ".*"}
 	return event == hookwire.SessionStart && matcher.Type == gjson.String && !slices.Contains(all, matcher.Str)
 }
 
-// runsOurs tells whether a shell line is a hook of ours: it runs ccbot-hook, from whatever folder, and nothing else. A
-// line that does more is the person's own and is left alone.
+// runsOurs reports whether a shell line is a hook of ours: it runs ccbot-hook, from any folder, and
+// nothing else. A line that does more is the person's own and is left alone.
 func runsOurs(line string) bool {
 	if !strings.Contains(line, hookName) {
 		return false
@@ -144,7 +145,7 @@ func runsOurs(line string) bool {
 		switch program(call) {
 		case hookName:
 			ours = true
-		case ":", "true": // what keeps the exit code 0
+		case ":", "true": // these keep the exit code 0
 		default:
 			foreign = true
 		}
@@ -153,7 +154,8 @@ func runsOurs(line string) bool {
 	return ours && !foreign
 }
 
-// program is the base name of what a command runs, as far as it can be read without a shell.
+// program is the base name of the program that a command runs, as far as it can be read without a
+// shell.
 func program(call *syntax.CallExpr) string {
 	if len(call.Args) == 0 {
 		return ""
@@ -171,7 +173,9 @@ func literal(parts []syntax.WordPart) string {
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			b.WriteString(literal(p.Parts))
-		default: // a variable in the folder's name is fine, in the program's it is not known
+		default:
+			// A variable in the folder's name does no harm; in the program's name it makes the
+			// program unknown.
 			b.WriteByte('$')
 		}
 	}

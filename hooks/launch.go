@@ -22,7 +22,8 @@ const (
 	ModeBypass = "bypass"
 )
 
-// When Claude Code kills a hook, in seconds. A hook ends itself earlier, but for the one that waits for a person.
+// The seconds after which Claude Code kills a hook. A hook ends earlier by itself, except the hook
+// that waits for a person.
 const (
 	hookTimeout       = 5
 	permissionTimeout = 24 * 60 * 60
@@ -30,23 +31,23 @@ const (
 
 const launchFolder = "launch"
 
-// errNoHookBinary says that there is no executable ccbot-hook beside the program.
+// errNoHookBinary means that there is no executable ccbot-hook beside the program.
 var errNoHookBinary = errors.New("ccbot-hook is not beside ccbot")
 
-// Launch is what the settings files of one ccbot have in common.
+// Launch is what the settings files of all launches of one ccbot have in common.
 type Launch struct {
 	Dir        string // $CCBOT_DIR, absolute
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
-	ConfigDir  string // Claude Code's folder of the user's own settings; "" is none
-	// Version gives that of the installed Claude Code, for eventNames, and waits for nothing: the chat waits for a
-	// launch. nil: nobody knows.
+	ConfigDir  string // Claude Code's folder with the user's own settings; "" means none
+	// Version returns the version of the installed Claude Code, for eventNames. It must not block,
+	// because the chat waits for the launch. nil means that the version is unknown.
 	Version func() string
 }
 
-// Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and gives its path. It replaces an older
-// one of the same record. dir is the folder that the session runs in: the status line that the person has there is
-// read now, and goes on below ours.
+// Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and returns its path.
+// It replaces an older file of the same record. dir is the folder that the session runs in: the
+// status line that the person has configured there is read now, and is still shown below ours.
 func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
 	settings, err := l.settings(dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
 	return filepath.Join(folder.Path, name), nil
 }
 
-// Remove takes the settings file of a launch and its last status away; missing ones are fine.
+// Remove removes the settings file of a launch and its last status; missing files are no error.
 func (l Launch) Remove(recordID uuid.UUID) error {
 	var errs []error
 	for _, folder := range []string{launchFolder, hookwire.StatusFolder} {
@@ -76,8 +77,8 @@ func (l Launch) Remove(recordID uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside what self is a link to.
-// errNoHookBinary when there is none that can be run.
+// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside the target
+// of self if self is a link. The error is errNoHookBinary when there is none that can be run.
 func FindHookBinary(self string) (string, error) {
 	self, err := filepath.Abs(self)
 	if err != nil {
@@ -100,7 +101,7 @@ func FindHookBinary(self string) (string, error) {
 	return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
 }
 
-// The shape of Claude Code's settings file, as far as it is written here.
+// The shape of Claude Code's settings file, as far as ccbot writes it.
 type (
 	settings struct {
 		DisableAllHooks bool                 `json:"disableAllHooks"`
@@ -126,14 +127,16 @@ type (
 	sandbox struct {
 		AutoAllow bool `json:"autoAllowBashIfSandboxed"`
 	}
-	// Claude Code merges it with the one of lower settings field by field: padding and the like stay the person's.
+	// Claude Code merges statusLine field by field with the one of lower settings: padding and
+	// similar fields stay the person's.
 	statusLine struct {
 		Type    string `json:"type"`
 		Command string `json:"command"`
 	}
 )
 
-// pinned are variables that a repository could set in its settings, each with what it would take from ccbot.
+// pinned are variables that a repository could set in its own settings. The comment of each names
+// what ccbot would lose.
 var pinned = map[string]string{
 	"CLAUDE_CODE_SHELL_PREFIX":        "",  // no hook and no status line is run
 	"CLAUDE_CODE_CHILD_SESSION":       "0", // no transcript and no presence file
@@ -146,8 +149,9 @@ func (l Launch) settings(dir string) (settings, error) {
 	if !filepath.IsAbs(l.Dir) || !filepath.IsAbs(l.HookBinary) {
 		return settings{}, fmt.Errorf("paths must be absolute: %q, %q", l.Dir, l.HookBinary)
 	}
-	// What is set to Claude Code's own default here wins over a repository that sets it otherwise (2.1.328): hooks that
-	// are switched off, questions that answer themselves.
+	// A value that is Claude Code's own default is written here because it then wins over a
+	// repository that sets another one (2.1.328): hooks that are switched off, questions that
+	// answer themselves.
 	out := settings{
 		Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)},
 		StatusLine: statusLine{Type: "command", Command: l.statusCommand(ownStatusLine(dir, l.ConfigDir))},
@@ -157,8 +161,10 @@ func (l Launch) settings(dir string) (settings, error) {
 	case ModeAsk:
 		// Newer versions start in auto mode, which asks nobody.
 		out.Permissions.DefaultMode = "default"
-		out.Sandbox = &sandbox{AutoAllow: false} // else a repository switches a sandbox on in which nothing is asked
-	case ModeBypass: // is a flag of the launch, not a setting; denials hold there too
+		// Without this a repository could switch on a sandbox in which nothing is asked.
+		out.Sandbox = &sandbox{AutoAllow: false}
+	case ModeBypass:
+		// A flag of the launch sets this mode, not a setting; the denials above hold in it too.
 	default:
 		return settings{}, fmt.Errorf("permission mode %q", l.Mode)
 	}
@@ -175,8 +181,9 @@ func (l Launch) settings(dir string) (settings, error) {
 	return out, nil
 }
 
-// command is the hook for an event. The hook itself ends with 0; the rest of the line keeps that true when the binary
-// is gone (an upgrade under a running session) or is killed. Only a permission's decision may come through.
+// command is the hook for an event. The hook itself exits with 0; the rest of the line keeps the
+// exit code 0 when the binary is gone (an upgrade under a running session) or is killed. Only the
+// output of a permission hook, the decision, is passed through.
 func (l Launch) command(event string) command {
 	c := command{Type: "command", Command: l.hook() + " >/dev/null 2>&1 || :", Timeout: hookTimeout}
 	if event == hookwire.PermissionRequest {
@@ -185,11 +192,13 @@ func (l Launch) command(event string) command {
 	return c
 }
 
-// maxWrapped bounds a command that stands twice in a shell line, in bytes; Linux takes 128 KiB for one argument.
+// maxWrapped limits a command that occurs twice in a shell line, in bytes; Linux allows 128 KiB for
+// one argument.
 const maxWrapped = 32 << 10
 
-// statusCommand is the shell line of the status line. own is the person's own command: the hook becomes it, and without
-// the binary the shell runs it, so that it is seen either way. One that fits no line is left as it is.
+// statusCommand is the shell line of the status line. own is the person's own command: the hook
+// executes it in its own place, and without the binary the shell runs it, so that it is shown in
+// both cases. A command that does not fit into the line is returned unchanged.
 func (l Launch) statusCommand(own string) string {
 	switch {
 	case own == "":
@@ -200,17 +209,19 @@ func (l Launch) statusCommand(own string) string {
 	return "[ -x " + shellQuote(l.HookBinary) + " ] && exec " + l.hook() + " --status --wrap " + shellQuote(own) + "; eval " + shellQuote(own)
 }
 
-// hook is the start of every line: the binary and its folder.
+// hook is the start of every line: the binary and ccbot's folder.
 func (l Launch) hook() string { return shellQuote(l.HookBinary) + " --dir " + shellQuote(l.Dir) }
 
-// shellQuote makes one word of s for a POSIX shell: in single quotes only the single quote itself is special.
+// shellQuote makes one word of s for a POSIX shell: inside single quotes only the single quote
+// itself is special.
 func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// denyBelow makes the permission rules that keep Claude's file tools out of dir: "//" starts an absolute path. Edit
-// stands for every tool that writes files; a rule for Write does no more and is warned of at each start (2.1.210 and
-// later). dir is denied under its real name as well, for a rule does not follow links in its own path.
+// denyBelow makes the permission rules that keep Claude's file tools out of dir: "//" starts an
+// absolute path. Edit stands for every tool that writes files; a rule for Write has no further
+// effect and causes a warning at each start (2.1.210 and later). dir is denied under its real name
+// as well, because a rule does not follow links in its own path.
 func denyBelow(dir string) []string {
 	names := []string{filepath.Clean(dir)}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != names[0] {
@@ -225,7 +236,8 @@ func denyBelow(dir string) []string {
 	return rules
 }
 
-// escapePattern keeps the characters of a path that mean something in a rule (gitignore patterns) from meaning it.
+// escapePattern escapes the characters of a path that have a meaning in a rule (gitignore
+// patterns).
 func escapePattern(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `(`, `\(`, `)`, `\)`).Replace(path)
 }

@@ -13,22 +13,22 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// keepEvents is how long an event that nobody read is worth reading, keepTemporary how long a half-written one may
-// still be under way: a hook lives for seconds.
+// keepEvents is the age up to which an event that was not read is still delivered. keepTemporary is
+// the age up to which a half-written file may still be in work: a hook lives for seconds.
 const (
 	keepEvents    = 7 * 24 * time.Hour
 	keepTemporary = time.Hour
 )
 
-// Dropped says how many events were too old at the start of this process to be delivered.
+// Dropped is the number of events that were too old to be delivered when this process started.
 func (e *Events) Dropped() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.dropped
 }
 
-// expireLocked removes, once per process, what is too old and what a killed hook left half-written. A file that cannot
-// be removed is delivered like any other.
+// expireLocked removes, once per process, events that are too old and files that a killed hook left
+// half-written. A file that cannot be removed is delivered like any other.
 func (e *Events) expireLocked() error {
 	if e.expired {
 		return nil
@@ -62,7 +62,7 @@ func (e *Events) expireLocked() error {
 func (e *Events) tooOld(entry fs.DirEntry) (old, temporary bool) {
 	info, err := entry.Info()
 	if err != nil || !info.Mode().IsRegular() {
-		return false, false // gone, or for the quarantine
+		return false, false // gone, or to be put into quarantine
 	}
 	if strings.HasPrefix(entry.Name(), ".") {
 		return e.now().Sub(info.ModTime()) > keepTemporary, true

@@ -10,9 +10,10 @@ import (
 	"ccbot/bot/port/decisions"
 )
 
-// ProjectAnswerers are those of the project in dir, as its settings are now: Claude Code takes a change over while it
-// runs. Of the settings beside the work tree's root only the local ones count, as Claude Code reads them. A file that
-// cannot be read has none: Claude Code shows its own complaint.
+// ProjectAnswerers are the answerers that the project in dir configures in its settings now: Claude
+// Code applies a change while it runs. Of the settings at the work tree's root only the local file
+// counts, as in Claude Code. A file that cannot be read has no answerers: Claude Code itself shows
+// that error.
 func ProjectAnswerers(dir string) []decisions.Answerer {
 	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
 	if root := workTree(dir); root != "" && root != dir {
@@ -46,20 +47,20 @@ func answerersIn(file string) (all []decisions.Answerer) {
 	return all
 }
 
-// fields are those of an object by their exact names: a repository must not hide one behind another that is written in
-// other letters, or behind one of a wrong type.
+// fields are the members of an object by their exact names: a repository must not hide a member
+// behind another one that differs in upper and lower case only, or that has a wrong type.
 func fields(object json.RawMessage) (all map[string]json.RawMessage) {
-	_ = json.Unmarshal(object, &all) // what is no object has none
+	_ = json.Unmarshal(object, &all) // a value that is no object has no fields
 	return all
 }
 
-// has says whether a list has anything in it.
+// has reports whether a list has any element.
 func has(list json.RawMessage) bool {
 	var items []json.RawMessage
 	return json.Unmarshal(list, &items) == nil && len(items) > 0
 }
 
-// workTree is the root of the git work tree that dir is in; empty when it is in none.
+// workTree is the root of the git work tree that contains dir; empty when there is none.
 func workTree(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -15,27 +15,29 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Sentinels of the relay, matched with errors.Is.
+// Errors of the relay, matched with errors.Is.
 var (
 	ErrNotWaiting = errors.New("no hook waits with this request")
 	ErrRefused    = errors.New("the request is refused")
 )
 
-// Listener is told of requests. The calls about one request come one after the other, those about several at once.
+// Listener hears of requests. The calls about one request come one after the other; calls about
+// different requests may come at the same time.
 type Listener interface {
-	// Asked: a request waits; the same again after its hook has redialled. It is durable when Asked returns. An error
-	// leaves the hook to the terminal. It may call Decide and Leave for this request: they act at once.
+	// Asked is called when a request waits, and again with the same request after its hook has
+	// redialled. The request must be durable when Asked returns. An error leaves the request to the
+	// terminal. Asked may call Decide and Leave for this request: they act at once.
 	Asked(ctx context.Context, q Request) error
-	// Left: the hook of a request that Asked took is gone without an answer. When the program stops, every connection
-	// ends and this is told of each, although the hooks will redial: who runs in the same program looks at its own
-	// context first.
+	// Left is called when the hook of a request that Asked took is gone without an answer. When the
+	// program stops, every connection ends and Left is called for each, although the hooks will
+	// redial: a listener in the same program looks at its own context first.
 	Left(ctx context.Context, q Request)
 }
 
-// Relay brings requests to the listener, and its decisions to the hooks that wait.
+// Relay passes requests to the listener, and the listener's decisions to the hooks that wait.
 type Relay struct {
-	// Changed hears of a session of which a request has begun to wait, once the listener has it, or has ceased to; nil:
-	// nobody does.
+	// Changed is called with a session when one of its requests has begun to wait (after the
+	// listener has it) or has ceased to wait. It may be nil.
 	Changed func(session uuid.UUID)
 
 	listener Listener
@@ -46,19 +48,19 @@ type Relay struct {
 	requests map[string]*request
 }
 
-// request is one request id while at least one connection is in Wait with it.
+// request exists for a request id as long as at least one connection is in Wait with that id.
 type request struct {
-	turn    chan struct{} // one slot: who holds it may call the listener about this request
-	inside  int           // connections in Wait; the last one takes the request away
-	current *connection   // the newest; nil when nobody waits any more
-	taken   bool          // Asked took it, and no Left was told since
+	turn    chan struct{} // one slot: its holder may call the listener about this request
+	inside  int           // connections in Wait; the last one removes the request
+	current *connection   // the newest connection; nil when none waits any more
+	taken   bool          // Asked took the request, and Left was not called since
 }
 
 // connection is one call of Wait.
 type connection struct {
 	q       Request
 	since   time.Time
-	ended   chan struct{} // closed when there is nothing to wait for any more
+	ended   chan struct{} // closed when the wait is over
 	answer  Decision
 	decided bool
 }
@@ -68,12 +70,13 @@ func NewRelay(now func() time.Time, log *slog.Logger) *Relay {
 	return &Relay{now: now, log: log, requests: make(map[string]*request)}
 }
 
-// Connect sets the listener: once, before the first Wait.
+// Connect sets the listener. It is called once, before the first Wait.
 func (r *Relay) Connect(l Listener) { r.listener = l }
 
-// Wait tells the listener of a request and waits for its decision; false means to leave the request to the terminal.
-// ctx is the connection's: when it ends, the listener hears Left. A newer connection of the same hook replaces an older
-// one, which then returns false. ErrRefused when another process holds that id.
+// Wait reports a request to the listener and waits for its decision; false means to leave the
+// request to the terminal. ctx is that of the connection: when it ends, the listener's Left is
+// called. A newer connection of the same hook replaces an older one, and Wait of the older one
+// returns false. ErrRefused means that another process holds that id.
 func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	if err := q.Check(); err != nil {
 		return Decision{}, false, err
@@ -97,7 +100,7 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	return d, decided, nil
 }
 
-// enter makes c the connection that waits with its request.
+// enter makes a new connection the one that waits with the request.
 func (r *Relay) enter(q Request) (*request, *connection, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +136,8 @@ func (r *Relay) exit(id string, req *request) {
 	}
 }
 
-// ask tells the listener, unless c was replaced or ended while an earlier call about the request was under way.
+// ask calls Asked, unless c was replaced or ended while an earlier call about the request was
+// running.
 func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	select {
 	case req.turn <- struct{}{}:
@@ -151,7 +155,7 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 		r.took(req)
 		return nil
 	}
-	// A decision made in spite of the error counts: the listener was told that it does.
+	// A decision made in spite of the error counts: Asked may decide at once.
 	if !r.dropped(req, c) {
 		r.log.Warn("permission_ask_failed", logkey.Request, c.q.ID, logkey.Error, err.Error())
 		return nil
@@ -160,7 +164,8 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	return fmt.Errorf("permission request %s: %w", c.q.ID, err)
 }
 
-// took notes that the listener has the request; a wait that ended meanwhile leaves nothing to be told of.
+// took notes that the listener has the request. If the wait ended during the call to Asked, no Left
+// is due.
 func (r *Relay) took(req *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,14 +174,16 @@ func (r *Relay) took(req *request) {
 
 // left ends the wait of a connection that broke.
 func (r *Relay) left(ctx context.Context, req *request, c *connection) {
-	req.turn <- struct{}{} // before it is over, a redial may come: then this connection is not the current one any more
+	// Before the slot is free the hook may redial: then this connection is not the current one any
+	// more.
+	req.turn <- struct{}{}
 	defer func() { <-req.turn }()
 	if r.dropped(req, c) {
 		r.tellLeft(ctx, req, c)
 	}
 }
 
-// tellLeft is called in the request's turn.
+// tellLeft calls Left if it is due. The caller holds the request's turn.
 func (r *Relay) tellLeft(ctx context.Context, req *request, c *connection) {
 	r.mu.Lock()
 	taken := req.taken
@@ -187,7 +194,7 @@ func (r *Relay) tellLeft(ctx context.Context, req *request, c *connection) {
 	}
 }
 
-// dropped makes c wait no more; false when it did not wait any more.
+// dropped ends the wait of c; false when c had already ceased to wait.
 func (r *Relay) dropped(req *request, c *connection) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,9 +219,9 @@ func (r *Relay) result(c *connection) (Decision, bool) {
 	return c.answer, c.decided
 }
 
-// Decide gives the hook that waits with a request its decision. ErrNotWaiting when none does, so a decision is taken
-// once per connection. One that was handed to a connection that then broke is to be given again when the request comes
-// back through Asked.
+// Decide gives a decision to the hook that waits with the request. ErrNotWaiting means that none
+// waits, so a decision is taken once per connection. A decision for a connection that then broke
+// must be given again when Asked is called again for the request.
 func (r *Relay) Decide(id string, d Decision) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,7 +234,8 @@ func (r *Relay) Decide(id string, d Decision) error {
 	return nil
 }
 
-// Leave ends a wait with nothing: the terminal decides. No Left follows, and a request that does not wait is none.
+// Leave ends a wait without a decision: the terminal decides. Left is not called, and a request
+// that does not wait is no error.
 func (r *Relay) Leave(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -241,7 +249,7 @@ func (req *request) endLocked() {
 	req.current, req.taken = nil, false
 }
 
-// Waiting are the requests of a session that wait, oldest first.
+// Waiting returns the requests of a session that wait, oldest first.
 func (r *Relay) Waiting(session uuid.UUID) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,15 +10,16 @@ import (
 	"ccbot/internal/process"
 )
 
-// errBadRequest is returned for an ask that cannot be put to a person.
+// errBadRequest means an ask that cannot be shown to a person.
 var errBadRequest = decisions.ErrBadRequest
 
-// Request is one PermissionRequest that a Claude Code process waits with. Its
-// terminal shows the same dialog meanwhile.
+// Request is one PermissionRequest that a Claude Code process waits for. Its terminal shows the
+// same dialog at the same time.
 type Request = decisions.Request
 
-// NewRequest makes the request of an ask. Who asks (session, agent, hook) is what the kernel said about the socket's
-// peer, never what the ask says. errBadRequest when something that is needed is missing or makes no sense.
+// NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
+// the socket's peer, never from the ask. The error is errBadRequest when something required is
+// missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
 		return Request{}, fmt.Errorf("session id: %w: %w", errBadRequest, err)

@@ -8,11 +8,13 @@ import (
 	"ccbot/internal/pause"
 )
 
-// maxFailures tries, a minute apart at the end, take about four minutes: longer than a hiccup of the disk or the bot,
-// short enough that a session whose event cannot be handled hears of its later ones.
+// maxFailures tries, the last ones a minute apart, take about four minutes: longer than a short
+// failure of the disk or the bot, and short enough that a session with an event that cannot be
+// handled still gets its later events.
 const maxFailures = 10
 
-// patience says how long a refused event is tried again: after first, then doubling up to most.
+// patience is the schedule for a refused event: the next try comes after first, then the pause
+// doubles up to most.
 type patience struct {
 	first, most time.Duration
 	failures    int
@@ -20,15 +22,15 @@ type patience struct {
 
 func (p patience) wait(count int) time.Duration { return pause.Doubled(p.first, p.most, count-1) }
 
-// failing is the history of one file that could not be dealt with.
+// failing is the history of one file that could not be handled.
 type failing struct {
-	key   string // what it holds up: its launch, or only itself
+	key   string // what the file holds up: its launch, or only itself
 	count int
 	due   time.Time
 }
 
-// failedLocked notes a try that failed and gives the error back; the last one puts the file aside instead. A file that
-// the sink has taken is never put aside: only its removal fails.
+// failedLocked counts a failed try and returns the error; after the last try it puts the file aside
+// instead. A file that the sink has taken is never put aside, because only its removal fails.
 func (e *Events) failedLocked(name, key string, cause error) error {
 	count := e.postponeLocked(name, key)
 	if count >= e.patience.failures && !e.delivered[name] {
@@ -48,7 +50,8 @@ func (e *Events) postponeLocked(name, key string) int {
 	return f.count
 }
 
-// putAsideLocked moves a file to quarantine/. Where that fails too the file is left and tried again with backoff.
+// putAsideLocked moves a file to quarantine/. If the move fails too, the file stays and is tried
+// again with backoff.
 func (e *Events) putAsideLocked(name string, cause error) error {
 	if err := e.folder.Quarantine(name, e.quarantine, cause.Error()); err != nil {
 		e.postponeLocked(name, name)
@@ -59,7 +62,7 @@ func (e *Events) putAsideLocked(name string, cause error) error {
 	return nil
 }
 
-// dueLocked is when the first postponed file is to be tried; zero when there is none.
+// dueLocked is the time of the next try among the postponed files; zero when there is none.
 func (e *Events) dueLocked() time.Time {
 	var due time.Time
 	for _, f := range e.failing {

@@ -13,8 +13,9 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Status reads the last status line of a launch, where dir is $CCBOT_DIR. fs.ErrNotExist: it has shown none yet. Whose
-// it is (process and session) stands in it and is the caller's to compare.
+// Status reads the last status line of a launch, where dir is $CCBOT_DIR. fs.ErrNotExist means that
+// the launch has shown none yet. The process and the session that it belongs to are in the result;
+// comparing them is the caller's task.
 func Status(dir string, recordID uuid.UUID) (hookwire.Status, error) {
 	folder := spool.Folder{Path: filepath.Join(dir, hookwire.StatusFolder), MaxSize: hookwire.MaxStatus}
 	data, err := folder.Read(recordID.String() + ".json")
@@ -31,12 +32,13 @@ func Status(dir string, recordID uuid.UUID) (hookwire.Status, error) {
 	return s, nil
 }
 
-// maxUserSettings bounds a settings file of the person's, in bytes.
+// maxUserSettings limits a settings file of a person, in bytes.
 const maxUserSettings = 4 << 20
 
-// ownStatusLine is the status line command that Claude Code would run in dir without a launch of ours: of the project's
-// local settings, else of the project's, else of the user's in configDir. "" is none. A file that Claude Code could not
-// read either counts as absent: it shows its own complaint, and the launch is not the place for another.
+// ownStatusLine is the status line command that Claude Code would run in dir without our launch:
+// that of the project's local settings, else of the project's settings, else of the user's settings
+// in configDir. "" means none. A file that Claude Code could not read either counts as absent:
+// Claude Code shows that error itself, and the launch need not repeat it.
 func ownStatusLine(dir, configDir string) string {
 	var files []string
 	if dir != "" {
@@ -67,7 +69,8 @@ func statusLineOf(file string) string {
 	return user.StatusLine.Command
 }
 
-// readUserSettings follows links, as people keep their settings elsewhere. A project is foreign.
+// readUserSettings follows links, because people keep their settings elsewhere. It reads files of
+// other users too, because a project may belong to one.
 func readUserSettings(file string) ([]byte, error) {
 	return ownfile.Read(file, maxUserSettings, ownfile.Links|ownfile.Others)
 }

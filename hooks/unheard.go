@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Unheard says whether an event of a launch lies in dir/events that no sink has taken yet. What can
-// never be read is nobody's.
+// Unheard reports whether dir/events contains an event of a launch that no sink has taken yet. A
+// file that can never be read counts for no launch.
 func Unheard(dir string, launch uuid.UUID) (bool, error) {
 	events := eventsIn(dir)
 	names, err := events.List()
@@ -18,7 +18,8 @@ func Unheard(dir string, launch uuid.UUID) (bool, error) {
 	}
 	for _, name := range names {
 		switch event, err := readEvent(events, name); {
-		case errors.Is(err, fs.ErrNotExist), hopeless(err): // taken meanwhile, or to be set aside
+		case errors.Is(err, fs.ErrNotExist), hopeless(err):
+			// Taken since the listing, or to be put aside.
 		case err != nil:
 			return false, fmt.Errorf("unheard events: %w", err)
 		case event.Launch == launch.String():

@@ -16,25 +16,27 @@ import (
 	"ccbot/internal/pause"
 )
 
-// versionBound is how long `claude --version` may take. 2.1.328 takes 10 ms, and 2 s where its 370 MB have to come from
-// the disk first, which the launch behind it saves.
+// versionBound is how long `claude --version` may take. 2.1.328 takes 10 ms, and 2 s when its 370
+// MB must first be read from the disk, which the launch after it then need not do.
 const versionBound = 5 * time.Second
 
-// Binary knows the version of the Claude Code that is installed. It asks the binary itself, once for each one: an
-// update replaces the file. A launcher that stays the same over updates is asked once.
+// Binary knows the version of the installed Claude Code. It asks the binary itself, once for each
+// binary, because an update replaces the file. A launcher that stays the same over updates is asked
+// once.
 type Binary struct {
 	Command string   // a name on PATH or a path
-	Env     []string // all that the binary gets; nothing secret belongs here
+	Env     []string // the complete environment of the binary; nothing secret belongs here
 	Log     *slog.Logger
-	Stale   chan struct{} // one slot: Known has seen a binary that Run is to ask; nil: nobody runs Run
+	// Stale has one slot: Known has seen a binary that Run must ask; nil when Run is not used.
+	Stale chan struct{}
 
 	asking  sync.Mutex // held while the binary is asked, so that it is asked once
-	mu      sync.Mutex // of what it said
+	mu      sync.Mutex // protects asked and version
 	asked   build
 	version string
 }
 
-// Run asks the binary at once, and each one that Known has seen since, until ctx ends.
+// Run asks the binary at once, and then each new binary that Known has seen, until ctx ends.
 func (b *Binary) Run(ctx context.Context) error {
 	for {
 		b.Version(ctx)
@@ -46,8 +48,9 @@ func (b *Binary) Run(ctx context.Context) error {
 	}
 }
 
-// Known is the version without a wait, "" where no binary has said one yet. Until a new binary is asked it is that of
-// the one before: an update knows the events that the older one knew.
+// Known returns the version without waiting, "" where no binary has answered yet. Until a new
+// binary has been asked, it returns the version of the previous binary: an update knows all events
+// that the previous version knew.
 func (b *Binary) Known() string {
 	_, now, err := b.look()
 	known, version := b.said()
@@ -63,15 +66,16 @@ func (b *Binary) said() (of build, version string) {
 	return b.asked, b.version
 }
 
-// build tells one binary from the next.
+// build distinguishes one binary from the next.
 type build struct {
-	path string // links followed
+	path string // with links followed
 	size int64
 	time time.Time
 }
 
-// Version is as `claude --version` says it, "2.1.328 (Claude Code)", or "" where that is not known: there is none, it
-// fails, takes too long or says something else. It may take versionBound the first time.
+// Version returns what `claude --version` prints, "2.1.328 (Claude Code)", or "" where the version
+// is unknown: there is no binary, it fails, takes too long or prints something else. The first call
+// may take versionBound.
 func (b *Binary) Version(ctx context.Context) string {
 	b.asking.Lock()
 	defer b.asking.Unlock()
@@ -95,7 +99,8 @@ func (b *Binary) Version(ctx context.Context) string {
 	return said
 }
 
-// look finds the binary and how it is called: some tell by their name what they are.
+// look finds the binary and keeps the name by which it is called, because some programs act by that
+// name.
 func (b *Binary) look() (command string, found build, err error) {
 	if command, err = exec.LookPath(b.Command); err != nil {
 		return "", build{}, err
@@ -114,7 +119,7 @@ func (b *Binary) look() (command string, found build, err error) {
 	return command, found, nil
 }
 
-// versionRest is how long a child that the binary left behind may keep its output open.
+// versionRest is how long a child process that the binary left behind may keep the output open.
 const versionRest = 500 * time.Millisecond
 
 func (b *Binary) ask(ctx context.Context, command string) (string, error) {
@@ -133,14 +138,14 @@ func (b *Binary) ask(ctx context.Context, command string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// start keeps the first bytes of what is written to it.
+// start keeps the first bytes written to it.
 type start []byte
 
-// Write takes all of p.
+// Write accepts all of p.
 func (s *start) Write(p []byte) (int, error) {
 	*s = append(*s, p[:min(len(p), maxVersion-len(*s))]...)
 	return len(p), nil
 }
 
-// maxVersion is far above a line with a version.
+// maxVersion is far above the length of a line with a version.
 const maxVersion = 200

@@ -9,9 +9,9 @@ import (
 
 // Session reads which session a command line writes: --resume X, --resume=X, -r X, -r=X, -rX (also
 // behind other letters, as in -pr X), --session-id X, --session-id=X, where X is a UUID of 36
-// characters; spaces around it are passed over, as the CLI does. Nothing after "--" counts. With
-// --fork-session the resumed id is only read from: then --session-id alone counts. Two different
-// ids contradict each other and give false.
+// characters; spaces around X are ignored, as the CLI does. Nothing after "--" counts. With
+// --fork-session the resumed session is only read, not written: then only --session-id counts. Two
+// different ids contradict each other and give false.
 func Session(argv []string) (id uuid.UUID, ok bool) {
 	ids := Sessions(argv)
 	if len(ids) == 0 || slices.ContainsFunc(ids, func(id uuid.UUID) bool { return id != ids[0] }) {
@@ -20,7 +20,8 @@ func Session(argv []string) (id uuid.UUID, ok bool) {
 	return ids[0], true
 }
 
-// Sessions are all ids that a command line writes, also where they contradict each other.
+// Sessions returns all ids of sessions that a command line writes, even if they contradict each
+// other.
 func Sessions(argv []string) []uuid.UUID {
 	var resumed, created []uuid.UUID
 	forks := false
@@ -43,13 +44,13 @@ func Sessions(argv []string) []uuid.UUID {
 	return append(resumed, created...)
 }
 
-// own are the options that are ccbot's own business: which conversation an agent has, and how ccbot
-// takes part in it.
+// own lists the options that only ccbot may set: they decide which conversation an agent has and how
+// ccbot takes part in it.
 var own = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "--print", "-p"}
 
-// Forbidden is the first option that may not be configured: never more of a word than the name of
-// the option, for the rest may be private. Such a name alone may not even be the value of another
-// option; a longer value may begin with one.
+// Forbidden finds the first option that may not be configured. It returns only the name of the
+// option, because the rest of the word may be private. The name alone may not even be the value of
+// another option; a longer value may begin with such a name.
 func Forbidden(words []string) (name string, found bool) {
 	for i := 0; i < len(words); {
 		option, _, n := read(words[i:])
@@ -65,8 +66,8 @@ func Forbidden(words []string) (name string, found bool) {
 	return "", false
 }
 
-// ownName is the name of an option that is ccbot's own business. option is what was read of word: "" is
-// none. Behind a short name more letters may stand.
+// ownName returns the name of the option that word holds, and reports whether only ccbot may set
+// that option. option is the name that read found in word. More letters may follow a short name.
 func ownName(option, word string) (name string, isOwn bool) {
 	if option != "" && !strings.HasPrefix(word, "--") {
 		option = word[:2]
@@ -74,9 +75,10 @@ func ownName(option, word string) (name string, isOwn bool) {
 	return option, slices.Contains(own, option)
 }
 
-// read reads the option that words begin with: its name, the long one of -r and -n, its value, and
-// how many words it is with its value; more than there are if a value is missing. Of several values
-// it reads the first. Without a name the first word is no option.
+// read reads the option at the beginning of words: its name (the long one for -r and -n), its
+// value, and n, the number of words of the option with its value; n is larger than len(words) if a
+// value is missing. Of several values it reads the first. An empty name means that the first word
+// is no option.
 func read(words []string) (name, value string, n int) {
 	var joined bool
 	switch word := words[0]; {
@@ -98,8 +100,8 @@ func read(words []string) (name, value string, n int) {
 
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// readLetters reads short options, several of which may stand together: behind the flags -p and -c
-// comes at most one that takes a value, and what follows in the same word is that value.
+// readLetters reads short options, several of which may be in one word: after the flags -p and -c
+// comes at most one option that takes a value, and the rest of the word is that value.
 func readLetters(word string) (name, value string, joined bool) {
 	letters := strings.TrimLeft(word[1:], "pc")
 	switch {
@@ -113,8 +115,8 @@ func readLetters(word string) (name, value string, joined bool) {
 	return name, strings.TrimPrefix(letters[1:], "="), len(letters) > 1
 }
 
-// takesValue knows the options that always take a value (2.1.197 and 2.1.328). The value of
-// --resume may be left out: a person picks the session then.
+// takesValue reports whether an option always takes a value (2.1.197 and 2.1.328). The value of
+// --resume may be missing: then a person chooses the session.
 func takesValue(option string) bool {
 	switch option {
 	case "--agent", "--agents", "--append-system-prompt", "--append-system-prompt-file", "--autocompact", "--betas",
@@ -128,8 +130,8 @@ func takesValue(option string) bool {
 	return slices.Contains(granted, option)
 }
 
-// parseID takes the canonical form only: uuid.Parse alone would also accept braces, "urn:uuid:" and
-// 32 bare digits, which the CLI takes for a title.
+// parseID accepts the canonical form only: uuid.Parse alone would also accept braces, "urn:uuid:"
+// and 32 bare digits, which the CLI takes for a title.
 func parseID(s string) (uuid.UUID, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) != 36 {

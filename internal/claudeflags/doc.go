@@ -7,5 +7,6 @@
 // no tool or folder, unless the configured flags do; and that it keeps the order of all words,
 // because Claude Code has options that are not known here.
 //
-// Everything in it is pure. It looks at no process and does not decide what is an agent.
+// All functions are pure. The package looks at no process and does not decide which process is an
+// agent.
 package claudeflags

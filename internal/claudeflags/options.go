@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// options are the flags of a launch, taken apart.
+// options are the flags of a launch, split into single options.
 type options []option
 
-// option is one option with its values. One without a name is a text that stands between them, all
-// that stands behind "--", or an option whose value is missing. A text may be the value of an
-// option that is not known here: it stays where it is.
+// option is one option with its values. An option without a name is one of three things: a text
+// between the options, everything behind "--", or an option with a missing value. A text may be the
+// value of an option that this package does not know, so it stays where it is.
 type option struct {
 	name, value string
 	words       []string
@@ -22,7 +22,7 @@ func parse(flags []string) (all options) {
 		if flags[0] == "--" || n > len(flags) {
 			return append(all, option{words: flags})
 		}
-		if n > 1 && slices.Contains(granted, name) { // these take several
+		if n > 1 && slices.Contains(granted, name) { // these options take several values
 			for n < len(flags) && !isOption(flags[n]) {
 				n++
 			}
@@ -38,7 +38,7 @@ func (o option) isText() bool { return o.name == "" && !isOption(o.words[0]) }
 
 func (o options) has(names ...string) bool { return len(o.only(names...)) > 0 }
 
-// value is what an option is set to; the last one counts.
+// value is the value of an option; the last occurrence counts.
 func (o options) value(name string) string {
 	if set := o.only(name); len(set) > 0 {
 		return set[len(set)-1].value
@@ -54,8 +54,8 @@ func (o options) without(names ...string) options {
 	return o.drop(func(one option) bool { return slices.Contains(names, one.name) })
 }
 
-// drop leaves options away. A text behind one goes to the front: the option that stands before the
-// text now might take it for a value.
+// drop removes options. A text behind a removed option moves to the front: otherwise the option
+// that is now before the text might take the text for its value.
 func (o options) drop(these func(option) bool) (left options) {
 	behind := false
 	for _, one := range o {
@@ -71,7 +71,7 @@ func (o options) drop(these func(option) bool) (left options) {
 	return left
 }
 
-// texts is how many texts stand before all options.
+// texts is the number of texts before all options.
 func (o options) texts() int {
 	if n := slices.IndexFunc(o, func(one option) bool { return !one.isText() }); n >= 0 {
 		return n
@@ -79,8 +79,8 @@ func (o options) texts() int {
 	return len(o)
 }
 
-// with puts an option in the place of others, each time that one stands there, else in front: that
-// moves no word.
+// with replaces each occurrence of the options others by set. Without an occurrence it adds set in
+// front, where set moves no text away from its option.
 func (o options) with(set option, others ...string) options {
 	if !o.has(others...) {
 		return append(options{set}, o...)
@@ -94,7 +94,7 @@ func (o options) with(set option, others ...string) options {
 	return o
 }
 
-// withValue sets an option.
+// withValue sets an option to a value, unless it has that value already.
 func (o options) withValue(name, value string) options {
 	if o.value(name) == value {
 		return o
@@ -102,7 +102,7 @@ func (o options) withValue(name, value string) options {
 	return o.with(option{name, value, []string{name, value}}, name)
 }
 
-// words are the flags again, in their order.
+// words returns the flags as words again, in their order.
 func (o options) words() (words []string) {
 	for _, one := range o {
 		words = append(words, one.words...)

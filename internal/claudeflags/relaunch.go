@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Launch is how an agent is started, as a record keeps it.
+// Launch is how an agent is started, as a record stores it.
 type Launch struct {
 	Command        string   `json:"command"` // as configured: a name on PATH or a path
 	Flags          []string `json:"flags,omitempty"`
 	PermissionMode string   `json:"permission_mode"` // ccbot's: ask or bypass
 }
 
-// Seen is what is known of the conversation that a launch goes on with.
+// Seen is what is known of the conversation that a launch continues.
 type Seen struct {
-	Mode     string // the permission mode that it was last in
-	Model    string // the model that was last asked
+	Mode     string // the last permission mode of the conversation
+	Model    string // the model that was last in use
 	ModelSet bool   // the environment names a model
-	Resumes  bool   // the agent resumes the conversation, with the mode that it had
+	Resumes  bool   // the agent resumes the conversation, with its previous mode
 }
 
-// The options that a relaunch has an opinion on, and permission modes of Claude Code.
+// The options that a relaunch handles specially, and permission modes of Claude Code.
 const (
 	optModel     = "--model"
 	optMode      = "--permission-mode"
@@ -30,11 +30,11 @@ const (
 	modeDefault  = "default"
 )
 
-// granted are the options that say what may be done unasked, and where. They are the operator's
-// present word.
+// granted are the options that say what an agent may do without asking, and where. Their configured
+// values always replace the recorded ones.
 var granted = []string{"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools", "--add-dir"}
 
-// launching is a launch with its flags taken apart.
+// launching is a launch with its flags split into options.
 type launching struct {
 	Launch
 	flags options
@@ -42,17 +42,17 @@ type launching struct {
 
 func takeApart(l Launch) launching { return launching{l, parse(l.Flags)} }
 
-// Bypasses says whether an agent that is started so may act unasked.
+// Bypasses reports whether an agent that is started with this launch may act without asking.
 func (l Launch) Bypasses() bool { return takeApart(l).bypasses() }
 
 func (l launching) bypasses() bool {
 	return l.PermissionMode == "bypass" || l.flags.has(Bypass, optMayBypass) || l.flags.value(optMode) == ModeBypass
 }
 
-// Relaunch decides how an agent is started again: with the recorded flags (nil: no program noted
-// them), with the model and the permission mode that it was last seen in, and with no more allowed
-// than a new session would be. The command is the configured one: the recorded command may be what
-// allowed more.
+// Relaunch decides how an agent is started again: with the recorded flags (nil: no flags were
+// recorded), with the model and the permission mode of its last run, and with no more permissions
+// than a new session would get. The command is the configured one, because the recorded command may
+// be what gave more permissions.
 func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 	present := takeApart(configured)
 	l := present
@@ -60,7 +60,8 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 		l = takeApart(*recorded)
 		l.Command = configured.Command
 		l.flags = l.flags.drop(func(o option) bool { _, isOwn := ownName(o.name, o.words[0]); return isOwn })
-		// What is granted takes all texts that follow, so it stands behind the texts in front.
+		// The granted options take all texts that follow them, so they are inserted after the texts
+		// in front.
 		if now := present.flags.only(granted...); !slices.Equal(l.flags.only(granted...).words(), now.words()) {
 			l.flags = l.flags.without(granted...)
 			l.flags = slices.Insert(l.flags, l.flags.texts(), now...)
@@ -78,16 +79,17 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 	return l.Launch
 }
 
-// setMode has the agent start in the mode that it was seen in. Claude Code goes on in it by itself,
-// but 2.1.197 not in plan mode, a flag overrules it, and "auto", which asks nobody, would come back
-// whatever the settings of the launch say: a mode that is not known to ask is not taken over, and
-// none is left to Claude Code.
+// setMode makes the agent start in its last mode. Claude Code continues in that mode by itself,
+// with two exceptions: 2.1.197 does not continue in plan mode, and a flag overrides it. A mode that
+// is not known to ask is not kept, and it is not left to Claude Code either: "auto", which asks
+// nobody, would otherwise return whatever the settings of the launch say.
 func (l *launching) setMode(present launching, seen Seen) {
 	want := seen.Mode
 	if want == "" {
 		want = l.flags.value(optMode)
 	}
-	// Without a word about the mode the settings do not count, or name none.
+	// Neither the conversation nor a flag names a mode: in a resumed conversation the settings do
+	// not count, and with a configured bypass they name none.
 	unsaid := want == "" && !l.bypasses() && (seen.Resumes || present.bypasses())
 	if unsaid || !l.mayBe(want, present) {
 		want = modeDefault
@@ -95,13 +97,13 @@ func (l *launching) setMode(present launching, seen Seen) {
 	if want == "" || want == ModeBypass {
 		return
 	}
-	if l.bypasses() { // its flags would win over the mode: bypass is left one key away
+	if l.bypasses() { // its flags would win over the mode: bypass stays one key away
 		l.flags = l.flags.with(option{name: optMayBypass, words: []string{optMayBypass}}, Bypass, optMayBypass)
 	}
 	l.flags = l.flags.withValue(optMode, want)
 }
 
-// mayBe says whether a mode may be taken over.
+// mayBe reports whether a mode may be kept.
 func (l *launching) mayBe(mode string, present launching) bool {
 	switch mode {
 	case "", "plan", "acceptEdits", "dontAsk", "manual", modeDefault:
@@ -110,9 +112,9 @@ func (l *launching) mayBe(mode string, present launching) bool {
 	return l.bypasses() || mode != ModeBypass && mode == present.flags.value(optMode)
 }
 
-// setModel keeps a flag or a variable from overruling the model that was last asked; without either
-// Claude Code goes on with that model by itself. "opusplan" is no model but a choice between two,
-// and stays.
+// setModel prevents a flag or a variable from overriding the model that was last in use; without
+// either, Claude Code continues with that model by itself. "opusplan" is not a model but a choice
+// between two, and stays.
 func (l *launching) setModel(seen Seen) {
 	flag := l.flags.value(optModel)
 	if seen.Model == "" || strings.HasPrefix(seen.Model, "-") || flag == "opusplan" || flag == "" && !seen.ModelSet {

@@ -15,13 +15,14 @@ import (
 )
 
 var (
-	// ErrNoServer says that no ccbot listens there.
+	// ErrNoServer means that no ccbot listens on the socket.
 	ErrNoServer = errors.New("no ccbot is running")
-	// ErrLost says that the connection ended without a reply: the server stopped. It is not known what became of the call.
+	// ErrLost means that the connection ended without a reply: the server stopped. The result of
+	// the call is unknown.
 	ErrLost = errors.New("the connection to ccbot was lost")
 )
 
-// Do makes one call and waits for its reply for as long as ctx lets it. A refusal of the server is a *Refusal.
+// Do makes one call and waits for its reply until ctx ends. A refusal by the server is a *Refusal.
 func Do(ctx context.Context, path string, c hookwire.Call) (json.RawMessage, error) {
 	c.Version = hookwire.WireVersion
 	line, err := encode(c)
@@ -54,8 +55,8 @@ func Do(ctx context.Context, path string, c hookwire.Call) (json.RawMessage, err
 	return r.Body, nil
 }
 
-// exchange writes the line and reads the reply. A server that turns somebody away replies without reading to the end, so
-// a write that fails says nothing yet.
+// exchange writes the line and reads the reply. A server that refuses a client replies without
+// reading the whole line, so a write that fails does not yet mean that there is no reply.
 func exchange(conn net.Conn, line []byte) (hookwire.Reply, error) {
 	_, writeErr := conn.Write(line)
 	r := bufio.NewReader(io.LimitReader(conn, hookwire.MaxReply))

@@ -1,16 +1,22 @@
-// Package control is ccbot's socket: one line in, one line out, from a peer whom the kernel names.
+// Package control is ccbot's socket: one line in, one line out, with a peer that the kernel
+// identifies.
 //
 // It promises:
-//   - The socket is 0600 from its first moment, replaces nothing but an older socket of this user, and is removed at the
-//     end. The caller holds ccbot.lock, so an older socket is nobody's.
-//   - Who calls is asked of the kernel when the connection is accepted, never read from the call: pid, start time, and
-//     every parent above it, each proven (see [Peer]). Another user's process is turned away. A peer that is gone, or
-//     whose pid another process has by the time of the reply, gets nothing.
-//   - One call per connection, and a handler gets only a call that is whole, of this version, and alone on its connection.
-//   - Nobody waits for a slow client: the call has five seconds and 8 MiB, the reply five seconds, there are at most 128
-//     connections, and each has a goroutine of its own.
-//   - A handler's context ends when its client goes away ([ErrGone] is its cause then) and when the server stops. A client
-//     that is still waiting at the stop sees its connection end without a reply, so it can tell that from an answer.
+//   - The socket has mode 0600 from its first moment, replaces only an older socket of this user,
+//     and is removed at the end. The caller holds ccbot.lock, so no process uses an older socket.
+//   - The kernel is asked for the caller when the connection is accepted; nothing about the caller
+//     is taken from the call: its pid, its start time and every ancestor, each proven (see [Peer]).
+//     Another user's process is refused. A peer that has ended before the reply, or whose pid
+//     another process has by then, gets no reply.
+//   - There is one call per connection, and a handler gets only a call that is complete, of this
+//     version, and alone on its connection.
+//   - A slow client holds up no other client: the call has five seconds and 8 MiB, the reply five
+//     seconds, there are at most 128 connections whose call is not read yet, and each connection
+//     has its own goroutine.
+//   - A handler's context ends when its client goes away ([ErrGone] is its cause then) and when the
+//     server stops. A client that is still waiting when the server stops sees its connection end
+//     without a reply, which it can distinguish from an answer.
 //
-// It does not decide who may do what: a [Handler] does, from the [Peer]. Same uid is no wall, see docs/security.md.
+// The package does not decide which peer may do what: a [Handler] decides this from the [Peer]. The
+// same uid is no protection, see docs/security.md.
 package control

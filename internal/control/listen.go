@@ -11,14 +11,17 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// ErrNotASocket says that something else has the place of the socket. It is not touched.
+// ErrNotASocket means that something that is not a socket of this user has the socket's name. It is
+// not touched.
 var ErrNotASocket = errors.New("something is there that is no socket of yours: move it away")
 
-// ErrLongPath says that the kernel takes no socket path that long (107 bytes, 103 on darwin).
+// ErrLongPath means that the path is longer than the kernel allows for a socket (107 bytes, 103 on
+// darwin).
 var ErrLongPath = errors.New("the path is too long for a socket")
 
-// listen makes the socket. It is bound under another name and gets its own when it is 0600: nobody sees it before, and an
-// older socket is replaced in one step. remove takes it away, unless something else has its place by then.
+// listen makes the socket. The socket is bound under another name and is renamed when its mode is
+// 0600: no client finds it before that, and an older socket is replaced in one step. remove
+// removes the socket, unless another file has taken its name.
 func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 	fresh := path + "~"
 	for _, name := range []string{path, fresh} {
@@ -26,7 +29,8 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 			return nil, nil, err
 		}
 	}
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a start that was killed
+	// Left by a start that was killed.
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
 	l, err = net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
@@ -36,7 +40,7 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would remove the other name
+	l.SetUnlinkOnClose(false) // it would remove the temporary name, not the final one
 	info, err := publish(fresh, path)
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close(), os.Remove(fresh))
@@ -44,7 +48,7 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 	return l, func() error { return removeSame(path, info) }, nil
 }
 
-// publish makes the socket private, then gives it its name.
+// publish makes the socket private, then gives it its final name.
 func publish(fresh, path string) (fs.FileInfo, error) {
 	if err := os.Chmod(fresh, 0o600); err != nil {
 		return nil, err
@@ -56,7 +60,7 @@ func publish(fresh, path string) (fs.FileInfo, error) {
 	return info, os.Rename(fresh, path)
 }
 
-// replaceable says whether a name is free, or of a socket of ours.
+// replaceable reports with nil that a name is free or that of a socket of this user.
 func replaceable(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

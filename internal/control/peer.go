@@ -11,37 +11,42 @@ import (
 // Peer is the process at the other end of a connection, as the kernel knew it when it connected.
 type Peer struct {
 	PID, UID int
-	// Chain is the peer, its parent and so on upwards. Each was read again after its parent, so the link was true while both
-	// lived.
+	// Chain is the peer, its parent and so on upwards. Each process was read again after its
+	// parent, so it was the child of that parent while both lived.
 	Chain []process.Process
-	// Whole says that Chain reaches pid 1. Without it something above is hidden, of another pid namespace, or not proven.
+	// Whole means that Chain reaches pid 1. Otherwise an ancestor is hidden, is in another pid
+	// namespace, or is not proven.
 	Whole bool
 }
 
-// Orphan says that the peer is in no terminal that what is above it has opened, as when a program has cut itself loose
-// from what started it. One that has kept the terminal is known by its session's leader, which is not above it any more. A
-// terminal of pid 1 does not count: in a container that is the person's shell, and every orphan is below it.
+// Orphan reports whether the peer is in no terminal that one of its ancestors has opened, as after
+// a program has detached itself from the process that started it. A peer that has kept the terminal
+// is recognised by the leader of its session, which is not among its ancestors any more. A terminal
+// of pid 1 does not count: in a container pid 1 is the person's shell, and every orphan is below
+// it.
 func (p Peer) Orphan() bool {
 	return !slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID != 1 && q.TTY != 0 && p.leads(q.SID) })
 }
 
-// leads says whether the leader of a terminal's session is in the chain; where the kernel does not tell it (darwin), yes.
+// leads reports whether the leader of a terminal's session is in the chain; true where the kernel
+// does not report the session (darwin).
 func (p Peer) leads(sid int) bool {
 	return sid == 0 || slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID == sid })
 }
 
-// Table reads one process; *process.Table has it. The error is process.ErrGone when there is none.
+// Table reads one process; *process.Table implements it. The error is process.ErrGone when there is
+// no such process.
 type Table interface {
 	Inspect(pid int) (process.Process, error)
 }
 
-// maxChain bounds the walk upwards. Nobody nests that deep but to keep us busy.
+// maxChain limits the walk upwards. Such a deep nesting would only serve to keep ccbot busy.
 const maxChain = 64
 
-// errMoved says that a parent changed while the chain was read, as it does when one ends.
+// errMoved means that a parent changed while the chain was read, for example because it ended.
 var errMoved = errors.New("the processes above it change all the time")
 
-// chainOf reads a process and everything above it.
+// chainOf reads a process and all its ancestors.
 func chainOf(t Table, pid int) (chain []process.Process, whole bool, err error) {
 	for range 3 {
 		if chain, whole, err = climb(t, pid); !errors.Is(err, errMoved) {
@@ -68,14 +73,16 @@ func climb(t Table, pid int) (chain []process.Process, whole bool, err error) {
 	return chain, p.PID == 1, nil
 }
 
-// parentOf reads the parent of p, and then p once more: only if p is still the same child of the same parent was that
-// process its parent. Not ok: who is above p cannot be told.
+// parentOf reads the parent of p, and then p once more: the process read was the parent of p only
+// if p is still the same child of the same parent. With ok false the ancestors of p cannot be found
+// out.
 func parentOf(t Table, p process.Process) (parent process.Process, ok bool, err error) {
 	parent, readErr := t.Inspect(p.PPID)
 	again, err := t.Inspect(p.PID)
 	switch {
 	case errors.Is(err, process.ErrGone):
-		return process.Process{}, false, errMoved // if it is the peer itself, the next try says so
+		// If the peer itself is gone, the next try returns that error.
+		return process.Process{}, false, errMoved
 	case err != nil:
 		return process.Process{}, false, nil
 	case again.Identity != p.Identity || again.PPID != p.PPID:
@@ -83,8 +90,9 @@ func parentOf(t Table, p process.Process) (parent process.Process, ok bool, err 
 	case errors.Is(readErr, process.ErrGone):
 		return process.Process{}, false, errMoved
 	case readErr != nil:
-		return process.Process{}, false, nil // hidden
+		return process.Process{}, false, nil // the parent is hidden
 	}
-	// A parent is older than its children, also one that takes them over: a younger one has a reused pid.
+	// A parent is older than its children, even a parent that adopts them: a younger process has a
+	// reused pid.
 	return parent, parent.Start <= p.Start, nil
 }

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// credentials are what the kernel knows of the peer. There is no handle on a process here: a pid that is reused between
-// connect and accept is not noticed, one that is reused later is, by its start time.
+// credentials returns what the kernel knows of the peer. Darwin has no handle on a process: a pid
+// that is reused between connect and accept is not noticed; a pid that is reused later is noticed
+// by its start time.
 func credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
 	pid, err = unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// credentials are what the kernel noted when the peer connected. still says, after the peer was looked up by its pid, that
-// the pid was the peer's all the while; done lets go of it.
+// credentials returns what the kernel recorded when the peer connected. still is called after the
+// peer was looked up by its pid; it reports with nil that the pid belonged to the peer during that
+// time. done releases the handle.
 func credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
 	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -22,14 +23,15 @@ func credentials(fd int) (pid, uid int, still func() error, done func(), err err
 	return int(c.Pid), int(c.Uid), still, func() { _ = unix.Close(held) }, nil
 }
 
-// peerHandle is a pidfd of the peer itself (Linux 6.5). On an older kernel it is one of whoever has the pid now, which
-// leaves the moment between connect and accept.
+// peerHandle is a pidfd of the peer itself (Linux 6.5). On an older kernel it is a pidfd of the
+// process that has the pid now, so a reuse between connect and accept is not noticed.
 func peerHandle(fd, pid int) (int, error) {
 	held, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 	switch {
 	case err == nil:
 		return held, nil
-	case !errors.Is(err, unix.ENOPROTOOPT): // EINVAL and ESRCH: collected already
+	case !errors.Is(err, unix.ENOPROTOOPT):
+		// EINVAL and ESRCH: the peer has ended and was collected.
 		return -1, fmt.Errorf("%w: SO_PEERPIDFD: %w", errPeerGone, err)
 	}
 	held, err = unix.PidfdOpen(pid, 0)
@@ -39,7 +41,7 @@ func peerHandle(fd, pid int) (int, error) {
 	return held, nil
 }
 
-// alive looks at a pidfd: one that can be read is of a process that has ended.
+// alive polls a pidfd: when it is readable its process has ended.
 func alive(held int) error {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(held), Events: unix.POLLIN}}, 0)

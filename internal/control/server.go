@@ -25,19 +25,21 @@ const (
 	replyPatience = 5 * time.Second
 )
 
-// How many clients there may be at a time. Who is one too many is told codeBusy, and no other verb is in its way.
+// The limits for clients at the same time. A call beyond its limit gets codeBusy; each verb has its
+// own limit, so calls of one verb never block another verb.
 const (
 	maxUnread  = 128 // connections whose call is not read yet
 	maxWaiting = 512 // calls of a verb that waits for a person
 	maxCalls   = 32  // calls of any other verb
 )
 
-// Handler answers a call. Its context ends when the client goes away, which shutting down its writing side is too, and
-// when the server stops. The call's version and size are checked, its body is whatever the client wrote.
+// Handler answers a call. Its context ends when the client goes away, which includes a client that
+// shuts down its writing side, and when the server stops. The version and the size of the call are
+// checked; its body is whatever the client wrote.
 type Handler func(ctx context.Context, p Peer, c hookwire.Call) (body json.RawMessage, err error)
 
-// Refusal is an error whose code and text the client gets as they are. Of any other error it gets codeInternal, and the
-// log the rest.
+// Refusal is an error that is sent to the client with its code and text unchanged. For any other
+// error the client gets codeInternal, and the error goes to the log.
 type Refusal struct {
 	Code string // a word for a program
 	Text string // a sentence for a person
@@ -45,17 +47,17 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Code + ": " + r.Text }
 
-// The codes of the server itself.
+// Codes that the server itself sends.
 const (
 	CodeMalformed = "malformed" // the call cannot be read, or is of another version
 	CodeUnknown   = "unknown"   // no such verb
-	codePeer      = "peer"      // who calls cannot be told
-	codeBusy      = "busy"      // too many call already
+	codePeer      = "peer"      // the caller cannot be identified
+	codeBusy      = "busy"      // too many calls at the same time
 	codeInternal  = "internal"  // the handler failed
 )
 
-// ErrGone is the cause of the end of a handler's context when its client went away. At a stop of the server the cause is
-// another one.
+// ErrGone is the cause of a handler's context when the client went away. When the server stops, the
+// cause is another one.
 var ErrGone = errors.New("the client is gone")
 
 var (
@@ -72,7 +74,7 @@ type Server struct {
 	verbs map[string]verb
 }
 
-// verb is who answers it, and how many calls at a time.
+// verb is the handler of a verb, and one place for each call that may run at the same time.
 type verb struct {
 	handle Handler
 	places chan struct{}
@@ -83,17 +85,19 @@ func NewServer(path string, t Table, log *slog.Logger) *Server {
 	return &Server{path: path, table: t, log: log, verbs: make(map[string]verb)}
 }
 
-// Handle sets who answers a verb; before Run.
+// Handle sets the handler of a verb. It must be called before Run.
 func (s *Server) Handle(name string, h Handler) {
 	s.verbs[name] = verb{h, make(chan struct{}, maxCalls)}
 }
 
-// HandleWaiting is Handle for a verb whose calls wait for a person: many more are open at a time.
+// HandleWaiting is Handle for a verb with calls that wait for a person: many more of them may be
+// open at the same time.
 func (s *Server) HandleWaiting(name string, h Handler) {
 	s.verbs[name] = verb{h, make(chan struct{}, maxWaiting)}
 }
 
-// Run serves until ctx ends (nil). The caller holds ccbot.lock. When it returns no handler runs and the socket is gone.
+// Run serves until ctx ends (nil). The caller holds ccbot.lock. When Run returns, no handler runs
+// and the socket is removed.
 func (s *Server) Run(ctx context.Context) error {
 	l, remove, err := listen(s.path)
 	if err != nil {
@@ -109,7 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(err, remove())
 }
 
-// accept takes connections on until ctx ends.
+// accept accepts connections until ctx ends.
 func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.WaitGroup) error {
 	unread := make(chan struct{}, maxUnread)
 	for {
@@ -122,7 +126,7 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("control: %w", err)
-		case err != nil: // no file descriptors left, most likely
+		case err != nil: // most likely no file descriptors are left
 			s.log.Warn("control_not_accepted", logkey.Error, err.Error())
 			_ = pause.For(ctx, time.Second)
 			continue
@@ -130,7 +134,9 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 		select {
 		case unread <- struct{}{}:
 			open.Go(func() { s.serve(ctx, conn, func() { <-unread }) })
-		default: // an answer is short, and the first on its connection: it does not wait for the client
+		default:
+			// This reply is short, and the first on its connection: writing it does not wait for
+			// the client.
 			s.reply(conn, nil, busy())
 			_ = conn.Close()
 		}
@@ -139,13 +145,14 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 
 func busy() error { return &Refusal{codeBusy, "too many ask ccbot at the moment; try again later"} }
 
-// serve does one connection. Its errors are the client's doing and not worth more than a line for debugging. read is
-// called once the call is read, or never will be.
+// serve handles one connection. Its errors are caused by the client, so a debug line in the log is
+// enough. read is called once, when the call has been read or never will be.
 func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	defer conn.Close()
 	read = sync.OnceFunc(read)
 	defer read()
-	// At a stop nobody is listened to any more, while an answer that is ready still goes out.
+	// When the server stops, nothing more is read from the client, but an answer that is ready is
+	// still sent.
 	quiet := context.AfterFunc(ctx, func() { _ = conn.CloseRead() })
 	defer quiet()
 	peer, err := s.identify(conn)
@@ -166,7 +173,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	read()
 	body, err := s.handle(ctx, conn, peer, call)
 	if errors.Is(err, errOver) {
-		return // no answer is one: the client may call the next ccbot
+		return // no reply: the client may call the next ccbot
 	}
 	if now, lookErr := s.table.Inspect(peer.PID); lookErr != nil || now.Identity != peer.Chain[0].Identity {
 		s.log.Debug("control_peer_gone", logkey.PID, peer.PID)
@@ -175,7 +182,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	s.reply(conn, body, err)
 }
 
-// identify asks the kernel who connected.
+// identify asks the kernel which process connected.
 func (s *Server) identify(conn *net.UnixConn) (p Peer, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -206,7 +213,8 @@ func (s *Server) peerOf(fd int) (Peer, error) {
 
 var errCall = errors.New("not one line of a call")
 
-// readCall reads the one line. What stands behind it would be a second call, and a client that writes two is not ours.
+// readCall reads the one line. Anything behind it would be a second call, and a client that writes
+// two is not one of ours.
 func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(callPatience)); err != nil {
 		return hookwire.Call{}, err
@@ -216,7 +224,9 @@ func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 	switch {
 	case len(line) > hookwire.MaxCall:
 		return hookwire.Call{}, fmt.Errorf("%w: too long", errCall)
-	case err != nil: // it stopped in the middle, or we do: a client that was only slow may call again
+	case err != nil:
+		// The client stopped in the middle, or the server stops: a client that was only slow may
+		// call again.
 		return hookwire.Call{}, fmt.Errorf("%w: %w", errOver, err)
 	case r.Buffered() > 0:
 		return hookwire.Call{}, fmt.Errorf("%w: more than one", errCall)
@@ -224,7 +234,7 @@ func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 	return hookwire.ReadCall(bytes.TrimSuffix(line, []byte("\n")))
 }
 
-// handle runs the handler, and ends its context when the client goes away.
+// handle runs the handler, and ends the handler's context when the client goes away.
 func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookwire.Call) (json.RawMessage, error) {
 	v, ok := s.verbs[c.Verb]
 	if !ok {
@@ -244,21 +254,22 @@ func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookw
 	defer cancel(nil)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		_, _ = conn.Read(make([]byte, 1)) // a client has nothing more to say: a byte is as good as an end
-		if ctx.Err() == nil {             // else it was us who stopped to listen
+		// A client has nothing more to send: a byte means the same as the end.
+		_, _ = conn.Read(make([]byte, 1))
+		if ctx.Err() == nil { // otherwise it was the server that stopped reading
 			cancel(ErrGone)
 		}
 	})
 	body, err := v.handle(called, p, c)
 	if refusal := (*Refusal)(nil); err != nil && called.Err() != nil && !errors.As(err, &refusal) {
-		err = errOver // whatever the handler calls it
+		err = errOver // whatever error the handler returned
 	}
 	_ = conn.CloseRead()
 	watch.Wait()
 	return body, err
 }
 
-// reply writes the one line. Whether the client still reads it is its own business.
+// reply writes the one line. A client that does not read it is no error of the server.
 func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 	r := hookwire.Reply{Version: hookwire.WireVersion, Body: body}
 	var refusal *Refusal
@@ -280,10 +291,11 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 	}
 }
 
-// unfit is said in place of a reply that cannot be.
+// unfit is sent instead of a reply that cannot be sent.
 const unfit = `{"v":1,"code":"` + codeInternal + `","error":"the answer is too long"}` + "\n"
 
-// encode makes one line. Characters of HTML stay as they are: escaped, a body that fits would not fit any more.
+// encode makes one line. HTML characters are not escaped: with escapes a body within the limit
+// could exceed it.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Ask makes the question of a PermissionRequest. The caller adds who and when.
+// Ask makes the question of a PermissionRequest. The caller adds the launch, the process and the
+// time.
 func (p Payload) Ask() Ask {
 	return Ask{
 		SessionID:      p.SessionID,
@@ -64,14 +65,15 @@ func (a Ask) check() error {
 	return checkSession(a.SessionID, a.Cwd, a.TranscriptPath)
 }
 
-// isTime says whether t is one that JSON can hold in UTC: a zone may carry it out of the years with four digits.
+// isTime reports whether JSON can hold t in UTC: a time zone may move it out of the years with four
+// digits.
 func isTime(t time.Time) bool {
 	year := t.UTC().Year()
 	return !t.IsZero() && year >= 1 && year <= 9999
 }
 
-// readAnswer decodes the body of the reply to an Ask. A Decision in it is an object that allows or denies, without line
-// breaks. The error is ErrMalformed with the reason.
+// readAnswer decodes the body of the reply to an Ask. A Decision in it is an object that allows or
+// denies, without line breaks. The error is ErrMalformed with the reason.
 func readAnswer(body []byte) (Answer, error) {
 	if len(body) == 0 || string(body) == "null" {
 		return Answer{}, nil
@@ -93,7 +95,7 @@ func readAnswer(body []byte) (Answer, error) {
 	return Answer{Decision: b.Bytes()}, nil
 }
 
-// checkDecision reads the keys as Claude Code does: to a struct of Go's, "Behavior" would be one too.
+// checkDecision reads the keys as Claude Code does: a Go struct would also accept "Behavior".
 func checkDecision(decision json.RawMessage) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(decision, &fields); err != nil {

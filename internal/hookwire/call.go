@@ -17,22 +17,23 @@ const (
 	MaxReply = 8 << 20
 )
 
-// The verbs that are served below an agent.
+// The verbs that processes below an agent call.
 const (
 	VerbPermission = "permission" // body Ask, reply Answer; waits for a person
 	VerbSend       = "send"       // a file for the chat
 )
 
-// Call is the one line that a client writes once it is connected.
+// Call is the one line that a client writes after it has connected.
 type Call struct {
-	Version int             `json:"v"`
-	Verb    string          `json:"verb"`
-	ID      string          `json:"id,omitempty"` // random, the client's; the same over redials
-	Body    json.RawMessage `json:"body,omitempty"`
+	Version int    `json:"v"`
+	Verb    string `json:"verb"`
+	// ID is random, chosen by the client; the same after a redial.
+	ID   string          `json:"id,omitempty"`
+	Body json.RawMessage `json:"body,omitempty"`
 }
 
-// Reply is the one line that answers a Call. Error is a sentence for a person, Code a word for a program; both are
-// empty when it went well.
+// Reply is the one line that answers a Call. Error is a sentence for a person, Code a word for a
+// program; both are empty when the call succeeded.
 type Reply struct {
 	Version int             `json:"v"`
 	Error   string          `json:"error,omitempty"`
@@ -40,7 +41,8 @@ type Reply struct {
 	Body    json.RawMessage `json:"body,omitempty"`
 }
 
-// Ask is what a PermissionRequest hook asks the bot. Who asks is a hint only: the bot asks the kernel about its peer.
+// Ask is the question that a PermissionRequest hook puts to the bot. The process fields are only a
+// hint: the bot asks the kernel which process is its peer.
 type Ask struct {
 	Received time.Time `json:"received"` // UTC
 
@@ -62,8 +64,8 @@ type Ask struct {
 	AgentType   string            `json:"agent_type,omitempty"`
 }
 
-// Answer is the body of the reply to an Ask. Decision is a JSON object with behavior "allow" or "deny"; without one the
-// terminal is left to decide.
+// Answer is the body of the reply to an Ask. Decision is a JSON object with behavior "allow" or
+// "deny"; without a Decision the terminal decides.
 type Answer struct {
 	Decision json.RawMessage `json:"decision,omitempty"`
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// dialBound is how long a bot may take to accept. The kernel accepts for a living one; only the queue of a stuck one
-// fills up.
+// dialBound is how long connecting to a bot may take. For a bot that works, the kernel accepts at
+// once; only for a bot that hangs does the queue of connections fill up.
 const dialBound = 2 * time.Second
 
-// dial connects to a unix socket. It speaks to the kernel itself: package net would double the size of the hook, and
-// its start is what every prompt pays. The file has deadlines.
+// dial connects to a unix socket. It calls the kernel directly: package net would double the size
+// of the hook, and every prompt has to wait for the start of the hook. The returned file supports
+// deadlines.
 func dial(path string) (*os.File, error) {
 	fd, err := openSocket()
 	if err != nil {
@@ -35,8 +36,9 @@ func openSocket() (int, error) {
 	return fd, nil
 }
 
-// connect bounds the wait with the time limit for sending, which Linux applies to connect as well (unix(7)); darwin does
-// not wait. Only afterwards the socket becomes one for the poller.
+// connect limits the wait by the time limit for sending, which Linux applies to connect as well
+// (unix(7)); darwin does not wait. The socket becomes non-blocking, as the poller needs it, only
+// after connect.
 func connect(fd int, path string) error {
 	limit := syscall.NsecToTimeval(dialBound.Nanoseconds())
 	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit); err != nil {

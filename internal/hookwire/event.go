@@ -11,19 +11,23 @@ import (
 // Version is the schema version of the event and binding files written by this package.
 const Version = 1
 
-// The hook events the hook binary acts on. Names are Claude Code's own (hook_event_name).
+// The hook events that the hook binary handles. The names are Claude Code's own (hook_event_name).
 const (
-	SessionStart     = "SessionStart"     // source: startup, resume, clear, compact, fork
-	UserPromptSubmit = "UserPromptSubmit" // fires when a prompt is enqueued, not when its turn starts
-	Stop             = "Stop"             // the turn ended; background tasks may go on
-	StopFailure      = "StopFailure"      // the turn ended with an API error; then Stop does not fire
-	SessionEnd       = "SessionEnd"       // reason: clear, prompt_input_exit, other, …
+	SessionStart = "SessionStart" // source: startup, resume, clear, compact, fork
+	// UserPromptSubmit fires when a prompt is enqueued, not when its turn starts.
+	UserPromptSubmit = "UserPromptSubmit"
+	Stop             = "Stop" // the turn ended; background tasks may go on
+	// StopFailure: the turn ended with an API error; then Stop does not fire.
+	StopFailure = "StopFailure"
+	SessionEnd  = "SessionEnd" // reason: clear, prompt_input_exit, other, …
 
-	// PermissionRequest runs while the terminal shows the dialog it is about. It leaves no file behind.
+	// PermissionRequest runs while the terminal shows the permission dialog. It leaves no file
+	// behind.
 	PermissionRequest = "PermissionRequest"
 )
 
-// ErrMalformed says that bytes are not an event, a binding or a payload. It is for good: the same bytes never get better.
+// ErrMalformed means that bytes are not an event, a binding or a payload. It is permanent: reading
+// the same bytes again gives the same error.
 var ErrMalformed = errors.New("malformed")
 
 // Event is one file in events/: one hook run of one Claude Code process.
@@ -34,32 +38,39 @@ type Event struct {
 	Launch   string    `json:"launch,omitempty"` // CCBOT_LAUNCH: the record id of the launch
 
 	// The Claude Code process that ran the hook; 0 and "" when it could not be proven.
-	ClaudePID   int    `json:"claude_pid,omitempty"`
-	ClaudeStart uint64 `json:"claude_start,omitempty"` // field 22 of /proc/PID/stat; on darwin start time in ms
-	Boot        string `json:"boot,omitempty"`         // BootID
+	ClaudePID int `json:"claude_pid,omitempty"`
+	// ClaudeStart is field 22 of /proc/PID/stat; on darwin the start time in ms.
+	ClaudeStart uint64 `json:"claude_start,omitempty"`
+	Boot        string `json:"boot,omitempty"` // BootID
 
-	Pane string `json:"pane,omitempty"` // TMUX_PANE, inherited: a nested claude has its parent's
+	// Pane is TMUX_PANE, inherited: a nested claude has that of its parent.
+	Pane string `json:"pane,omitempty"`
 	Tmux string `json:"tmux,omitempty"` // TMUX: socket path, server pid, session number
 
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path,omitempty"` // may not exist yet
-	TranscriptSize int64  `json:"transcript_size,omitempty"` // in bytes when the hook ran, 0 when there was none
+	// TranscriptSize is in bytes, when the hook ran; 0 when there was no transcript.
+	TranscriptSize int64  `json:"transcript_size,omitempty"`
 	Cwd            string `json:"cwd,omitempty"`
 	Source         string `json:"source,omitempty"` // SessionStart
 	Reason         string `json:"reason,omitempty"` // SessionEnd
 
-	Prompt    string `json:"prompt,omitempty"`     // UserPromptSubmit, at most maxPrompt bytes
-	PromptCut bool   `json:"prompt_cut,omitempty"` // the prompt was longer: absence of a text proves nothing
+	Prompt string `json:"prompt,omitempty"` // UserPromptSubmit, at most maxPrompt bytes
+	// PromptCut means that the prompt was longer: a text missing from Prompt proves nothing.
+	PromptCut bool `json:"prompt_cut,omitempty"`
 
-	PermissionMode       string `json:"permission_mode,omitempty"`
-	Model                string `json:"model,omitempty"`
-	Error                string `json:"error,omitempty"`                  // StopFailure
-	LastAssistantMessage string `json:"last_assistant_message,omitempty"` // Stop, StopFailure; at most maxMessage bytes
-	BackgroundTasks      int    `json:"background_tasks,omitempty"`       // Stop: tasks that go on
+	PermissionMode string `json:"permission_mode,omitempty"`
+	Model          string `json:"model,omitempty"`
+	Error          string `json:"error,omitempty"` // StopFailure
+	// LastAssistantMessage is set for Stop and StopFailure; at most maxMessage bytes.
+	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
+	// BackgroundTasks is the number of tasks that continue after Stop.
+	BackgroundTasks int `json:"background_tasks,omitempty"`
 }
 
-// Binding is one file in bindings/: which session a Claude Code process was running when it last told. It is a hint;
-// the process is proven again from the kernel before anything rests on it.
+// Binding is one file in bindings/: which session a Claude Code process was running when its hook
+// last reported. It is a hint; the process is proven again from the kernel before any decision
+// depends on it.
 type Binding struct {
 	Version        int    `json:"version"`
 	Boot           string `json:"boot"`
@@ -74,7 +85,7 @@ type Binding struct {
 	Event          string `json:"event,omitempty"`  // the event that made the file; not compared
 }
 
-// BindingOf is the binding that an event of a proven process tells.
+// BindingOf makes the binding that an event of a proven process contains.
 func BindingOf(e Event) Binding {
 	return Binding{
 		Version: Version, Boot: e.Boot, PID: e.ClaudePID, Start: e.ClaudeStart,
@@ -96,7 +107,8 @@ func ReadEvent(data []byte) (Event, error) {
 	return e, nil
 }
 
-// ReadBinding decodes the bytes of one file in bindings/. The error is ErrMalformed with the reason.
+// ReadBinding decodes the bytes of one file in bindings/. The error is ErrMalformed with the
+// reason.
 func ReadBinding(data []byte) (Binding, error) {
 	var b Binding
 	if err := json.Unmarshal(data, &b); err != nil {

@@ -12,19 +12,19 @@ import (
 const (
 	MaxPayload = 16 << 20  // of one payload on stdin
 	maxPrompt  = 1 << 20   // of Event.Prompt; a paste of 61 kB is an ordinary prompt
-	maxMessage = 16 << 10  // of Event.LastAssistantMessage; the transcript has it whole
+	maxMessage = 16 << 10  // of Event.LastAssistantMessage; the transcript has all of it
 	maxField   = 4 << 10   // of every other text
-	MaxEvent   = 8 << 20   // of an event file: JSON may take six bytes for one
+	MaxEvent   = 8 << 20   // of an event file: JSON may need six bytes for one
 	MaxBinding = 512 << 10 // of a binding file
-	maxPath    = 16 << 10  // of a path; longer ones no system opens
+	maxPath    = 16 << 10  // of a path; no system opens a longer one
 )
 
-// maxSuggestions is how many permission suggestions are kept; a real request has a handful.
+// maxSuggestions is how many permission suggestions are kept; a real request has only a few.
 const maxSuggestions = 64
 
-// Payload is what Claude Code writes to a hook's stdin, as far as ccbot reads it. Keys are Claude Code's own; what it
-// does not know is skipped, and a field of an unexpected type is empty rather than an error: a new version that turns
-// a text into an object must not silence the event.
+// Payload is what Claude Code writes to a hook's stdin, as far as ccbot reads it. The keys are
+// Claude Code's own. Unknown keys are skipped, and a field of an unexpected type is empty instead
+// of an error: a new version that changes a text into an object must not suppress the event.
 type Payload struct {
 	HookEventName        string
 	SessionID            string // a UUID
@@ -47,9 +47,9 @@ type Payload struct {
 	AgentType             string
 }
 
-// ReadPayload decodes one JSON object and returns as soon as the object is complete: it does not wait for the end of
-// the input. A payload over MaxPayload, without an event name or a session id, or that is not JSON is ErrMalformed;
-// other errors are the reader's.
+// ReadPayload decodes one JSON object and returns as soon as the object is complete: it does not
+// wait for the end of the input. The error is ErrMalformed for a payload that is larger than
+// MaxPayload, has no event name or session id, or is not JSON; other errors are the reader's.
 func ReadPayload(r io.Reader) (Payload, error) {
 	limited := &io.LimitedReader{R: r, N: MaxPayload}
 	var wire wirePayload
@@ -123,7 +123,8 @@ func (w wirePayload) payload() Payload {
 	}
 }
 
-// Event makes the event of this payload with its long texts cut. The caller adds who and when.
+// Event makes the event of this payload with its long texts cut. The caller adds the launch, the
+// process and the time.
 func (p Payload) Event() Event {
 	return Event{
 		Version:              Version,
@@ -165,7 +166,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// object is a JSON object as it came; anything else decodes to nil.
+// object is a JSON object in its original bytes; anything else decodes to nil.
 type object json.RawMessage
 
 func (o *object) UnmarshalJSON(data []byte) error {
@@ -176,7 +177,8 @@ func (o *object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// list is the objects of a JSON array as they came; anything else decodes to nil.
+// list is the objects of a JSON array in their original bytes; a value that is not an array decodes
+// to nil.
 type list []json.RawMessage
 
 func (l *list) UnmarshalJSON(data []byte) error {
@@ -193,10 +195,10 @@ func (l *list) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isObject says whether a valid JSON value without space around it is an object.
+// isObject reports whether a valid JSON value without space around it is an object.
 func isObject(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
-// clip cuts s to at most limit bytes without breaking a character.
+// clip cuts s to at most limit bytes without splitting a character.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -207,7 +209,7 @@ func clip(s string, limit int) string {
 	return s[:limit]
 }
 
-// isUUID says whether s has the 8-4-4-4-12 form, as google/uuid would print it.
+// isUUID reports whether s has the 8-4-4-4-12 form, as google/uuid would print it.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -225,7 +227,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// isID says whether s may stand in a file name: a boot id is one.
+// isID reports whether s, for example a boot id, may be part of a file name.
 func isID(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

@@ -8,24 +8,25 @@ import (
 	"strings"
 )
 
-// errNoClaude says that no ancestor of this process can be the Claude Code that runs the hook.
+// errNoClaude means that no ancestor of this process can be the Claude Code that runs the hook.
 var errNoClaude = errors.New("no claude process above this one")
 
-// ancestry bounds the walk to the top; a hook is two or three processes below its claude.
+// ancestry limits the walk up to the top; a hook is two or three processes below its claude.
 const ancestry = 64
 
-// parent is one process on the way up.
+// parent is one ancestor of this process.
 type parent struct {
 	PID, PPID int
 	Start     uint64 // as Event.ClaudeStart
 	Comm      string // the kernel's short name
 	Exe       string // path of the executable; "" when unreadable
-	Zombie    bool   // it has ended and nobody has asked how
+	Zombie    bool   // it has ended, and its parent has not collected its exit status
 }
 
-// ClaudeProcess finds the Claude Code process above this one and its start time. Going up it is the first ancestor
-// that is CLAUDE_PID (looked up with getenv) or is called claude: a claude nested in another one's tool call inherits
-// the outer CLAUDE_PID, so the nearer one wins. Without either it is the nearest ancestor that is not a shell.
+// ClaudeProcess finds the Claude Code process above this one and its start time. It is the nearest
+// ancestor that is CLAUDE_PID (looked up with getenv) or has the name claude. The nearest one is
+// right, because a claude that runs inside a tool call of another claude inherits CLAUDE_PID of the
+// outer one. Without such an ancestor it is the nearest ancestor that is not a shell. The error is
 // errNoClaude when there is none.
 func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error) {
 	told, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
@@ -34,8 +35,9 @@ func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error
 	return found.PID, found.Start, err
 }
 
-// ancestors reads the chain above this process, nearest first, up to the last one of interest and as far as it can be
-// read. The usual chain is two long; to read all of it would be felt at each prompt.
+// ancestors reads the chain above this process, nearest first, up to the first process for which
+// last holds, and as far as it can be read. The usual chain has two processes; reading the chain to
+// its top would delay each prompt noticeably.
 func ancestors(last func(parent) bool) []parent {
 	var chain []parent
 	for pid := os.Getppid(); pid > 0 && len(chain) < ancestry; {
@@ -52,13 +54,13 @@ func ancestors(last func(parent) bool) []parent {
 	return chain
 }
 
-// lives says whether the process with that start time is still there.
+// lives reports whether the process with that start time is still there.
 func lives(pid int, start uint64) bool {
 	p, err := readParent(pid)
 	return err == nil && p.Start == start && !p.Zombie
 }
 
-// claudeAbove is the choice of ClaudeProcess over the ancestors, nearest first.
+// claudeAbove makes the choice of ClaudeProcess among the ancestors, nearest first.
 func claudeAbove(chain []parent, told int) (parent, error) {
 	for _, p := range chain {
 		if p.PID == told || looksLikeClaude(p) {
@@ -77,7 +79,8 @@ func claudeAbove(chain []parent, told int) (parent, error) {
 	return parent{}, errNoClaude
 }
 
-// looksLikeClaude also holds for a script with that name, whose comm is the script's.
+// looksLikeClaude is also true for a script with that name, because the kernel gives the process
+// the script's name as comm.
 func looksLikeClaude(p parent) bool {
 	for _, name := range []string{p.Comm, base(p.Exe)} {
 		if name == "claude" || name == "claude.exe" {
@@ -95,12 +98,13 @@ func isShell(p parent) bool {
 	return false
 }
 
-// isTop names what a process ends up under when its claude has died: nothing above it is a claude either.
+// isTop reports whether p is a process under which the processes of a dead claude end up: nothing
+// above it is a claude either.
 func isTop(p parent) bool {
 	return p.PID <= 1 || p.Comm == "systemd" || p.Comm == "launchd" || p.Comm == "init" || strings.HasPrefix(p.Comm, "tmux")
 }
 
 func base(path string) string {
-	// An executable replaced while it runs, as an update does, has this suffix on Linux.
+	// On Linux an executable that was replaced while it runs, as by an update, has this suffix.
 	return filepath.Base(strings.TrimSuffix(path, " (deleted)"))
 }

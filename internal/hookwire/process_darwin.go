@@ -17,7 +17,8 @@ func BootID() string {
 	return id
 }
 
-// Where the fields stand in struct kinfo_proc (xnu bsd/sys/sysctl.h, 64 bit), which has not changed since 10.6.
+// Offsets of the fields in struct kinfo_proc (xnu bsd/sys/sysctl.h, 64 bit), which has not changed
+// since 10.6.
 const (
 	kinfoSize  = 648
 	kinfoStart = 0   // timeval: seconds int64, microseconds int32
@@ -30,8 +31,8 @@ const (
 // zombieState is SZOMB of xnu bsd/sys/proc.h.
 const zombieState = 5
 
-// readParent asks sysctl kern.proc.pid.PID. The standard library has no typed call for it, and a hook that ran ps(1)
-// would start a process on each prompt.
+// readParent asks sysctl kern.proc.pid.PID. The standard library has no typed call for this sysctl,
+// and a hook that ran ps(1) would start one more process for each prompt.
 func readParent(pid int) (parent, error) {
 	mib := [4]int32{1 /* CTL_KERN */, 14 /* KERN_PROC */, 1 /* KERN_PROC_PID */, int32(pid)}
 	var buf [kinfoSize]byte

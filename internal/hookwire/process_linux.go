@@ -9,8 +9,8 @@ import (
 	"ccbot/internal/procstat"
 )
 
-// BootID names the running boot of this machine: /proc/sys/kernel/random/boot_id, "" when unreadable. A process id
-// with its start time is unique only together with it.
+// BootID names the running boot of this machine: /proc/sys/kernel/random/boot_id, "" when
+// unreadable. A process id with its start time is unique only together with the boot id.
 func BootID() string {
 	data, err := readFile("/proc/sys/kernel/random/boot_id", maxField)
 	if err != nil {
@@ -29,6 +29,7 @@ func readParent(pid int) (parent, error) {
 	if err != nil {
 		return parent{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	exe, _ := os.Readlink(folder + "/exe") // another user's process: its name is enough
+	// Unreadable for another user's process: its name is enough.
+	exe, _ := os.Readlink(folder + "/exe")
 	return parent{PID: s.PID, PPID: s.PPID, Start: s.Start, Comm: s.Comm, Exe: exe, Zombie: procstat.Gone(s.State)}, nil
 }

@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// readFile reads a small file whole; EFBIG when it has more than limit bytes. Unlike os.ReadFile it leaves out the poller,
-// which takes six system calls a file: a hook opens five or more at each prompt.
+// readFile reads a whole small file; EFBIG when it has more than limit bytes. Unlike os.ReadFile it
+// does not use the poller, which costs six system calls per file: a hook opens five or more files
+// for each prompt.
 func readFile(path string, limit int) ([]byte, error) {
 	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -31,7 +32,7 @@ func readFile(path string, limit int) ([]byte, error) {
 	return nil, &os.PathError{Op: "read", Path: path, Err: syscall.EFBIG}
 }
 
-// create makes a file that does not exist yet, without the poller as well.
+// create makes a file that does not exist yet, also without the poller.
 func create(path string) (*os.File, error) {
 	fd, err := again(func() (int, error) {
 		return syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
@@ -42,7 +43,7 @@ func create(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// again passes interruptions, which the runtime's own signals are.
+// again repeats a call that a signal interrupted; the runtime's own signals do that.
 func again(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

@@ -12,31 +12,34 @@ import (
 	"time"
 )
 
-// What Relay fails with, beside ErrMalformed (the bot's reply is not one), errNoClaude (the one that asked is gone) and
-// the context's error.
+// Errors of Relay. The others are ErrMalformed (the bot's reply cannot be read), errNoClaude (the
+// process that asked is gone) and the context's error.
 var (
 	errNoBot   = errors.New("no bot listens")
 	ErrRefused = errors.New("the bot refused") // with the bot's sentence
 	errTooLong = errors.New("does not fit a line")
 )
 
-// errLost says that a connection ended without a reply: a bot that is started again takes the question up.
+// errLost means that a connection ended without a reply: a bot that is started again will answer
+// the question.
 var errLost = errors.New("connection lost")
 
-// How a lost connection is looked for again.
+// Times of a question and of the redials after a lost connection.
 const (
 	writeBound = 5 * time.Second        // for the bot to take the line
 	firstPause = 100 * time.Millisecond // before the first redial, doubling up to longPause
 	longPause  = 2 * time.Second
-	patience   = 10 * time.Minute // since the loss
-	settled    = 5 * time.Second  // a connection that stood so long ends the time of redials
-	lookEvery  = time.Minute      // after the one that asks, while the bot is silent
+	patience   = 10 * time.Minute // of the redials, since the loss
+	settled    = 5 * time.Second  // a connection that lasted so long ends the outage
+	lookEvery  = time.Minute      // at the process that asks, while the bot is silent
 )
 
-// Relay asks the bot of the state folder dir and waits for its answer, as long as a person takes. An empty Answer leaves
-// the question to the terminal. Without a bot at the first dial it is errNoBot at once; a connection that is lost later
-// is dialled again with the same request id for ten minutes. It ends when ask.ClaudePID has ended: it looks before each
-// redial, and now and then while the bot is silent. It looks at no environment, prints nothing and writes no file.
+// Relay asks the bot of the state folder dir and waits for its answer, as long as a person needs.
+// An empty Answer leaves the question to the terminal. Without a bot at the first dial Relay
+// returns errNoBot at once; a connection that is lost later is dialled again with the same request
+// id for ten minutes. Relay ends when ask.ClaudePID has ended: it checks that process before each
+// redial, and every lookEvery while the bot is silent. It reads no environment, prints nothing and
+// writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	body, err := line(ask)
 	if err != nil {
@@ -61,20 +64,20 @@ func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	return answer, nil
 }
 
-// relay is one question on its way.
+// relay is one question and how to ask it.
 type relay struct {
 	socket string
 	call   []byte
-	alive  func() bool // the process that wants to know
+	alive  func() bool // whether the process that asks still lives
 	now    func() time.Time
 	pause  func(ctx context.Context, d time.Duration) error
 	look   time.Duration // lookEvery
 }
 
-// outage is a time of redials.
+// outage is a period of redials.
 type outage struct {
 	since time.Time
-	next  time.Duration // before the next redial
+	next  time.Duration // the pause before the next redial
 }
 
 func (r relay) run(ctx context.Context) (Answer, error) {
@@ -89,7 +92,7 @@ func (r relay) run(ctx context.Context) (Answer, error) {
 		if !errors.Is(err, errLost) {
 			return answer, err
 		}
-		// A bot that accepts and hangs up is no bot: its redials count on.
+		// A bot that accepts and hangs up at once does not end the outage: its ten minutes go on.
 		if now := r.now(); out.since.IsZero() || now.Sub(began) >= settled {
 			out = outage{now, firstPause}
 		}
@@ -115,13 +118,15 @@ func (r relay) redial(ctx context.Context, out *outage) (*os.File, error) {
 	return nil, errNoBot
 }
 
-// ask writes the call, waits for the reply and closes the connection. errLost when that ended without one.
+// ask writes the call, waits for the reply and closes the connection. The error is errLost when the
+// connection ended without a reply.
 func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error) {
-	defer func() { _ = conn.Close() }() // all is read or lost by then
+	defer func() { _ = conn.Close() }() // by then everything was read or is lost
 	if err := conn.SetWriteDeadline(r.now().Add(writeBound)); err != nil {
 		return Answer{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // wakes a read or write
+	// Ends a blocked read or write.
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	reply, err := r.exchange(ctx, conn)
 	if cause := ctx.Err(); cause != nil {
@@ -136,8 +141,8 @@ func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error
 	return readAnswer(reply.Body)
 }
 
-// exchange writes the call and reads the reply. A bot that turns somebody away replies without reading to the end, so a
-// write that fails says nothing yet.
+// exchange writes the call and reads the reply. A bot that refuses a client replies without reading
+// the whole call, so a write that fails does not yet mean that there is no reply.
 func (r relay) exchange(ctx context.Context, conn *os.File) (Reply, error) {
 	_, writeErr := conn.Write(r.call)
 	if writeErr != nil && !errors.Is(writeErr, syscall.EPIPE) && !errors.Is(writeErr, syscall.ECONNRESET) {
@@ -156,8 +161,8 @@ func (r relay) exchange(ctx context.Context, conn *os.File) (Reply, error) {
 	return ReadReply(line)
 }
 
-// reply reads what a bot replies, however long that takes, while the one that asks lives. A killed Claude Code ends no
-// hook, and the bot may not know of it.
+// reply reads the bot's reply, however long that takes, as long as the process that asks lives.
+// When Claude Code is killed its hook does not end, and the bot may not notice the kill.
 type reply struct {
 	context.Context
 	relay
@@ -169,7 +174,8 @@ func (r reply) Read(b []byte) (int, error) {
 		if err := r.conn.SetReadDeadline(r.now().Add(r.look)); err != nil {
 			return 0, err
 		}
-		if err := r.Err(); err != nil { // its end may have set a deadline right before ours
+		// The end of ctx may have set its deadline right before ours.
+		if err := r.Err(); err != nil {
 			return 0, err
 		}
 		n, err := r.conn.Read(b)

@@ -12,24 +12,27 @@ import (
 // StatusFolder is the folder below $CCBOT_DIR with the last status line of each launch.
 const StatusFolder = "status"
 
-// MaxStatus bounds a status file, in bytes.
+// MaxStatus limits a status file, in bytes.
 const MaxStatus = 64 << 10
 
-// Status is one file in status/: what Claude Code last told its status line in a launch. ClaudePID to Boot as in Event.
+// Status is one file in status/: what Claude Code last gave to its status line in a launch.
+// ClaudePID to Boot are as in Event.
 type Status struct {
-	Version        int       `json:"version"`
-	Launch         string    `json:"launch"` // the record id, a UUID
-	ClaudePID      int       `json:"claude_pid,omitempty"`
-	ClaudeStart    uint64    `json:"claude_start,omitempty"`
-	Boot           string    `json:"boot,omitempty"`
-	SessionID      string    `json:"session_id"`
-	Model          string    `json:"model,omitempty"` // for people, like "Opus 5.5"
-	ContextPercent float64   `json:"context_percent"` // 0 to 100; -1: not known, as before the first answer
-	CostUSD        float64   `json:"cost_usd"`        // of the session since its start or /clear
-	At             time.Time `json:"at"`              // UTC; the first time that it said this
+	Version     int    `json:"version"`
+	Launch      string `json:"launch"` // the record id, a UUID
+	ClaudePID   int    `json:"claude_pid,omitempty"`
+	ClaudeStart uint64 `json:"claude_start,omitempty"`
+	Boot        string `json:"boot,omitempty"`
+	SessionID   string `json:"session_id"`
+	Model       string `json:"model,omitempty"` // for people, like "Opus 5.5"
+	// ContextPercent is 0 to 100; -1: unknown, as before the first answer.
+	ContextPercent float64 `json:"context_percent"`
+	CostUSD        float64 `json:"cost_usd"` // of the session since its start or /clear
+	// At (UTC) is when the status line first had these values.
+	At time.Time `json:"at"`
 }
 
-// statusLine is what Claude Code writes to a status line command, as far as it is read here.
+// statusLine is what Claude Code writes to a status line command, as far as this package reads it.
 type statusLine struct {
 	SessionID text `json:"session_id"`
 	Model     struct {
@@ -44,11 +47,13 @@ type statusLine struct {
 	} `json:"context_window"`
 }
 
-// ParseStatusLine reads what Claude Code writes to a status line command. The caller adds who and when. Without a
-// session id, or where it is not JSON, it is ErrMalformed.
+// ParseStatusLine reads what Claude Code writes to a status line command. The caller adds the
+// launch, the process and the time. Without a session id, or where the data is not JSON, the error
+// is ErrMalformed.
 func ParseStatusLine(data []byte) (Status, error) {
 	var in statusLine
-	var kind *json.UnmarshalTypeError // a field is another kind of thing in this version: the rest is as good as before
+	// A field has another type in this version: the other fields are still good.
+	var kind *json.UnmarshalTypeError
 	if err := json.Unmarshal(data, &in); err != nil && !errors.As(err, &kind) {
 		return Status{}, fmt.Errorf("status line: %w: %w", ErrMalformed, err)
 	}
@@ -68,8 +73,8 @@ func ParseStatusLine(data []byte) (Status, error) {
 	return s, nil
 }
 
-// WriteStatus writes s to dir/status/<launch>.json by rename and says whether it did. A file that already says the same,
-// At aside, is left alone. dir must exist.
+// WriteStatus writes s to dir/status/<launch>.json by rename and reports whether it wrote. A file
+// with the same content apart from At is left alone. dir must exist.
 func WriteStatus(dir string, s Status) (written bool, err error) {
 	if err := s.check(); err != nil {
 		return false, fmt.Errorf("status: %w: %w", ErrMalformed, err)
@@ -138,7 +143,7 @@ func (s Status) check() error {
 	return nil
 }
 
-// number is a JSON number; anything else is not known.
+// number is a JSON number; any other value is unknown.
 type number struct {
 	value float64
 	known bool

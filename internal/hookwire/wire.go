@@ -9,28 +9,29 @@ import (
 	"fmt"
 )
 
-// requestIDBytes is how many random bytes a request id says.
+// requestIDBytes is how many random bytes a request id contains.
 const requestIDBytes = 16
 
-// maxVerb bounds Call.Verb, in bytes.
+// maxVerb limits Call.Verb, in bytes.
 const maxVerb = 64
 
-// NewRequestID makes an id for a Call: 16 random bytes as 22 letters of base64 (RFC 4648, section 5, no padding). It may
-// stand in a file name.
+// NewRequestID makes an id for a Call: 16 random bytes as 22 letters of base64 (RFC 4648, section
+// 5, no padding). The id can be used in a file name.
 func NewRequestID() string {
 	var id [requestIDBytes]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-// IsRequestID says whether s has the form of NewRequestID.
+// IsRequestID reports whether s has the form of NewRequestID.
 func IsRequestID(s string) bool {
 	id, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	// A decoder skips line breaks, so the length is looked at too.
+	// A decoder skips line breaks, so the length must be checked too.
 	return err == nil && len(id) == requestIDBytes && len(s) == base64.RawURLEncoding.EncodedLen(requestIDBytes)
 }
 
-// ReadCall decodes the line of a client, with or without its line break. The error is ErrMalformed with the reason.
+// ReadCall decodes the line of a client, with or without its line break. The error is ErrMalformed
+// with the reason.
 func ReadCall(line []byte) (Call, error) {
 	var c Call
 	if err := readLine(line, MaxCall, &c); err != nil {
@@ -54,7 +55,8 @@ func (c Call) check() error {
 	return nil
 }
 
-// ReadReply decodes the line of the bot, with or without its line break. The error is ErrMalformed with the reason.
+// ReadReply decodes the line of the bot, with or without its line break. The error is ErrMalformed
+// with the reason.
 func ReadReply(line []byte) (Reply, error) {
 	var r Reply
 	if err := readLine(line, MaxReply, &r); err != nil {
@@ -77,8 +79,8 @@ func readLine(line []byte, most int, v any) error {
 	return json.Unmarshal(line, v)
 }
 
-// line makes one line of v, its line break included. Characters of HTML stay as they are: escaped, a program text would
-// grow past the limit.
+// line makes one line of v, its line break included. HTML characters are not escaped: with escapes
+// a program text would grow beyond the limit.
 func line(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -18,15 +18,17 @@ const (
 	BindingsFolder = "bindings"
 )
 
-// nameTime is a fixed width UTC time, so that names sort by time.
+// nameTime is a UTC time of fixed width, so that names sort by time.
 const nameTime = "20060102T150405.000000000Z"
 
-// maxSeq bounds the search for a free name; only a clock that stands still ever needs the second one.
+// maxSeq limits the search for a free name; a second try is needed only when the clock does not
+// advance.
 const maxSeq = 1000
 
-// WriteEvent writes e to dir/events/<time>-<pid>-<seq>.json under a temporary dot name and renames it. dir is
-// $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when missing. The file survives
-// kill -9 of the writer, not a power cut: a hook stands between a person and their prompt, so it does not sync.
+// WriteEvent writes e to dir/events/<time>-<pid>-<seq>.json under a temporary dot name and renames
+// it. dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when
+// missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
+// for the hook, so the hook does not sync.
 func WriteEvent(dir string, e Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -52,8 +54,9 @@ func WriteEvent(dir string, e Event) error {
 	return nil
 }
 
-// WriteBinding writes b to dir/bindings/<boot>-<pid>-<start>.json by rename and says whether it did. A file that
-// already says the same, Event aside, is left alone: its mtime tells since when the binding holds.
+// WriteBinding writes b to dir/bindings/<boot>-<pid>-<start>.json by rename and reports whether it
+// wrote. A file with the same content apart from Event is left alone: its mtime shows since when
+// the binding holds.
 func WriteBinding(dir string, b Binding) (written bool, err error) {
 	if err := b.check(); err != nil {
 		return false, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
@@ -76,12 +79,12 @@ func WriteBinding(dir string, b Binding) (written bool, err error) {
 	return true, nil
 }
 
-// Name is the file name of the binding: it names one process for its whole life.
+// Name is the file name of the binding, which names one process for its whole life.
 func (b Binding) Name() string {
 	return fmt.Sprintf("%s-%d-%d.json", b.Boot, b.PID, b.Start)
 }
 
-// EventTime reads the time out of the name of an event file; false when it is not such a name.
+// EventTime reads the time from the name of an event file; false when the name has another form.
 func EventTime(name string) (time.Time, bool) {
 	stamp, _, _ := strings.Cut(name, "-")
 	t, err := time.Parse(nameTime, stamp)
@@ -92,7 +95,8 @@ func eventName(when time.Time, pid, seq int) string {
 	return when.UTC().Format(nameTime) + "-" + strconv.Itoa(pid) + "-" + strconv.Itoa(seq) + ".json"
 }
 
-// subfolder makes dir/name but never dir: without a state folder there is no bot to write for.
+// subfolder makes dir/name but never dir: without a state folder there is no bot that would read
+// the files.
 func subfolder(dir, name string) (string, error) {
 	folder := filepath.Join(dir, name)
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -114,8 +118,9 @@ func sameBinding(path string, b Binding) bool {
 	return old == b
 }
 
-// writeNew writes a file that does not exist yet; fs.ErrExist when the name is taken. The temporary file reserves the
-// name: whoever holds it looks whether the final name exists, and a rename frees the one only by making the other.
+// writeNew writes a file that does not exist yet; fs.ErrExist when the name is taken. The temporary
+// file reserves the name: its writer then checks whether the final name exists. This has no gap,
+// because the rename removes the temporary name in the same step in which it makes the final one.
 func writeNew(folder, name string, data []byte) error {
 	temp := filepath.Join(folder, "."+name)
 	file, err := create(temp)
@@ -137,7 +142,8 @@ func replace(folder, path string, data []byte) error {
 	return fill(file, file.Name(), path, data)
 }
 
-// fill writes data and renames the file to its final name. A half-written file (a full disk) is taken away again.
+// fill writes data and renames the file to its final name. A half-written file (a full disk) is
+// removed.
 func fill(file *os.File, temp, final string, data []byte) error {
 	_, err := file.Write(data)
 	if closeErr := file.Close(); err == nil {

@@ -1,10 +1,10 @@
-// Package presence reads the files in which Claude Code says which session each of its processes
+// Package presence reads the files in which Claude Code records which session each of its processes
 // runs.
 //
 // Claude Code keeps <config>/sessions/<pid>.json for every interactive process and rewrites it in
 // place at each change of session or status. The package promises that a half-written file is read
-// again rather than believed, that a file is only read when it is a regular file of this user, and
-// that a [Watcher] tells every change without polling.
+// again and never believed, that a file is read only when it is a regular file of this user, and
+// that a [Watcher] reports every change without polling.
 //
 // It does not decide whether the process still lives: after a KILL the file stays. Compare
 // [File.ProcStart] with the kernel (package process).

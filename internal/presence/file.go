@@ -20,7 +20,8 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Status is what the agent does, in Claude Code's words. Other values than the known ones may come.
+// Status is what the agent does, in Claude Code's words. Values other than the known ones are
+// possible.
 type Status string
 
 const (
@@ -29,22 +30,23 @@ const (
 	Waiting Status = "waiting" // a dialog is open; see File.WaitingFor
 )
 
-// File is one presence file. Fields that a version does not write, or writes in another shape, are zero.
+// File is one presence file. A field that a version does not write, or writes in another shape, is
+// zero.
 type File struct {
 	PID        int
 	SessionID  uuid.UUID
 	Cwd        string
-	ProcStart  uint64 // field 22 of /proc/PID/stat; 0 when the file does not say
+	ProcStart  uint64 // field 22 of /proc/PID/stat; 0 when it is not in the file
 	Version    string // of Claude Code
 	Kind       string // "interactive" …
 	Entrypoint string // "cli" …
 	Status     Status
 	WaitingFor string    // "permission prompt", "input needed" …
 	Tmux       string    // "<session>:@<window>.%<pane>"; not written by 2.1.197
-	UpdatedAt  time.Time // UTC, zero when the file does not say
+	UpdatedAt  time.Time // UTC, zero when it is not in the file
 }
 
-// ErrTorn says that a file stayed half-written for as long as a rewrite may take.
+// ErrTorn means that a file was half-written for longer than a rewrite takes.
 var ErrTorn = errors.New("presence: half-written file")
 
 // Dir is a folder of presence files.
@@ -55,11 +57,12 @@ type Dir struct {
 // maxSize is far above the 600 bytes of a real file.
 const maxSize = 1 << 20
 
-// pauses stand between the readings of a file that is being rewritten, 50 ms together.
+// pauses are the times between two reads of a file that is being rewritten, 50 ms in total.
 var pauses = [...]time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 12 * time.Millisecond, 30 * time.Millisecond}
 
-// Read reads the file of one pid. The error is fs.ErrNotExist when there is none and [ErrTorn] when it was half-written
-// at every attempt within 50 ms; both leave open what the process does.
+// Read reads the file of one pid. The error is fs.ErrNotExist when there is none and [ErrTorn] when
+// it was half-written at every attempt within 50 ms; after either error it is unknown what the
+// process does.
 func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	path := d.path(pid)
 	for _, wait := range pauses {
@@ -74,20 +77,20 @@ func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	return readOnce(path, pid)
 }
 
-// FileError is a file that is there and could not be read: what its process does is unknown.
+// FileError reports a file that exists and could not be read: it is unknown what its process does.
 type FileError struct {
 	PID int
 	Err error
 }
 
-// Error names the process.
+// Error names the process and the reason.
 func (e *FileError) Error() string { return fmt.Sprintf("presence of process %d: %v", e.PID, e.Err) }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// List reads all files. A folder that does not exist holds none. The errors are a *FileError for each file that could not
-// be read, or one of the folder.
+// List reads all files. A folder that does not exist counts as empty. The errors are a *FileError
+// for each file that could not be read, or one error about the folder.
 func (d Dir) List(ctx context.Context) ([]File, []error) {
 	pids, err := d.pids()
 	if err != nil {
@@ -127,7 +130,8 @@ func (d Dir) pids() ([]int, error) {
 	return pids, nil
 }
 
-// pidOf reads the pid out of a file name; keys (<pid>.<hash>.key) and anything else give false.
+// pidOf reads the pid from a file name; a key file (<pid>.<hash>.key) and any other name give
+// false.
 func pidOf(name string) (int, bool) {
 	digits, ok := strings.CutSuffix(name, ".json")
 	if !ok {
@@ -152,8 +156,8 @@ func readOnce(path string, pid int) (File, error) {
 	return f, nil
 }
 
-// readStable gives ErrTorn when the file changed while it was read: Claude Code truncates and writes the same file, so
-// the beginning could be of one state and the end of the next.
+// readStable returns ErrTorn when the file changed during the read: Claude Code truncates and
+// writes the same file, so the beginning could belong to one state and the end to the next.
 func readStable(path string) ([]byte, error) {
 	f, before, err := ownfile.Open(path, 0)
 	if err != nil {
@@ -177,8 +181,8 @@ func readStable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// parse reads what it knows and tolerates any shape of the rest: only pid and session id must be right. Anything but one
-// whole JSON object is ErrTorn.
+// parse reads the fields that it knows and tolerates any shape of the others: only pid and session
+// id must be right. Data that is not one complete JSON object gives ErrTorn.
 func parse(data []byte) (File, error) {
 	var raw object
 	if err := json.Unmarshal(data, &raw); err != nil || raw == nil {
@@ -210,7 +214,7 @@ func (o object) text(key string) string {
 	return s
 }
 
-// number takes a whole number, also as a string.
+// number accepts a whole number, also one that is written as a string.
 func (o object) number(key string) uint64 {
 	n, err := strconv.ParseUint(string(bytes.Trim(o[key], `"`)), 10, 63)
 	if err != nil {

@@ -11,28 +11,28 @@ import (
 	"ccbot/internal/watch"
 )
 
-// listAgain is how long a folder that could not be listed is left alone. Other looks find what it
-// tells a little later.
+// listAgain is the pause after a folder could not be listed. During the pause, changes are found a
+// little later by the other ways in which callers look for them.
 const listAgain = 30 * time.Second
 
-// Watcher tells the pids whose presence file was made, changed or removed. It never polls.
+// Watcher reports the pids whose presence files were made, changed or removed. It never polls.
 type Watcher struct {
 	dir     Dir
 	room    *watch.Room
 	changed func(pid int)
 	log     *slog.Logger
-	known   map[int]bool // files that were there when the folder was listed, or told since
+	known   map[int]bool // files found when the folder was listed, or reported since
 }
 
-// NewWatcher makes a watcher of the folder path, which need not exist yet. changed is called from
-// Run, one call at a time; it may come more often than the file changed, and comes once for every
+// NewWatcher makes a watcher of the folder path, which need not exist yet. Run calls changed, one
+// call at a time. It may call changed more often than a file changed, and calls it once for every
 // file at the start and after events were lost.
 func NewWatcher(path string, room *watch.Room, changed func(pid int), log *slog.Logger) *Watcher {
 	return &Watcher{dir: Dir{Path: filepath.Clean(path)}, room: room, changed: changed, log: log, known: map[int]bool{}}
 }
 
-// Run watches until ctx ends and returns its error. A folder that does not exist is waited for,
-// also when it goes away later.
+// Run watches until ctx ends and returns its error. It waits for a folder that does not exist, even
+// when the folder is removed later.
 func (w *Watcher) Run(ctx context.Context) error {
 	folder := w.room.Watch(w.dir.Path, func(name string, _ bool) bool { _, ok := pidOf(name); return ok })
 	defer folder.Close()
@@ -59,7 +59,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// tellAll tells every file that is there, and every one that was and is not any more.
+// tellAll reports every file that exists, and every file that existed before and does not any more.
 func (w *Watcher) tellAll() error {
 	pids, err := w.dir.pids()
 	if err != nil {

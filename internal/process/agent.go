@@ -6,17 +6,20 @@ import (
 	"strings"
 )
 
-// AgentNames tells an agent's process from any other.
+// AgentNames distinguishes the processes of agents from all others.
 type AgentNames struct {
-	// Names are basenames counted as agents, of argv[0] or of the script; "claude" and "claude.exe" always count.
+	// Names are basenames, of argv[0] or of the script, that count as agents; "claude" and
+	// "claude.exe" always count.
 	Names []string
-	// Exes are paths of executables recorded at our own starts. An interpreter among them is ignored: it runs anything.
+	// Exes are paths of executables recorded when ccbot started agents. An interpreter among them
+	// is ignored, because it can run any program.
 	Exes []string
 }
 
-// IsAgent says whether the process is an agent by what it runs: the basename of argv[0], the basename of the script when
-// argv[0] is an interpreter (node /x/claude), or the executable. A shell with -c, an editor of a file named claude, or an
-// "env … claude" that has not become claude yet is none.
+// IsAgent reports whether the process is an agent by what it runs: the basename of argv[0], the
+// basename of the script when argv[0] is an interpreter (node /x/claude), or the executable. A
+// shell with -c, an editor that edits a file named claude, and an "env … claude" that has not yet
+// executed claude are not agents.
 func IsAgent(p Process, agents AgentNames) bool {
 	if p.Gone() || len(p.Args) == 0 {
 		return false
@@ -24,7 +27,8 @@ func IsAgent(p Process, agents AgentNames) bool {
 	return agents.has(program(p.Args)) || agents.has(script(p.Args)) || agents.hasExe(p.Exe)
 }
 
-// program is the basename of argv[0], without the dash by which a login (or "exec -l") marks it; empty for none.
+// program is the basename of argv[0], without the dash that marks a login shell (or "exec -l");
+// empty when there is no argv[0].
 func program(args []string) string {
 	if len(args) == 0 || args[0] == "" {
 		return ""
@@ -42,14 +46,16 @@ func (a AgentNames) has(path string) bool {
 }
 
 func (a AgentNames) hasExe(exe string) bool {
-	// The kernel appends this when the file was replaced, as an update of the agent does while it runs.
+	// The kernel appends this suffix when the file was replaced, which an update of the agent does
+	// while the agent runs.
 	exe = strings.TrimSuffix(exe, " (deleted)")
 	return exe != "" && interpreters[filepath.Base(exe)] == "" && slices.Contains(a.Exes, exe)
 }
 
-// interpreters run a script, or another program, that their arguments name; what they are called says nothing about
-// what they do. The value says where the script stands: for most it is the first argument (with an option before it, it
-// may be a command string), for a JavaScript runtime options may come first, for a launcher of programs there is none.
+// interpreters run a script or another program that their arguments name; the name of an
+// interpreter says nothing about the work it does. The value says where the script is: for most
+// interpreters it is the first argument (after an option it may be a command string); a JavaScript
+// runtime may have options before it; a launcher of programs has no script.
 var interpreters = map[string]string{
 	"sh": scriptFirst, "bash": scriptFirst, "dash": scriptFirst, "zsh": scriptFirst, "ksh": scriptFirst,
 	"python": scriptFirst, "python3": scriptFirst, "perl": scriptFirst, "ruby": scriptFirst,
@@ -63,7 +69,8 @@ const (
 	noScript           = "none"
 )
 
-// script is the path of the script that an interpreter runs, empty when the command line shows none for certain.
+// script is the path of the script that an interpreter runs, empty when the command line does not
+// show it for certain.
 func script(args []string) string {
 	switch interpreters[program(args)] {
 	case scriptFirst:
@@ -82,8 +89,9 @@ func firstArg(args []string) string {
 	return args[0]
 }
 
-// jsScript passes over options of the form --name=value, and the few without a value that launchers really use. Any other
-// option could take the next element as its value (-e CODE, --require MODULE), so nothing certain follows it.
+// jsScript skips options of the form --name=value, and the few options without a value that
+// launchers really use. Any other option could take the next element as its value (-e CODE,
+// --require MODULE), so the script after it is not certain.
 func jsScript(args []string) string {
 	for i, arg := range args {
 		switch {

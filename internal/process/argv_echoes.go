@@ -7,13 +7,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// withoutEchoes takes back a yes that rests on argv alone where the same command line only shows a second time beside
-// the process that it belongs to. Both cases are real and would look like a second writer that comes and goes:
-//   - a child that an agent has forked and that has not become its tool yet still shows the agent's command line, which
-//     may name a session that the agent itself left long ago;
+// withoutEchoes changes a Yes that is based on argv alone into No where the command line is only a
+// copy of another process's. Both cases are real; without this function they would look like a
+// second writer that comes and goes:
+//   - a child that an agent has forked and that has not yet executed its tool still shows the
+//     agent's command line, which may name a session that the agent itself left long ago;
 //   - a launcher script hands its arguments to the agent that it starts and waits for.
 func withoutEchoes(s Snapshot, agents AgentNames, verdicts []Verdict) []Verdict {
-	children := make(map[writerKey]int, len(verdicts)) // a writer of the session below the parent
+	// The pid of a writer, by its parent and session.
+	children := make(map[writerKey]int, len(verdicts))
 	for _, v := range verdicts {
 		if v.Writer == Yes && v.Process.PPID != v.Process.PID {
 			children[writerKey{v.Process.PPID, v.SessionID}] = v.Process.PID
@@ -35,7 +37,7 @@ type writerKey struct {
 	id     uuid.UUID
 }
 
-// echoes says what the command line is an echo of, or nothing.
+// echoes returns the reason for which a command line is only a copy of another process's, or "".
 func echoes(s Snapshot, agents AgentNames, children map[writerKey]int, v Verdict) string {
 	p := v.Process
 	if parent, ok := s.Find(p.PPID); ok && IsAgent(parent, agents) && slices.Equal(parent.Args, p.Args) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ArgvHash is a fingerprint of a command line: the SHA-256 of its arguments, each with a NUL behind it as the kernel
-// keeps them, in hex. A record holds it instead of the arguments, which are nobody's business. "" is of none, as a
-// zombie's are.
+// ArgvHash is a fingerprint of a command line: the SHA-256 of its arguments, each followed by a NUL
+// as in the kernel, in hex. A record holds the fingerprint instead of the arguments, because these
+// are private. An empty command line, such as that of a zombie, gives "".
 func ArgvHash(args []string) string {
 	if len(args) == 0 {
 		return ""

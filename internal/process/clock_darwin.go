@@ -5,8 +5,9 @@ import "time"
 // tick is the unit of Identity.Start.
 const tick = time.Millisecond
 
-// now is the wall clock, because that is what the kernel notes as a start.
+// now reads the wall clock, because the kernel of darwin records a process's start by that clock.
 func (sysctls) now() (uint64, error) { return uint64(time.Now().UnixMilli()), nil }
 
-// terminalName would have to search /dev on darwin: the majors of its terminals are given out at boot.
+// terminalName is always empty on darwin: it would have to search /dev, because the majors of the
+// terminals are assigned at boot.
 func terminalName(int) string { return "" }

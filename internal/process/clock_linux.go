@@ -11,7 +11,7 @@ import (
 // tick is the unit of Identity.Start. USER_HZ is 100 wherever Go runs.
 const tick = 10 * time.Millisecond
 
-// now reads the clock of field 22 of /proc/PID/stat, which goes on while the machine sleeps.
+// now reads the clock of field 22 of /proc/PID/stat, which continues while the machine sleeps.
 func (k procfs) now() (uint64, error) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
@@ -24,11 +24,12 @@ func (k procfs) now() (uint64, error) {
 const (
 	majorTTY      = 4   // consoles, and from minor 64 on serial lines
 	majorAltTTY   = 5   // minor 1 is the system console
-	majorPTSFirst = 136 // eight majors; today's kernels use the first alone
+	majorPTSFirst = 136 // eight majors; current kernels use only the first
 	majorPTSLast  = 143
 )
 
-// terminalName reads the device number of field 7 of /proc/PID/stat, a 32-bit number that may read negative.
+// terminalName takes the device number of field 7 of /proc/PID/stat, a 32-bit number that may be
+// printed as negative.
 func terminalName(tty int) string {
 	dev := uint64(uint32(tty))
 	major, minor := unix.Major(dev), unix.Minor(dev)

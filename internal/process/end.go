@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// Grace is how long a process may take, counted from the hang-up (or, without one, from the first TERM). A time that is
-// not positive means its default: TERM after 2 s, KILL after 12 s, because a busy Claude Code needs up to 10 s for its
-// last hook.
+// Grace is how long a process may take, counted from the hang-up (or, without one, from the first
+// TERM). A time that is not positive means its default: TERM after 2 s, KILL after 12 s, because a
+// busy Claude Code needs up to 10 s for its last hook.
 type Grace struct {
 	Term, Kill time.Duration
-	// BeforeKill is called once, right before KILL is sent, so that the caller can put on disk what it must know if it dies
-	// right after. An error means that no KILL is sent.
+	// BeforeKill is called once, right before KILL is sent, so that the caller can put on disk what
+	// it must know if it dies right after. An error means that no KILL is sent.
 	BeforeKill func(context.Context) error
 }
 
-// afterKill is how long KILL may take to be seen; longer means an uninterruptible wait in the kernel.
+// afterKill is how long a process may take to disappear after KILL; a longer time means an
+// uninterruptible wait in the kernel.
 const afterKill = 5 * time.Second
 
 func (g Grace) orDefault() Grace {
@@ -32,7 +33,7 @@ func (g Grace) orDefault() Grace {
 	return g
 }
 
-// How a process ended.
+// How is the way in which a process ended.
 type How string
 
 const (
@@ -42,10 +43,11 @@ const (
 	HowAlreadyGone How = "already_gone" // before anything was done
 )
 
-// Reasons beside the names of the guards.
+// Reasons that are not the name of a guard.
 const (
-	ReasonUnreadable = "unreadable" // it, or what must be known about it, could not be read
-	ReasonUnproven   = "unproven"   // prove said no without a reason of its own
+	// ReasonUnreadable: the process, or information needed about it, could not be read.
+	ReasonUnreadable = "unreadable"
+	ReasonUnproven   = "unproven" // prove refused without a reason of its own
 )
 
 // Outcome is the receipt for one process.
@@ -54,11 +56,14 @@ type Outcome struct {
 	How      How     // the last step that was taken; empty when none was
 	Ended    bool
 	Verified bool   // the kernel confirmed that it is gone
-	Spared   string // why it was left alone, or at which step it was from then on; empty otherwise
-	Reason   string // the same as a short code: the name of a guard, a Reason… constant or that of a [Spare]
+	Spared   string // why it was left alone, if need be after some steps; empty otherwise
+	// Reason is the same as a short code: the name of a guard, a Reason… constant or that of a
+	// [Spare].
+	Reason string
 }
 
-// Spare is the error by which prove says why a process is left alone; its Reason becomes the Outcome's.
+// Spare is the error by which prove says why a process is left alone; its Reason is copied to the
+// Outcome.
 type Spare struct {
 	Reason string
 	Detail string // one English clause, for logs
@@ -67,15 +72,18 @@ type Spare struct {
 // Error is the detail, or the reason where there is none.
 func (s *Spare) Error() string { return cmp.Or(s.Detail, s.Reason) }
 
-// End ends one process: it holds it, reads it, checks that it is exactly id and that no guard protects it (ourselves, our
-// ancestors, pid 1, tmux, other users), and asks prove about the process as just read. Any no spares it. Then it hangs up
-// (hangUp may be nil: TERM comes at once), sends TERM and at last KILL as grace says, and verifies. Before each signal it
-// reads the process and asks the guards again: the user and the ancestors may have changed meanwhile. The proof is not
-// asked for again, because an agent that cleans up takes its own evidence away first.
+// End ends one process: it holds the process, reads it, checks that it is exactly id and that no
+// guard protects it (ourselves, our ancestors, pid 1, tmux, other users), and calls prove with the
+// process as just read. Any refusal spares the process. Then End hangs up (hangUp may be nil: TERM
+// is sent at once), sends TERM and at last KILL as grace says, and verifies. Before each signal it
+// reads the process and asks the guards again, because the user and the ancestors may have changed
+// since. prove is not called again, because an agent that cleans up removes its own evidence first.
 //
-// A hang-up that fails only shortens the way to TERM; its error is told when the process does not end. Whether spared or
-// ended the error is nil; it is not nil when something could not be found out (nothing is signalled from then on), when
-// ctx ended in the middle or BeforeKill failed (no further step was taken), or with [ErrSurvived] after KILL.
+// A hang-up that fails only makes TERM come earlier; its error is returned when the process does
+// not end. The error is nil both when the process was spared and when it ended. It is not nil when
+// something could not be found out (no signal is sent from then on), when ctx ended in between or
+// BeforeKill failed (no further step was taken), or, as [ErrSurvived], when the process was still
+// there after KILL.
 //
 // This is the only function that signals a process.
 func (t *Table) End(ctx context.Context, id Identity, prove func(Process) error, hangUp func(context.Context) error, g Grace) (Outcome, error) {
@@ -118,7 +126,8 @@ func (t *Table) end(ctx context.Context, id Identity, prove func(Process) error,
 	return out, nil
 }
 
-// refusal is a no to the end of a process. err is there when it is one only because something could not be found out.
+// refusal is a reason not to end a process. err is set when the reason is that something could not
+// be found out.
 type refusal struct {
 	reason, sentence string
 	err              error
@@ -128,7 +137,7 @@ func unreadable(sentence string, err error) *refusal {
 	return &refusal{reason: ReasonUnreadable, sentence: sentence, err: err}
 }
 
-// spare writes the refusal into the receipt and gives its error.
+// spare writes the refusal into the receipt and returns the refusal's error.
 func (o *Outcome) spare(r *refusal) error {
 	o.Reason, o.Spared = r.reason, r.sentence
 	if r.err != nil {
@@ -137,7 +146,7 @@ func (o *Outcome) spare(r *refusal) error {
 	return nil
 }
 
-// refuse says why p is not to be ended, or nothing.
+// refuse returns the reason for which p must not be ended, or nil.
 func (t *Table) refuse(p Process, prove func(Process) error) *refusal {
 	if no := t.guarded(p); no != nil {
 		return no
@@ -157,7 +166,7 @@ func (t *Table) refuse(p Process, prove func(Process) error) *refusal {
 	}
 }
 
-// guarded asks the guards that hold whoever asks.
+// guarded asks the guards that protect a process from every caller.
 func (t *Table) guarded(p Process) *refusal {
 	line, err := t.lineage()
 	if err != nil && t.mayBeAbove(p, line) {

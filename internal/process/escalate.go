@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ending is one proven process on its way out. The handle keeps naming that process, so it is not proven again between
-// the steps.
+// ending is the state of ending one proven process. The handle keeps naming that process, so the
+// process is not proven again between the steps.
 type ending struct {
 	table     *Table
 	id        Identity
@@ -17,13 +17,13 @@ type ending struct {
 	grace     Grace
 	started   time.Time
 	how       How
-	refused   *refusal // what came in between and forbids every further signal
-	hangUpErr error    // told when the process does not end
+	refused   *refusal // a reason found between the steps; it forbids every further signal
+	hangUpErr error    // returned when the process does not end
 }
 
 var errRefused = errors.New("refused")
 
-// escalate takes the steps in turn until the process is gone (nil).
+// escalate takes the steps one after the other until the process is gone (nil).
 func (e *ending) escalate(ctx context.Context, hangUp func(context.Context) error) error {
 	gone, err := e.hangUp(ctx, hangUp)
 	if !gone && err == nil {
@@ -38,7 +38,8 @@ func (e *ending) escalate(ctx context.Context, hangUp func(context.Context) erro
 	return err
 }
 
-// hangUp asks in the way a closed terminal does and waits until it is time for TERM. A failed hang-up is not waited for.
+// hangUp asks the process to end, as a closed terminal does, and waits until it is time for TERM.
+// After a failed hang-up it does not wait.
 func (e *ending) hangUp(ctx context.Context, hangUp func(context.Context) error) (gone bool, err error) {
 	if hangUp == nil {
 		return false, nil
@@ -58,7 +59,8 @@ func (e *ending) term(ctx context.Context) (gone bool, err error) {
 	return e.signalAndWait(ctx, HowTerm, syscall.SIGTERM, func() time.Time { return e.started.Add(e.grace.Kill) })
 }
 
-// kill lets the caller note what it must know first.
+// kill sends KILL; before that it calls BeforeKill, in which the caller can write down what it must
+// know.
 func (e *ending) kill(ctx context.Context) (gone bool, err error) {
 	if gone, err := e.gone(ctx); gone || err != nil {
 		return gone, err
@@ -71,7 +73,8 @@ func (e *ending) kill(ctx context.Context) (gone bool, err error) {
 	return e.signalAndWait(ctx, HowKill, syscall.SIGKILL, func() time.Time { return time.Now().Add(afterKill) })
 }
 
-// signalAndWait is one step: nothing is sent once ctx has ended, the process has, or a guard protects it.
+// signalAndWait is one step: nothing is sent when ctx or the process has ended, or when a guard
+// protects the process.
 func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal, deadline func() time.Time) (gone bool, err error) {
 	if gone, err := e.lookAgain(ctx); gone || err != nil {
 		return gone, err
@@ -80,14 +83,16 @@ func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal,
 	switch {
 	case err == nil:
 		e.how = how
-	case !errors.Is(err, syscall.ESRCH): // else it ended since the look above, and the wait returns at once
+	case !errors.Is(err, syscall.ESRCH):
+		// After ESRCH, which is not this case, the wait below returns at once: the process has
+		// ended.
 		return false, fmt.Errorf("%s: %w", how, err)
 	}
 	return e.waitUntil(ctx, deadline())
 }
 
-// lookAgain reads the held process once more and asks the guards: since the last look it may have become another user's,
-// or our parent.
+// lookAgain reads the held process once more and asks the guards: since the last look the process
+// may have changed its user, or may have become our parent.
 func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -107,7 +112,7 @@ func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
 	return false, nil
 }
 
-// gone looks without waiting.
+// gone checks without waiting whether the process has ended.
 func (e *ending) gone(ctx context.Context) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -115,7 +120,7 @@ func (e *ending) gone(ctx context.Context) (bool, error) {
 	return e.handle.exited()
 }
 
-// waitUntil is false without an error when the deadline comes first.
+// waitUntil returns false without an error when the deadline comes first.
 func (e *ending) waitUntil(ctx context.Context, deadline time.Time) (gone bool, err error) {
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()

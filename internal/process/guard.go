@@ -2,17 +2,19 @@ package process
 
 import "strings"
 
-// Guard is a named reason to spare a process, whatever the evidence says. Spares must say yes when it cannot tell.
+// Guard is a named reason to spare a process, whatever the evidence says. Spares must return true
+// when it cannot decide.
 type Guard struct {
 	Name   string
 	Why    string // one English clause, for logs
 	Spares func(Process, Snapshot) bool
 }
 
-// Names of the standard guards, which are the reasons of an [Outcome] too. For a recorded descendant of a writer, which is
-// a tool and not an agent, callers leave GuardNoAgent out and prove the descent instead.
+// Names of the standard guards; they are also reasons of an [Outcome]. To end a recorded descendant
+// of a writer, which is a tool and not an agent, callers omit GuardNoAgent and prove the descent
+// instead.
 const (
-	GuardIdentity = "identity" // without pid, start time and boot nothing is named
+	GuardIdentity = "identity" // without pid, start time and boot no process is named
 	guardPID1     = "pid1"
 	guardSelf     = "self"
 	GuardAncestor = "ancestor"
@@ -21,14 +23,16 @@ const (
 	GuardNoAgent  = "not_an_agent"
 )
 
-// StandardGuards spare ourselves, every ancestor, pid 1, tmux servers and clients, other users' processes, and whatever
-// is not an agent. They are pure; self must be in the snapshot they are asked about, else everything is spared.
+// StandardGuards protect ourselves, every ancestor, pid 1, tmux servers and clients, other users'
+// processes, and every process that is not an agent. They are pure. self must be in the snapshot
+// that they get, else they spare every process.
 func StandardGuards(self Identity, agents AgentNames) []Guard {
 	return append(alwaysGuards(self), Guard{GuardNoAgent, "it is not an agent",
 		func(p Process, _ Snapshot) bool { return !IsAgent(p, agents) }})
 }
 
-// alwaysGuards hold whoever asks: Table.End asks them itself. They need of the snapshot only ourselves and what is above.
+// alwaysGuards protect a process from every caller: Table.End asks them itself. Of the snapshot
+// they need only ourselves and our ancestors.
 func alwaysGuards(self Identity) []Guard {
 	return []Guard{
 		{GuardIdentity, "its identity is incomplete", func(p Process, _ Snapshot) bool { return !p.Identity.Valid() }},
@@ -55,8 +59,8 @@ func firstThatSpares(p Process, s Snapshot, guards []Guard) (Guard, bool) {
 	return Guard{}, false
 }
 
-// isAncestor is also true when the snapshot does not show self: then nobody's descent is known. The parent of the last one
-// that is shown counts though it is hidden itself.
+// isAncestor is also true when the snapshot does not contain self: then our descent is unknown. The
+// parent of the topmost ancestor in the snapshot counts too, although that parent is hidden itself.
 func isAncestor(s Snapshot, pid int, self Identity) bool {
 	me, ok := s.Find(self.PID)
 	if !ok || me.Identity != self || me.PPID == pid {
@@ -75,7 +79,8 @@ func sameUser(s Snapshot, p Process, self Identity) bool {
 	return ok && me.Identity == self && me.UID == p.UID
 }
 
-// isTmux knows a server and a client by the names tmux gives itself ("tmux: server") and by argv[0].
+// isTmux recognises a server and a client by the names that tmux gives itself ("tmux: server") and
+// by argv[0].
 func isTmux(p Process) bool {
 	if p.Comm == "tmux" || strings.HasPrefix(p.Comm, "tmux:") {
 		return true

@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/claudeflags"
 )
 
-// Source says where a claim comes from, best evidence first.
+// Source is where a claim comes from, best evidence first.
 type Source string
 
 const (
@@ -18,13 +18,16 @@ const (
 	SourcePresence Source = "presence"
 	// SourceHook: what the hook recorded, with pid and start time.
 	SourceHook Source = "hook"
-	// SourceBound: the record bound this process when it started or adopted it; older than the two above.
+	// SourceBound: the record named this process when ccbot started or adopted it; older than the
+	// two above.
 	SourceBound Source = "bound"
-	// SourceArgv: the command line; stale after /clear, an in-TUI /resume and --continue. Found by Judge, never claimed.
+	// SourceArgv: the command line. It is out of date after /clear, an in-TUI /resume and
+	// --continue. Judge finds it itself; callers never claim it.
 	SourceArgv Source = "argv"
 )
 
-// Claim says: this process runs that session. Callers make it from presence files, hook bindings and their records.
+// Claim says: this process runs that session. Callers make claims from presence files, hook
+// bindings and their records.
 type Claim struct {
 	Process   Identity
 	SessionID uuid.UUID
@@ -42,21 +45,26 @@ type Verdict struct {
 
 // Judge says of every process that could write one of ids whether it does. It is pure.
 //
-// Evidence about a process, best first: presence, hook, bound, argv; a weaker kind counts only where the stronger are
-// absent. A claim about another start or boot than the snapshot's is about another process and counts for nothing.
-// Presence and hook that name different sessions, one kind that names two, or a claim that cannot be checked because its
-// identity is incomplete give Maybe: neither start nor end. Such a contradiction may be a /clear just happening; callers
-// ask again with a fresh snapshot and fresh claims for 2 s before they believe it.
+// The evidence about a process, best first, is presence, hook, bound, argv; a weaker kind counts
+// only where the stronger kinds are absent. A claim with another start or boot than the snapshot's
+// is about another process and does not count. The answer is Maybe, on which callers neither start
+// nor end a process, in three cases: presence and hook name different sessions, one kind names two
+// sessions, or a claim cannot be checked because its identity is incomplete. Such a contradiction
+// may be a /clear that is just happening; callers ask again with a fresh snapshot and fresh claims
+// for 2 s before they believe it.
 //
-// argv makes a writer only of an agent ([IsAgent]). A claim makes one of any process: whether it may be ended is for the
-// guards. Zombies write nothing. The owner is not looked at: a process of another user that names the session is told.
-// There is at most one verdict per process and id, in the order of the snapshot and then of ids; none means no evidence.
+// argv makes a writer only of an agent ([IsAgent]). A claim makes a writer of any process: whether
+// the process may be ended is for the guards to decide. Zombies write nothing. The owner is not
+// considered: a process of another user that names the session is reported too. There is at most
+// one verdict per process and id, in the order of the snapshot and then of ids; no verdict means no
+// evidence.
 func Judge(s Snapshot, claims []Claim, agents AgentNames, ids ...uuid.UUID) []Verdict {
 	j := judgement{agents: agents, claims: make(map[int][]Claim, len(claims)), wanted: make(map[uuid.UUID]int, len(ids))}
 	for _, c := range claims {
 		j.claims[c.Process.PID] = append(j.claims[c.Process.PID], c)
 	}
-	for i, id := range slices.Backward(ids) { // backward, so that the first place of a repeated id stays
+	// Backward, so that a repeated id keeps its first place.
+	for i, id := range slices.Backward(ids) {
 		j.wanted[id] = i
 	}
 	var verdicts []Verdict
@@ -70,11 +78,12 @@ func Judge(s Snapshot, claims []Claim, agents AgentNames, ids ...uuid.UUID) []Ve
 
 type judgement struct {
 	agents AgentNames
-	wanted map[uuid.UUID]int // the ids asked for, with their place in the question
+	wanted map[uuid.UUID]int // the ids asked for, with their index in ids
 	claims map[int][]Claim   // by pid
 }
 
-// evidence is what one process shows: the sessions named by each source, and claims that cannot be checked.
+// evidence is what is known about one process: the sessions that each source names, and claims that
+// cannot be checked.
 type evidence struct {
 	named     map[Source][]uuid.UUID
 	unchecked []uuid.UUID
@@ -94,7 +103,7 @@ func (j *judgement) judge(p Process) []Verdict {
 	return verdicts
 }
 
-// mentioned is a quick look at argv alone.
+// mentioned is a quick check of argv alone.
 func (j *judgement) mentioned(p Process) bool {
 	return slices.ContainsFunc(claudeflags.Sessions(p.Args), func(id uuid.UUID) bool {
 		_, ok := j.wanted[id]
@@ -102,7 +111,7 @@ func (j *judgement) mentioned(p Process) bool {
 	})
 }
 
-// mentionedBy gives the ids asked for that any evidence names, in the order of the question.
+// mentionedBy returns the wanted ids that any evidence names, in the order of ids.
 func (j *judgement) mentionedBy(e evidence) []uuid.UUID {
 	var ids []uuid.UUID
 	for _, named := range append(slices.Collect(maps.Values(e.named)), e.unchecked) {
@@ -121,7 +130,7 @@ func (j *judgement) gather(p Process) evidence {
 	for _, c := range j.claims[p.PID] {
 		known := c.Source == SourcePresence || c.Source == SourceHook || c.Source == SourceBound
 		switch {
-		case c.Source == SourceArgv: // the snapshot itself shows it, and newer
+		case c.Source == SourceArgv: // the snapshot itself shows it, in a newer state
 		case !known || !c.Process.Valid() || !p.Valid():
 			e.unchecked = append(e.unchecked, c.SessionID)
 		case c.Process == p.Identity:
@@ -178,8 +187,8 @@ func (e evidence) decide(id uuid.UUID, source Source, named []uuid.UUID) Verdict
 	return Verdict{Writer: Yes, Source: source, Why: fmt.Sprintf("%s says so", source)}
 }
 
-// contradiction is Maybe for every session that is mentioned at all, also one that only argv names: of a process that
-// contradicts itself nothing is known.
+// contradiction is Maybe for every session that the evidence mentions, even one that only argv
+// names: about a process with contradicting evidence nothing is known.
 func contradiction(source Source, why string) Verdict {
 	return Verdict{Writer: Maybe, Source: source, Why: why}
 }

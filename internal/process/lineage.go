@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// lineage is this process and what is above it now. With an error it is all that could be seen: a parent that is hidden
-// (hidepid) or cannot be read ends it, and what is above that one is not known.
+// lineage is this process and its ancestors now. With an error it is the part that could be read:
+// it ends below a parent that is hidden (hidepid) or cannot be read, and the ancestors of that
+// parent are unknown.
 func (t *Table) lineage() (Snapshot, error) {
 	var line []Process
 	var err error
-	for range 3 { // a parent that ends while we walk breaks the line; its children then have a new one
+	// A parent that ends during the walk breaks the line; its children then have a new parent.
+	for range 3 {
 		if line, err = t.walkUp(); !errors.Is(err, ErrGone) {
 			break
 		}
@@ -36,8 +38,9 @@ func (t *Table) walkUp() ([]Process, error) {
 	}
 }
 
-// mayBeAbove says whether p could be an ancestor that an incomplete line does not show. A parent is older than its
-// children, also one that takes them over later, so whoever started after us is not above us.
+// mayBeAbove reports whether p could be an ancestor that an incomplete line does not show. A parent
+// is older than its children, even a parent that adopts them later, so a process that started after
+// us is not our ancestor.
 func (t *Table) mayBeAbove(p Process, line Snapshot) bool {
 	return p.Start <= t.self.Start || len(line.Processes) == 0
 }

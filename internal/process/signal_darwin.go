@@ -9,17 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched is the nearest thing to a pidfd: a kqueue that is told when the process ends. The signal itself goes to the
-// pid, so the process is read again right before it; between that read and the signal the pid could in theory be reused.
+// watched is the nearest thing to a pidfd: a kqueue that gets an event when the process ends. The
+// signal itself goes to the pid, so the process is read again right before it; between that read
+// and the signal the pid could in theory be reused.
 type watched struct {
 	kernel sysctls
 	queue  int
 	pid    int
 	start  uint64
-	gone   bool // NOTE_EXIT comes once
+	gone   bool // NOTE_EXIT is delivered only once
 }
 
-// wakeUp is the user event that calls a wait off.
+// wakeUp is the user event that cancels a wait.
 const wakeUp = 1
 
 func (k sysctls) hold(pid int) (handle, error) {
@@ -62,13 +63,13 @@ func (h *watched) exited() (bool, error) {
 	}
 }
 
-// wait holds a thread on darwin; the user event ends it without polling.
+// wait blocks a thread on darwin; the user event ends the wait without polling.
 func (h *watched) wait(ctx context.Context) error {
 	woken := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { defer close(woken); h.wake() })
 	defer func() {
 		if !stop() {
-			<-woken // else wake could write to a descriptor that is closed and reused by then
+			<-woken // else wake could write to a descriptor that has been closed and reused
 		}
 	}()
 	for !h.gone {

@@ -11,13 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidfd is a process held by its file descriptor (pidfd_open(2)), which never comes to mean another process.
+// pidfd is a process held by its file descriptor (pidfd_open(2)), which never changes to another
+// process.
 type pidfd struct {
 	file *os.File
 	conn syscall.RawConn
 }
 
-// hold needs Linux 5.10. With PIDFD_NONBLOCK the descriptor joins the runtime's poller, so waiting holds no thread.
+// hold needs Linux 5.10. With PIDFD_NONBLOCK the runtime's poller handles the descriptor, so a wait
+// blocks no thread.
 func (k procfs) hold(pid int) (handle, error) {
 	h, err := openPidfd(pid)
 	if err != nil {
@@ -43,8 +45,9 @@ func openPidfd(pid int) (*pidfd, error) {
 	return &pidfd{file: file, conn: conn}, nil
 }
 
-// isThread: the number of an ended process may be a thread's by now, for which pidfd_open answers ENOENT, or EINVAL in
-// older kernels. Without PIDFD_NONBLOCK in the kernel, EINVAL says nothing about the pid.
+// isThread reports whether pid is the number of a thread: an ended process's number may be reused
+// for a thread, for which pidfd_open answers ENOENT, or EINVAL in older kernels. In a kernel
+// without PIDFD_NONBLOCK, EINVAL says nothing about the pid.
 func isThread(pid int, err error) bool {
 	if pid <= 0 || !errors.Is(err, unix.EINVAL) {
 		return errors.Is(err, unix.ENOENT)
@@ -57,7 +60,8 @@ func isThread(pid int, err error) bool {
 	return true
 }
 
-// holdable says whether a process with that pid runs, which the kernel tells also where /proc hides it.
+// holdable reports whether a process with that pid runs; the kernel answers this even where /proc
+// hides the process.
 func holdable(pid int) (bool, error) {
 	h, err := openPidfd(pid)
 	if errors.Is(err, ErrGone) {
@@ -80,7 +84,7 @@ func (h *pidfd) wait(ctx context.Context) error {
 	if err := h.file.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("pidfd: %w", err)
 	}
-	// A deadline in the past is how a wait in the poller is called off.
+	// A deadline in the past cancels a wait in the poller.
 	stop := context.AfterFunc(ctx, func() { _ = h.file.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var pollErr error
@@ -94,7 +98,8 @@ func (h *pidfd) wait(ctx context.Context) error {
 	return errors.Join(err, pollErr)
 }
 
-// pollExited: a pidfd is readable once the whole thread group has ended; the zombie need not be collected.
+// pollExited reports whether the whole thread group has ended, which makes a pidfd readable; the
+// zombie may still be there.
 func pollExited(fd uintptr) (bool, error) {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	n, err := retry(func() (int, error) { return unix.Poll(fds, 0) })

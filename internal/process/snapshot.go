@@ -12,7 +12,7 @@ type Process struct {
 	Identity
 	PPID int
 	UID  int // effective user id
-	SID  int // session id; on darwin 0 where the kernel does not tell
+	SID  int // session id; on darwin 0 where the kernel does not report it
 	PGID int
 	// State is the letter of /proc/PID/stat: R, S, D, Z …; 0 when it could not be read.
 	State byte
@@ -22,20 +22,22 @@ type Process struct {
 	Foreground int
 	// Comm is the kernel's short name, at most 15 bytes.
 	Comm string
-	// Exe is the path of the executable; empty where it may not be read (of other users' processes) or there is none. In a
-	// snapshot of Linux it is filled only where the command line names a session, by [Table.Inspect] always.
+	// Exe is the path of the executable; empty where it may not be read (other users' processes) or
+	// there is none. On Linux a snapshot fills it only where the command line names a session;
+	// [Table.Inspect] always does.
 	Exe string
 	// Args is the command line element by element; empty for kernel threads and zombies.
 	Args []string
-	// Cwd is filled by [Table.Inspect] only, never by a snapshot, and empty where it may not be read.
+	// Cwd is filled by [Table.Inspect] only, never in a snapshot, and empty where it may not be
+	// read.
 	Cwd string
 }
 
-// Terminal is the name of the controlling terminal below /dev, such as "pts/3" or "tty1"; empty for none, for a kind that is
-// not known, and on darwin.
+// Terminal is the name of the controlling terminal below /dev, such as "pts/3" or "tty1"; empty
+// without a terminal, for an unknown kind of terminal, and on darwin.
 func (p Process) Terminal() string { return terminalName(p.TTY) }
 
-// Gone says that the process has ended and only waits to be collected by its parent.
+// Gone reports whether the process has ended and only waits for its parent to collect it.
 func (p Process) Gone() bool { return procstat.Gone(p.State) }
 
 // Snapshot is the process table at one moment, sorted by pid when it comes from [Table.Snapshot].
@@ -44,11 +46,12 @@ type Snapshot struct {
 	Processes []Process
 }
 
-// Find gives the process with that pid. A sorted snapshot is searched by halves; a hit is right in any order, and only a
-// miss is believed after a look at all of them.
+// Find returns the process with that pid. It tries a binary search first: a hit is right in any
+// order, but a miss is certain only after a look at all processes, because the snapshot may be
+// unsorted.
 func (s Snapshot) Find(pid int) (Process, bool) {
 	if pid <= 0 {
-		return Process{}, false // what has no parent has parent 0
+		return Process{}, false // a process without a parent has parent 0
 	}
 	all := s.Processes // by index below: a Process is too large to copy at each step
 	i := sort.Search(len(all), func(i int) bool { return all[i].PID >= pid })
@@ -63,7 +66,7 @@ func (s Snapshot) Find(pid int) (Process, bool) {
 	return Process{}, false
 }
 
-// Children gives the processes whose parent is pid.
+// Children returns the processes whose parent is pid.
 func (s Snapshot) Children(pid int) []Process {
 	var children []Process
 	for i := range s.Processes {
@@ -74,13 +77,14 @@ func (s Snapshot) Children(pid int) []Process {
 	return children
 }
 
-// Descendants gives children, their children and so on, nearest first, without pid itself.
+// Descendants returns the children, their children and so on, nearest first, without pid itself.
 func (s Snapshot) Descendants(pid int) []Process {
 	byParent := make(map[int][]Process, len(s.Processes))
 	for _, p := range s.Processes {
 		byParent[p.PPID] = append(byParent[p.PPID], p)
 	}
-	// A table read while pids are reused could show a ring; seen keeps the walk finite.
+	// A table that was read while pids were reused could contain a cycle; seen keeps the walk
+	// finite.
 	seen := map[int]bool{pid: true}
 	var found []Process
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
@@ -96,7 +100,8 @@ func (s Snapshot) Descendants(pid int) []Process {
 	return found
 }
 
-// Ancestors gives the parent of pid, its parent and so on, as far as the snapshot shows them.
+// Ancestors returns the parent of pid, that parent's parent and so on, as far as the snapshot
+// contains them.
 func (s Snapshot) Ancestors(pid int) []Process {
 	seen := map[int]bool{pid: true}
 	var found []Process

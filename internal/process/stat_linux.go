@@ -6,10 +6,11 @@ import (
 	"ccbot/internal/procstat"
 )
 
-// errThread: /proc/TID can be opened though it is never listed. No process has that number.
+// errThread means that the number is a thread's: /proc/TID can be opened although it is never
+// listed. No process has that number.
 var errThread = fmt.Errorf("a thread of another process: %w", ErrGone)
 
-// parseStat reads /proc/PID/stat, all but the owner.
+// parseStat reads everything in /proc/PID/stat; the owner is not in that file.
 func parseStat(data []byte) (Process, error) {
 	s, err := procstat.Parse(data)
 	if err == nil && s.Thread {

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// kernel is what a [Table] asks of the operating system. Tests put a scripted one in its place.
+// kernel is what a [Table] asks of the operating system. Tests replace it with a scripted one.
 type kernel interface {
 	bootID() (string, error)
-	// now is the clock of Identity.Start, in its unit.
+	// now reads the clock of Identity.Start, in its unit.
 	now() (uint64, error)
-	// process reads one process of this boot with its cwd; ErrGone when there is none, errHidden when one lives that the
-	// table does not show. A zombie is returned as such.
+	// process reads one process of this boot with its cwd. The error is ErrGone when there is none,
+	// and errHidden when the process lives but the table does not show it. A zombie is returned as
+	// a process.
 	process(pid int) (Process, error)
 	// processes reads all processes of all users.
 	processes(ctx context.Context) ([]Process, error)
@@ -24,18 +25,20 @@ type kernel interface {
 	hold(pid int) (handle, error)
 }
 
-// handle is a hold on one process: while it is open it never means another process.
+// handle holds one process: while the handle is open it never changes to another process.
 type handle interface {
-	// exited looks without waiting.
+	// exited checks without waiting.
 	exited() (bool, error)
-	// wait blocks until the process has ended (nil) or ctx has (its error). No thread is held on Linux.
+	// wait blocks until the process has ended (nil) or ctx has (ctx's error). On Linux it blocks no
+	// thread.
 	wait(ctx context.Context) error
-	// signal is used by Table.End alone.
+	// signal is called by Table.End alone.
 	signal(syscall.Signal) error
 	close()
 }
 
-// errHidden says that a process lives but the table does not show it, as /proc mounted with hidepid does. It is not gone.
+// errHidden means that a process lives but the table does not show it, as with a /proc mounted with
+// hidepid. It is not gone.
 var errHidden = errors.New("it lives, but the process table hides it")
 
 // Table reads the kernel's process table. It is safe for concurrent use.
@@ -43,11 +46,12 @@ type Table struct {
 	kernel kernel
 	boot   string
 	self   Identity
-	scans  chan struct{} // one slot for each look at the whole table
+	scans  chan struct{} // one slot for each read of the whole table
 }
 
-// NewTable reads the boot id and its own identity once. It fails where the process table does not show this very
-// process (no /proc, or one of another pid namespace): nothing it said could be believed.
+// NewTable reads the boot id and its own identity once. It fails where the process table does not
+// show this very process (no /proc, or that of another pid namespace), because no answer of such a
+// table could be believed.
 func NewTable() (*Table, error) { return newTable(newKernel(), os.Getpid()) }
 
 func newTable(k kernel, pid int) (*Table, error) {
@@ -68,7 +72,8 @@ func (t *Table) Self() Identity { return t.self }
 // Boot is the id of this boot.
 func (t *Table) Boot() string { return t.boot }
 
-// Inspect reads one process. The error is [ErrGone] when there is none or only a zombie; any other error means unknown.
+// Inspect reads one process. The error is [ErrGone] when there is no process or only a zombie; any
+// other error means unknown.
 func (t *Table) Inspect(pid int) (Process, error) {
 	if pid <= 0 {
 		return Process{}, fmt.Errorf("process: inspect pid %d: not a process id", pid)
@@ -90,10 +95,12 @@ func (t *Table) Identify(pid int) (Identity, error) {
 	return p.Identity, err
 }
 
-// Snapshot reads every process of every user, zombies included. A process that vanishes while it reads is left out; one
-// of another user that may not be read is there with pid and uid only; anything else unreadable is an error, because a
-// table with holes would call a live writer absent. Where /proc is mounted with hidepid=2 other users' processes are
-// missing, and so are ours that are not dumpable. errHangs: it took too long.
+// Snapshot reads every process of every user, zombies included. A process that vanishes during the
+// read is left out. A process of another user that may not be read is present with pid and uid
+// only. Anything else that cannot be read is an error, because an incomplete table would make a
+// live writer look absent. Where /proc is mounted with hidepid=2, other users' processes are
+// missing, and so are those of ours that are not dumpable. errHangs means that the read took too
+// long.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	taken := time.Now()
 	all, err := t.scan(ctx)
@@ -111,14 +118,15 @@ func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// scanPatience is how long a look at the whole table may take. It takes milliseconds; an entry of /proc whose process
-// hangs in the kernel may hold it up for good.
+// scanPatience is how long a read of the whole table may take. Usually it takes milliseconds; an
+// entry of /proc that belongs to a process that hangs in the kernel may block it for ever.
 const scanPatience = 10 * time.Second
 
-// errHangs says that the process table does not answer: nothing is known.
+// errHangs means that the process table does not answer: nothing is known.
 var errHangs = errors.New("process: the process table does not answer")
 
-// scan reads all processes, or gives up. A read that hangs is left behind; where a few of them hang, none is begun.
+// scan reads all processes, or gives up. A read that hangs is abandoned and keeps its slot; when
+// all slots are taken by such reads, no new read begins.
 func (t *Table) scan(ctx context.Context) ([]Process, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, scanPatience, errHangs)
 	defer cancel()
@@ -145,8 +153,9 @@ func (t *Table) scan(ctx context.Context) ([]Process, error) {
 	}
 }
 
-// Liveness says whether exactly this process runs. Another boot or another start time under the same pid is Gone, a
-// zombie is Gone; an incomplete identity, or a table that cannot be read, is Unknown.
+// Liveness reports whether exactly this process runs. Another boot or another start time under the
+// same pid is Gone, and a zombie is Gone; an incomplete identity, or a table that cannot be read,
+// is Unknown.
 func (t *Table) Liveness(id Identity) Liveness {
 	if !id.Valid() {
 		return Unknown
@@ -167,8 +176,8 @@ func (t *Table) Liveness(id Identity) Liveness {
 	}
 }
 
-// Wait blocks until the process is gone (nil) or ctx ends (its error). It costs no thread and no timer while it waits.
-// Any other error means that it could not be found out.
+// Wait blocks until the process is gone (nil) or ctx ends (its error). On Linux the wait needs no
+// thread and no timer. Any other error means that the end could not be found out.
 func (t *Table) Wait(ctx context.Context, id Identity) error {
 	h, _, err := t.take(id)
 	if errors.Is(err, ErrGone) {
@@ -184,8 +193,9 @@ func (t *Table) Wait(ctx context.Context, id Identity) error {
 	return nil
 }
 
-// take holds exactly the process id and reads it. The order matters: the handle is opened first and must still be alive
-// after the read; only then were both the same process. ErrGone when that process is not there; the caller closes the handle.
+// take holds exactly the process id and reads it. The order matters: the handle is opened first and
+// the process must still be alive after the read; only then are the held process and the read one
+// the same. The error is ErrGone when that process is not there. The caller closes the handle.
 func (t *Table) take(id Identity) (handle, Process, error) {
 	if !id.Valid() {
 		return nil, Process{}, errors.New("incomplete identity")

@@ -30,10 +30,10 @@ func (k sysctls) process(pid int) (Process, error) {
 	if err != nil || p.Gone() {
 		return p, err
 	}
-	// Of another user's process neither is told, and nothing is decided on that.
+	// For another user's process neither path is available, and nothing is decided on them.
 	seen := gopsutil.Process{Pid: int32(pid)}
 	if exe, err := seen.Exe(); err == nil && exe != "" {
-		p.Exe = exe // as the kernel has it: what execve was given may be a link
+		p.Exe = exe // from the kernel: the path given to execve may be a link
 	}
 	p.Cwd, _ = seen.Cwd()
 	return p, nil
@@ -61,7 +61,8 @@ func (k sysctls) processes(ctx context.Context) ([]Process, error) {
 	return found, nil
 }
 
-// complete adds the command line. Those of other users are refused, and of a process that ends meanwhile there is none.
+// complete adds the command line. The kernel refuses that of another user's process, and a process
+// that ends in between has none.
 func (sysctls) complete(info unix.KinfoProc) (Process, error) {
 	p := fromKinfo(info)
 	if p.Gone() {
@@ -96,7 +97,8 @@ func fromKinfo(info unix.KinfoProc) Process {
 	return p
 }
 
-// parseProcArgs reads argc, the executable's path, padding, then argc arguments; the environment follows and is not read.
+// parseProcArgs reads argc, the executable's path, padding, then argc arguments; it does not read
+// the environment behind them.
 func parseProcArgs(raw []byte) (exe string, args []string) {
 	if len(raw) < 4 {
 		return "", nil

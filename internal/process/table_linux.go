@@ -19,11 +19,12 @@ import (
 	"ccbot/internal/claudeflags"
 )
 
-// procfs reads /proc without a library in between: a table of 2,000 processes costs a few system calls each.
+// procfs reads /proc without a library: even a table of 2,000 processes costs only a few system
+// calls per process.
 type procfs struct {
 	root string // "/proc"; another folder in tests
 	uid  int
-	// lives asks the kernel itself, past /proc, whether a process with that pid runs.
+	// lives asks the kernel directly, not through /proc, whether a process with that pid runs.
 	lives func(pid int) (bool, error)
 }
 
@@ -41,7 +42,8 @@ func (k procfs) bootID() (string, error) {
 	return id, nil
 }
 
-// process asks twice before it says gone: with hidepid the folder of a living process is not there either.
+// process checks twice before it returns ErrGone: with hidepid the folder of a living process is
+// missing too.
 func (k procfs) process(pid int) (Process, error) {
 	p, err := k.read(pid)
 	if !errors.Is(err, ErrGone) || errors.Is(err, errThread) {
@@ -72,10 +74,12 @@ func (k procfs) read(pid int) (Process, error) {
 	return p, nil
 }
 
-// pageSize is enough for nearly every file that is read; longer command lines grow it.
+// pageSize is enough for nearly every file that is read; the buffer grows for a longer command
+// line.
 const pageSize = 4096
 
-// maxScanners is how many threads read the table side by side: the time goes by inside the kernel.
+// maxScanners is how many threads read the table in parallel: most of the time is spent inside the
+// kernel.
 const maxScanners = 4
 
 func (k procfs) processes(ctx context.Context) ([]Process, error) {
@@ -102,7 +106,8 @@ func (k procfs) processes(ctx context.Context) ([]Process, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil // those that vanished meanwhile
+	// Those that vanished during the read.
+	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil
 }
 
 func (k procfs) pids() ([]int, error) {
@@ -124,8 +129,8 @@ func (k procfs) pids() ([]int, error) {
 	return pids, nil
 }
 
-// listed reads one process of the scan. With hidepid=1 those of other users are listed but may not be read; they are
-// kept with pid and owner, so that they are at least known to exist.
+// listed reads one process of the scan. With hidepid=1 the processes of other users are listed but
+// may not be read; they are kept with pid and owner, so that at least their existence is known.
 func (k procfs) listed(pid int, buf []byte) (Process, error) {
 	d, err := k.open(pid)
 	if err != nil {
@@ -139,20 +144,22 @@ func (k procfs) listed(pid int, buf []byte) (Process, error) {
 	if err != nil {
 		return Process{}, err
 	}
-	// The executable tells an agent of another name (IsAgent) where argv is the evidence. For all it would be an eighth of
-	// the scan.
+	// The executable shows an agent that has another name (IsAgent), which matters only where argv
+	// is the evidence. Reading it for all processes would be an eighth of the scan.
 	if len(claudeflags.Sessions(p.Args)) > 0 {
 		p.Exe = d.link("exe")
 	}
 	return p, nil
 }
 
-// procDir is an open /proc/PID. All files are opened relative to it, so they are of one process even when the pid is
-// reused meanwhile: below the folder of an ended process the kernel answers ESRCH.
+// procDir is an open /proc/PID. All files are opened relative to it, so they belong to one process
+// even when the pid is reused in between: below the folder of an ended process the kernel answers
+// ESRCH.
 type procDir struct {
 	fd int
-	// uid is the owner of the folder, which is the effective user of the process. (Only the files inside read root for a
-	// process that is not dumpable.) Of an ended process it reads 0: it counts once a file could be read after it.
+	// uid is the owner of the folder, which is the effective user of the process. (Only the files
+	// inside show root for a process that is not dumpable.) For an ended process it is 0, so it is
+	// valid only if a file could be read after it.
 	uid int
 }
 
@@ -174,7 +181,7 @@ func (k procfs) open(pid int) (procDir, error) {
 
 func (d procDir) close() { _ = unix.Close(d.fd) }
 
-// read gives all but the links. It uses buf for the files.
+// read returns everything but the links. It uses buf for the files.
 func (d procDir) read(pid int, buf []byte) (Process, error) {
 	stat, err := d.file("stat", buf)
 	if err != nil {
@@ -195,8 +202,9 @@ func (d procDir) read(pid int, buf []byte) (Process, error) {
 	return p, nil
 }
 
-// file reads a whole file into buf, growing it when needed. A short read is the end: the kernel makes each of these files
-// in one piece, and asking again costs a quarter of the whole scan.
+// file reads a whole file into buf, which grows when needed. A short read means the end of the
+// file: the kernel makes each of these files in one piece, and one more read would cost a quarter
+// of the whole scan.
 func (d procDir) file(name string, buf []byte) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -219,7 +227,8 @@ func (d procDir) file(name string, buf []byte) ([]byte, error) {
 	}
 }
 
-// link reads a symbolic link; what may not be read is left empty, because only the owner may and nothing depends on it.
+// link reads a symbolic link; a link that may not be read gives "", because only the owner may read
+// it and nothing depends on it.
 func (d procDir) link(name string) string {
 	var buf [unix.PathMax]byte
 	n, err := unix.Readlinkat(d.fd, name, buf[:])
@@ -248,7 +257,8 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// parseCmdline splits what execve was given. Every argument ends in one NUL, so empty ones stay.
+// parseCmdline splits the arguments that were given to execve. Every argument ends in one NUL, so
+// empty arguments are kept.
 func parseCmdline(data []byte) []string {
 	data = bytes.TrimSuffix(data, []byte{0})
 	if len(data) == 0 {

@@ -6,27 +6,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// Interruption is a turn that was cut short: its agent ended before the turn did, and nobody had
+// Interruption is a turn that was cut short: the agent ended before the turn did, and nobody had
 // asked for that end.
 type Interruption struct {
-	At    time.Time `json:"at"`             // when the end was noticed
-	Step  string    `json:"step,omitempty"` // the agent's last call of a tool; empty: none was seen
+	At    time.Time `json:"at"`             // when ccbot noticed the end
+	Step  string    `json:"step,omitempty"` // the agent's last tool call; empty: none was seen
 	Done  int       `json:"tasks_done"`     // of its to-do items
 	Tasks int       `json:"tasks_total"`
-	// Waited says that the agent waited for a person, Unseen that it did something which no ccbot
-	// saw: it may have waited.
+	// Waited means that the agent was waiting for a person. Unseen means that no ccbot saw the
+	// agent's last actions, so the agent may have been waiting.
 	Waited bool `json:"waited,omitempty"`
 	Unseen bool `json:"unseen,omitempty"`
-	Well   int  `json:"turns_well"` // Progress.Well then
-	// Again says that a prompt had followed the interruption before, and that no turn has ended
-	// well since.
+	Well   int  `json:"turns_well"` // Progress.Well at that time
+	// Again means that a prompt had followed the previous interruption, and that no turn has ended
+	// well since that interruption.
 	Again bool `json:"again,omitempty"`
-	// Followed says that a prompt has reached the agent since.
+	// Followed means that a prompt has reached the agent after the interruption.
 	Followed bool `json:"followed,omitempty"`
 }
 
-// Unfinished is the interruption after which nobody has gone on with the session, nor another
-// session with its conversation; nil: none.
+// Unfinished returns the interruption after which neither this session nor another session with its
+// conversation has continued; nil when there is none.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
 	if i == nil || i.Followed || r.Progress.Well > i.Well || r.HandedOver() {
@@ -35,8 +35,8 @@ func (r *Record) Unfinished() *Interruption {
 	return i
 }
 
-// ContinueID names the prompt that goes on after the interruption: it is the same whenever it is
-// asked for.
+// ContinueID identifies the prompt that continues after the interruption: each call returns the
+// same id.
 func (r *Record) ContinueID() uuid.UUID {
 	if r.Interruption == nil {
 		return uuid.Nil

@@ -14,18 +14,17 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Aside is a file among the records that was not loaded this time.
+// Aside is a file among the records that was not loaded when the store was opened.
 type Aside struct {
 	File  string    // its name
-	ID    uuid.UUID // of the session, by the name; Nil if the name is none
-	Newer bool      // a newer program's: it is left where it is
+	ID    uuid.UUID // of the session, read from the file name; Nil if the name contains none
+	Newer bool      // written by a newer program: it stays where it is
 	Why   string    // in English
 }
 
-// Open loads every record of dir. A file that cannot be understood is moved to
-// the quarantine folder and logged; a newer program's is left where it is. The
-// error is about the folder itself, and also about one that cannot be written:
-// a ccbot that forgets what it does must not start.
+// Open loads every record of dir. A file that cannot be understood is moved to the quarantine
+// folder and logged; a file of a newer program stays where it is. The error is about the folder
+// itself, also when the folder cannot be written: a ccbot that forgets what it does must not start.
 func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := newStore(dir, now, log)
 	s.quarantine = quarantine
@@ -41,10 +40,9 @@ func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Stor
 	return s, nil
 }
 
-// OpenReadOnly loads what it can of dir and changes nothing: it makes no folder,
-// moves no file, and every change of a record is errReadOnly. It may be used
-// beside the ccbot that owns the records: each is as it was at one moment. A
-// missing folder has no records.
+// OpenReadOnly loads the readable records of dir and changes nothing: it makes no folder, moves no
+// file, and every change of a record returns errReadOnly. It may run at the same time as the ccbot
+// that owns the records: each record is as it was at one moment. A missing folder has no records.
 func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := newStore(dir, now, log)
 	s.readOnly = true
@@ -59,9 +57,9 @@ func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{})}
 }
 
-// Aside tells, by name of file, what was not loaded when the store was opened:
-// records of a newer program, and what could not be understood, which is in
-// quarantine by now or, in a store for reading, where it was.
+// Aside returns, sorted by file name, the files that were not loaded when the store was opened:
+// records of a newer program, and files that could not be understood. The latter are in quarantine
+// now, or, in a read-only store, still in their place.
 func (s *Store) Aside() []Aside { return slices.Clone(s.aside) }
 
 func (s *Store) loadAll() error {
@@ -84,7 +82,8 @@ func (s *Store) loadAll() error {
 
 func understand(name string, data []byte) (Record, error) {
 	var r Record
-	if err := r.UnmarshalJSON(data); err != nil { // as json.Unmarshal does, which would read all of it twice more
+	// As json.Unmarshal does, which would read all data twice more.
+	if err := r.UnmarshalJSON(data); err != nil {
 		return Record{}, err
 	}
 	if file(r.ID) != name {
@@ -94,8 +93,8 @@ func understand(name string, data []byte) (Record, error) {
 	return r, nil
 }
 
-// straighten mends what only an edited file says: a session that is over has no
-// agent of its own any more, and a transcript begins at 0.
+// straighten corrects two things that only an edited file can contain: a session that is over but
+// still has an agent, and a position in a transcript before 0.
 func (r *Record) straighten() {
 	if r.Binding != nil && r.State.Over() {
 		if !slices.Contains(r.Bound, r.Binding.Agent) {
@@ -108,7 +107,7 @@ func (r *Record) straighten() {
 	}
 }
 
-// idOf is the id that a record's file is named after.
+// idOf returns the id in the name of a record's file; Nil for any other name.
 func idOf(name string) uuid.UUID {
 	id, err := uuid.Parse(strings.TrimSuffix(name, filepath.Ext(name)))
 	if err != nil || file(id) != name {

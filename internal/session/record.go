@@ -20,45 +20,46 @@ import (
 // Version is the schema version that this program writes.
 const Version = 2
 
-// Limits of a record's history: it is kept for years, and evidence may quote an
-// error of any length. The oldest lines go first.
+// Limits of a record's history: the history is kept for years, and evidence may quote an error of
+// any length. The oldest lines are removed first.
 const (
 	historyLimit = 100
 	whyLimit     = 1000 // bytes
 )
 
-// Conversation is where in the chat a session is shown.
+// Conversation is the place in the chat that shows a session.
 type Conversation = address.Conversation
 
-// Server is one life of a tmux server: its socket is reused after a restart,
-// its pid with the start time is not.
+// Server is one run of a tmux server: after a restart the socket is reused, but the pid with its
+// start time is not.
 type Server struct {
 	Socket string `json:"socket"`
 	PID    int    `json:"pid"`
 	Start  uint64 `json:"start"`
 }
 
-// Binding says which pane and which process a session's agent is. Window and
-// pane ids start again at 0 with every tmux server, so they count only together
-// with Server, and the agent only with its start time and boot.
+// Binding says which pane and which process belong to a session's agent. Window and pane ids start
+// again at 0 with every tmux server, so they are valid only together with Server, and the agent's
+// pid only with its start time and boot.
 type Binding struct {
-	Server  Server           `json:"server"`
-	Window  string           `json:"window"`
-	Pane    string           `json:"pane"`
-	Agent   process.Identity `json:"agent"`
-	Command string           `json:"command,omitempty"` // tmux's pane_current_command once the agent was ready
-	BoundAt time.Time        `json:"bound_at"`
-	// Exe and Argv (a SHA-256 of the arguments, in hex) are what the agent's
-	// process was when it was bound: one that runs something else by now is not it.
+	Server Server           `json:"server"`
+	Window string           `json:"window"`
+	Pane   string           `json:"pane"`
+	Agent  process.Identity `json:"agent"`
+	// Command is tmux's pane_current_command once the agent was ready.
+	Command string    `json:"command,omitempty"`
+	BoundAt time.Time `json:"bound_at"`
+	// Exe and Argv (a SHA-256 of the arguments, in hex) describe the agent's process when it was
+	// bound: a process that runs another program now is not the agent.
 	Exe  string `json:"exe,omitempty"`
 	Argv string `json:"argv_sha256,omitempty"`
-	// Adopted says that a person opened the pane: it is never closed. Shell is
-	// its process where that is not the agent itself, 0 otherwise.
+	// Adopted means that a person opened the pane: ccbot never closes it. Shell is the process of
+	// the pane where that is not the agent itself, 0 otherwise.
 	Adopted bool `json:"adopted,omitempty"`
 	Shell   int  `json:"shell,omitempty"`
 }
 
-// PanePID is the process that tmux knows the pane by.
+// PanePID is the pid that tmux reports for the pane.
 func (b Binding) PanePID() int {
 	if b.Shell != 0 {
 		return b.Shell
@@ -66,14 +67,14 @@ func (b Binding) PanePID() int {
 	return b.Agent.PID
 }
 
-// Rule names what decided a change: "chat.kill", "recovery.mark_lost".
+// Rule names the code that decided a change: "chat.kill", "recovery.mark_lost".
 type Rule string
 
-// BroughtBack is the rule of a record that a person has brought back out of a copy: from then on counts how long it is
-// over.
+// BroughtBack is the rule of a record that a person has restored from a copy: the time for which
+// the session has been over counts from that change.
 const BroughtBack Rule = "recover.restore"
 
-// Change is one line of a record's history. A note has the same state twice.
+// Change is one line of a record's history. A note has the same state in From and To.
 type Change struct {
 	At   time.Time `json:"at"`
 	From State     `json:"from"`
@@ -82,136 +83,141 @@ type Change struct {
 	Why  string    `json:"why"` // the evidence, in English
 }
 
-// Launch is how an agent was started; a restore gives it the same flags.
+// Launch is how an agent was started; a restore starts it with the same flags.
 type Launch = claudeflags.Launch
 
-// Why a record is closed for good, or how it was lost, where its state does not say it.
+// The reason for which a record is closed for good, or was lost, where its state does not say it.
 const (
-	ClosedTransferred = "ownership_transferred" // another record goes on with its conversation
-	ClosedStale       = "stale"                 // too old to be meant when its conversation came back
-	ClosedReboot      = "reboot"                // the machine went down while it ran
-	ClosedTmux        = "tmux_ended"            // its tmux server went down while it ran
+	ClosedTransferred = "ownership_transferred" // another record continues its conversation
+	// ClosedStale: too old to be the intended session when its conversation was found again.
+	ClosedStale  = "stale"
+	ClosedReboot = "reboot"     // the machine went down while it ran
+	ClosedTmux   = "tmux_ended" // its tmux server went down while it ran
 )
 
 // Exit is how an agent ended by itself.
 type Exit struct {
 	Status int       `json:"status"`
 	Signal int       `json:"signal,omitempty"`
-	Known  bool      `json:"known"` // false: the pane was gone, nobody saw the status
+	Known  bool      `json:"known"` // false: the pane was gone before its status could be read
 	Screen string    `json:"screen,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// Crashed says whether the agent ended in another way than by a clean exit.
+// Crashed reports whether the agent ended in another way than by a clean exit.
 func (e Exit) Crashed() bool { return e.Known && (e.Status != 0 || e.Signal != 0) }
 
-// Usage is what the agent's status line last told.
+// Usage is what the agent's status line last reported.
 type Usage struct {
-	Model   string    `json:"model,omitempty"`
-	Context float64   `json:"context_percent"` // used of the context window, 0 to 100; -1: not known
-	Cost    float64   `json:"cost_usd"`        // of the session since its start or /clear, in dollars
-	At      time.Time `json:"at"`
+	Model string `json:"model,omitempty"`
+	// Context is the used part of the context window, 0 to 100; -1: unknown.
+	Context float64 `json:"context_percent"`
+	// Cost is that of the session since its start or /clear, in dollars.
+	Cost float64   `json:"cost_usd"`
+	At   time.Time `json:"at"`
 }
 
-// Same says whether two tell the same, whenever they did.
+// Same reports whether both have the same values, apart from the time.
 func (u Usage) Same(other Usage) bool {
 	u.At = other.At
 	return u == other
 }
 
-// Record is ccbot's record of one conversation with an agent. Its ID never
-// changes; ClaudeSessionID is Claude Code's and may (/clear, fork).
+// Record is ccbot's record of one conversation with an agent. Its ID never changes; ClaudeSessionID
+// is Claude Code's and may change (/clear, fork).
 type Record struct {
-	Version          int           `json:"version"`
-	ID               uuid.UUID     `json:"id"`
-	Name             string        `json:"name"`
-	Dir              string        `json:"dir"` // directory of birth, absolute
-	Host             string        `json:"host"`
-	State            State         `json:"state"`
-	ClaudeSessionID  uuid.UUID     `json:"claude_session_id"`
-	EarlierClaudeIDs []uuid.UUID   `json:"earlier_claude_ids,omitempty"`
-	Conversation     Conversation  `json:"conversation"`
-	Owner            int64         `json:"owner"`            // the person who started it
-	Origin           string        `json:"origin,omitempty"` // inbox key of the command that made it: a replay finds it
-	Binding          *Binding      `json:"binding,omitempty"`
-	Final            State         `json:"final,omitempty"` // where stopping leads
-	RestoredFrom     State         `json:"restored_from,omitempty"`
-	Exit             *Exit         `json:"exit,omitempty"`
-	Cleanup          *CleanupError `json:"cleanup,omitempty"`
-	// Cursors say up to where the chat has each transcript: the last is the one
-	// being written, earlier ones (before a /clear) are drained first.
+	Version          int          `json:"version"`
+	ID               uuid.UUID    `json:"id"`
+	Name             string       `json:"name"`
+	Dir              string       `json:"dir"` // directory of birth, absolute
+	Host             string       `json:"host"`
+	State            State        `json:"state"`
+	ClaudeSessionID  uuid.UUID    `json:"claude_session_id"`
+	EarlierClaudeIDs []uuid.UUID  `json:"earlier_claude_ids,omitempty"`
+	Conversation     Conversation `json:"conversation"`
+	Owner            int64        `json:"owner"` // the person who started it
+	// Origin is the inbox key of the command that made the record, by which a replay finds it.
+	Origin       string        `json:"origin,omitempty"`
+	Binding      *Binding      `json:"binding,omitempty"`
+	Final        State         `json:"final,omitempty"` // the state that stopping leads to
+	RestoredFrom State         `json:"restored_from,omitempty"`
+	Exit         *Exit         `json:"exit,omitempty"`
+	Cleanup      *CleanupError `json:"cleanup,omitempty"`
+	// Cursors say how much of each transcript the chat has shown: the last one is for the
+	// transcript that is being written; earlier ones (from before a /clear) are finished first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
 	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
-	Usage     *Usage              `json:"usage,omitempty"`   // nil: not told yet
+	Usage     *Usage              `json:"usage,omitempty"`   // nil: not reported yet
 	CreatedAt time.Time           `json:"created_at"`
 	UpdatedAt time.Time           `json:"updated_at"`
-	StartedAt time.Time           `json:"started_at,omitzero"` // of the present launch
-	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the present launch
-	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the present launch
+	StartedAt time.Time           `json:"started_at,omitzero"` // of the current launch
+	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the current launch
+	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the current launch
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
-	// Asked and Ended are when the end was asked for and when it was reached, on
-	// the kernel's clock: who started a process later did it knowing.
+	// Asked and Ended are the moments at which the end was asked for and was reached, on the
+	// kernel's clock: a person who started a process after them did it knowing of the end.
 	Asked process.Moment `json:"asked_moment,omitzero"`
 	Ended process.Moment `json:"ended_moment,omitzero"`
-	// Since is when the conversation became this session's own, on the same clock: a
-	// process that was there before is nobody's leftover.
+	// Since is the moment at which the conversation became this session's own, on the same clock: a
+	// process that started before it is not a leftover of this session.
 	Since process.Moment `json:"since_moment,omitzero"`
-	// Exe is the program that the agent was seen to be.
+	// Exe is the program of the agent's process, as last seen.
 	Exe string `json:"exe,omitempty"`
-	// Bound are agents that this record bound and that are not proven gone.
+	// Bound are the agents that this record bound and that are not proven gone.
 	Bound []process.Identity `json:"bound,omitempty"`
-	// Below is what ran below a process that had to be killed; it is on disk
-	// before the KILL and ends after it.
+	// Below are the processes that ran below a process that had to be killed. They are on disk
+	// before the KILL and are ended after it.
 	Below []Tool `json:"below,omitempty"`
-	// Seconds are the second writers that the person was told of.
+	// Seconds are the second writers that were reported to the person.
 	Seconds []process.Identity `json:"second_writers,omitempty"`
-	// ForkOf is the Claude id that this conversation began as a copy of.
+	// ForkOf is the Claude id of the conversation of which this one began as a copy.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
-	// Tail is the size of the transcript when the session ended, Known up to where
-	// it is known who has written it since. Haunted says that growth was told.
+	// Tail is the size of the transcript when the session ended. Known is the size up to which the
+	// writers since then are known. Haunted means that further growth was reported.
 	Tail    int64 `json:"transcript_end,omitempty"`
 	Known   int64 `json:"transcript_known,omitempty"`
 	Haunted bool  `json:"haunted,omitempty"`
-	// Launch is how the present or last agent was started; nil: not by ccbot.
+	// Launch is how the current or last agent was started; nil: not by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
-	// Phase is what the agent was last seen doing (a phase.Now, with PhaseWhat and PhaseUntil), PhaseAt since when.
+	// Phase is the last activity of the agent that was seen (a phase.Now, with PhaseWhat and
+	// PhaseUntil); PhaseAt is its start.
 	Phase      string    `json:"phase,omitempty"`
 	PhaseAt    time.Time `json:"phase_at,omitzero"`
 	PhaseWhat  string    `json:"phase_what,omitempty"`
 	PhaseUntil time.Time `json:"phase_until,omitzero"`
-	// Progress is what the transcript tells of the work: turns, to-do items, tokens.
+	// Progress is what the transcript says about the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
 	Interruption *Interruption `json:"interruption,omitempty"`
-	// GitStart and GitNow are the directory's repository at the first launch and at
-	// the end of the last turn; nil: there is none, or it did not answer.
+	// GitStart and GitNow are the state of the directory's repository at the first launch and at
+	// the end of the last turn; nil: there is no repository, or git did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
 	GitNow   *git.State `json:"git_now,omitempty"`
 	// Closed is one of the Closed… reasons, or empty.
 	Closed string `json:"closed_reason,omitempty"`
-	// TookOver is the record whose conversation this one goes on with.
+	// TookOver is the record that had the conversation before this one took it over.
 	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	// Unreported says that recovery closed the session and the chat was not told yet.
+	// Unreported means that recovery closed the session and this was not yet reported in the chat.
 	Unreported bool     `json:"unreported,omitempty"`
 	History    []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
-// Tool is a process that ran below one that had to be killed.
+// Tool is a process that ran below a process that had to be killed.
 type Tool struct {
 	Process process.Identity `json:"process"`
-	Of      process.Identity `json:"of"` // what had to be killed
+	Of      process.Identity `json:"of"` // the process that had to be killed
 }
 
 // CleanupFailure is one thing that an archive could not prove.
 type CleanupFailure struct {
 	Kind   string `json:"kind"`          // a lifecycle.FailureKind
-	PID    int    `json:"pid,omitempty"` // 0 where it is about no process
+	PID    int    `json:"pid,omitempty"` // 0 where the failure is not about a process
 	Detail string `json:"detail"`        // English
 }
 
-// CleanupError keeps what an archive could not prove dead.
+// CleanupError stores the processes that an archive could not prove dead.
 type CleanupError struct {
 	Processes []process.Identity `json:"processes"`
 	Reason    string             `json:"reason"` // the first of Failures, in English
@@ -220,9 +226,9 @@ type CleanupError struct {
 	NotBefore time.Time          `json:"not_before"`
 }
 
-// Become moves the record to state next and notes which rule decided it on what
-// evidence, or says that the transition table does not allow it. It changes the
-// value only; the worker's save makes it last.
+// Become moves the record to state next and records the rule that decided it and the evidence, or
+// returns an error when the transition table does not allow it. It changes only the value in
+// memory; the worker's save writes it to disk.
 func (r *Record) Become(next State, now time.Time, rule Rule, why string) error {
 	if !r.State.CanBecome(next) {
 		return &transitionError{From: r.State, To: next}
@@ -232,8 +238,8 @@ func (r *Record) Become(next State, now time.Time, rule Rule, why string) error 
 	return nil
 }
 
-// Note adds a line to the history that changes no state. The same line as the
-// last one only gets its time.
+// Note adds a line to the history that changes no state. If the line equals the last one, only the
+// time of the last one is updated.
 func (r *Record) Note(now time.Time, rule Rule, why string) {
 	c := r.change(r.State, now, rule, why)
 	if last := len(r.History) - 1; last >= 0 {
@@ -257,22 +263,24 @@ func (r *Record) note(c Change) {
 	}
 }
 
-// HandedOver says whether another record goes on with the conversation.
+// HandedOver reports whether another record continues the conversation.
 func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
 
-// TransferDone says whether a record that was handed over is over and holds nothing more that is its successor's.
+// TransferDone reports whether a record that was handed over is over and holds nothing more that
+// belongs to its successor.
 func (r *Record) TransferDone() bool {
 	return r.HandedOver() && !r.State.Live() && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
 }
 
-// Owns says whether the session can be meant by its conversation: it was neither handed over nor set aside for another.
+// Owns reports whether the conversation may stand for this session: the session was neither handed
+// over nor closed as stale in favour of another one.
 func (r *Record) Owns() bool { return !r.HandedOver() && r.Closed != ClosedStale }
 
-// Resumable says whether the session can be brought back: no other record goes
-// on with its conversation.
+// Resumable reports whether the session can be brought back: it is over, and no other record
+// continues its conversation.
 func (r *Record) Resumable() bool { return r.State.Over() && !r.HandedOver() }
 
-// Agent is the process that the session is bound to; zero where there is none.
+// Agent is the process that the session is bound to; zero when there is none.
 func (r *Record) Agent() process.Identity {
 	if r.Binding == nil {
 		return process.Identity{}
@@ -280,11 +288,11 @@ func (r *Record) Agent() process.Identity {
 	return r.Binding.Agent
 }
 
-// Interrupted says whether a restore has no window that is known: it was cut short,
-// or is about to make one.
+// Interrupted reports whether a restore has no known window: the restore was cut short, or has not
+// made its window yet.
 func (r *Record) Interrupted() bool { return r.State == Restoring && r.Binding == nil }
 
-// Cursor is the transcript position being followed; ok is false before the
+// Cursor is the position in the transcript that is being followed; ok is false before the
 // transcript's path is known.
 func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
 	if len(r.Cursors) == 0 {
@@ -293,17 +301,17 @@ func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
 	return r.Cursors[len(r.Cursors)-1], true
 }
 
-// HasClaudeID says whether id is the record's present or an earlier Claude id.
+// HasClaudeID reports whether id is the record's current or an earlier Claude id.
 func (r *Record) HasClaudeID(id uuid.UUID) bool {
 	return r.ClaudeSessionID == id || slices.Contains(r.EarlierClaudeIDs, id)
 }
 
-// Crashed reports whether a session is completed by the crash of its agent.
+// Crashed reports whether the session is completed because its agent crashed.
 func (r Record) Crashed() bool {
 	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()
 }
 
-// Clone is a deep copy.
+// Clone returns a deep copy.
 func (r Record) Clone() Record {
 	r.EarlierClaudeIDs = slices.Clone(r.EarlierClaudeIDs)
 	r.Cursors = slices.Clone(r.Cursors)
@@ -337,7 +345,7 @@ func clone[T any](p *T) *T {
 	return &v
 }
 
-// check says what makes a record unusable.
+// check returns the reason for which a record cannot be used.
 func (r *Record) check() error {
 	switch {
 	case r.ID == uuid.Nil:

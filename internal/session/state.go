@@ -13,17 +13,17 @@ type State string
 const (
 	Starting      State = "starting"       // a window is being made, the agent is not ready yet
 	Running       State = "running"        // the agent was ready once and is bound
-	Restoring     State = "restoring"      // as starting, for a session that lived before
-	Stopping      State = "stopping"       // the agent is being ended; intent on disk
-	Archived      State = "archived"       // ended on purpose, may come back
+	Restoring     State = "restoring"      // like starting, for a session that ran before
+	Stopping      State = "stopping"       // the agent is being ended; this intent is on disk
+	Archived      State = "archived"       // ended on purpose, may be restored
 	Completed     State = "completed"      // done, or the agent ended by itself
 	CleanupFailed State = "cleanup_failed" // a leftover could not be proven dead
-	Lost          State = "lost"           // the pane is proven gone, without us
+	Lost          State = "lost"           // the pane is proven gone, and ccbot did not close it
 	Failed        State = "failed"         // it ended before it was ever ready
 	Abandoned     State = "abandoned"      // no sign of life for too long
 )
 
-// transitions is the whole life of a session. What is not in it is refused.
+// transitions is the whole life of a session. A transition that is not in it is refused.
 var transitions = map[State][]State{
 	"":            {Starting, Running}, // running: adopted, or taken over from another record
 	Starting:      {Running, Stopping, Failed},
@@ -43,44 +43,47 @@ func States() []State {
 	return []State{Starting, Running, Restoring, Stopping, Archived, Completed, CleanupFailed, Lost, Failed, Abandoned}
 }
 
-// Valid says whether s is one of the known states.
+// Valid reports whether s is one of the known states.
 func (s State) Valid() bool { return slices.Contains(States(), s) }
 
-// Live says whether a process may be running for a session in this state.
+// Live reports whether a process may be running for a session in this state.
 func (s State) Live() bool {
 	return s == Starting || s == Running || s == Restoring || s == Stopping
 }
 
-// Open says whether the agent of a session in this state runs or is being started, and nobody has asked for its end.
+// Open reports whether the agent of a session in this state runs or is being started, and nobody
+// has asked for its end.
 func (s State) Open() bool { return s.Live() && s != Stopping }
 
-// Launching says whether the agent of a session in this state is being started.
+// Launching reports whether the agent of a session in this state is being started.
 func (s State) Launching() bool { return s == Starting || s == Restoring }
 
-// Over says whether a session in this state has ended, with all that belonged to it, as far as anybody knows: it can be
-// brought back. One whose clean-up failed is neither live nor over.
+// Over reports whether a session in this state, with everything that belonged to it, has ended as
+// far as is known: it can be brought back. A session with a failed clean-up is neither live nor
+// over.
 func (s State) Over() bool { return slices.Contains(transitions[s], Restoring) }
 
-// EndedOnPurpose says whether a person or its own agent has ended a session in this state: who goes on with its
-// conversation has to say that it is meant.
+// EndedOnPurpose reports whether a person or the session's own agent has ended a session in this
+// state: continuing its conversation needs an explicit wish.
 func (s State) EndedOnPurpose() bool { return s == Archived || s == Completed }
 
-// MayRun says whether an agent of a session in this state may run, by what is known of the one that is bound. Of a
-// running session its end may be known before the record says so; in all other live states one is being started or ended.
+// MayRun reports whether an agent of a session in this state may run, given the liveness of the
+// bound agent. A running session's agent may be known to be gone before the record says so; in
+// every other live state an agent is being started or ended.
 func (s State) MayRun(agent process.Liveness) bool {
 	return s.Live() && (s != Running || agent != process.Gone)
 }
 
-// MayMove says whether a session in this state has ended without anybody wanting it, so that it may go on where its
-// conversation goes on.
+// MayMove reports whether a session in this state has ended although nobody wanted it, so that the
+// session may move to wherever its conversation is continued.
 func (s State) MayMove(agent process.Liveness) bool {
 	return (s.Over() || s == Running) && !s.MayRun(agent) && !s.EndedOnPurpose()
 }
 
-// CanBecome says whether the table has an edge from s to next.
+// CanBecome reports whether the table has a transition from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
 
-// transitionError is a change of state that the table does not have.
+// transitionError is a change of state that is not in the table.
 type transitionError struct{ From, To State }
 
 func (e *transitionError) Error() string {

@@ -19,14 +19,16 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Sentinels of a store, matched with errors.Is.
+// Errors of a store, matched with errors.Is.
 var (
-	ErrNotFound = errors.New("there is no such session")                      // an id that no record has
-	errReadOnly = errors.New("the session records are open for reading only") // a change of such a store
+	// ErrNotFound means that no record has the id.
+	ErrNotFound = errors.New("there is no such session")
+	// errReadOnly means a change in a read-only store.
+	errReadOnly = errors.New("the session records are open for reading only")
 )
 
-// Store keeps the records of one ccbot: in memory for reading, in one file per
-// record for good.
+// Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
+// record.
 type Store struct {
 	folder     spool.Folder
 	quarantine string
@@ -35,10 +37,11 @@ type Store struct {
 	log        *slog.Logger
 	aside      []Aside // never changes once the store is open
 
-	mu      sync.Mutex
-	records map[uuid.UUID]*Record       // none of them ever changes: a write puts another in its place
-	shared  []Record                    // what Shared gives; nil after a write
-	workers map[uuid.UUID]chan struct{} // one slot each: who holds it is the record's worker
+	mu sync.Mutex
+	// No record here ever changes: a write replaces it by another one.
+	records map[uuid.UUID]*Record
+	shared  []Record                    // the result of Shared; nil after a write
+	workers map[uuid.UUID]chan struct{} // one slot each: its holder is the record's worker
 }
 
 // file is the name of a record's file.
@@ -64,9 +67,9 @@ func (s *Store) List() []Record {
 	return list
 }
 
-// Shared returns all records as they are now, oldest first, without copying them: the list, and all
-// that its records lead to, belong to the store and to everybody else who reads. They must not be
-// changed.
+// Shared returns all records as they are now, oldest first, without copying them: the list and
+// everything that its records refer to are shared with the store and with all other readers. They
+// must not be changed.
 func (s *Store) Shared() []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,15 +90,15 @@ func (s *Store) Create(r Record) error {
 	if _, ok := s.Get(r.ID); ok {
 		return fmt.Errorf("create session %s: it exists", r.ID)
 	}
-	r = r.Clone() // writing brings its times to UTC, also behind its pointers
+	// Write changes times to UTC, also behind pointers, which must not change the caller's record.
+	r = r.Clone()
 	return s.write(&r)
 }
 
-// Do runs fn alone on the record's worker: no other Do of the same record runs
-// until fn returns. fn works on a copy; save puts the copy's present value on
-// disk and shows it to readers, so an intent is saved before its effect and the
-// result after it. What is not saved when fn returns is dropped. fn must not
-// call Do for the same record.
+// Do runs fn alone on the record's worker: no other Do of the same record runs until fn returns. fn
+// works on a copy; save writes the copy's current value to disk and makes it visible to readers, so
+// fn can save an intent before its effect and the result after it. Changes that are not saved when
+// fn returns are dropped. fn must not call Do for the same record.
 func (s *Store) Do(ctx context.Context, id uuid.UUID, fn func(r *Record, save func() error) error) error {
 	slot := s.worker(id)
 	select {
@@ -110,7 +113,8 @@ func (s *Store) Do(ctx context.Context, id uuid.UUID, fn func(r *Record, save fu
 	}
 	return fn(&r, func() error {
 		if r.ID != id {
-			return fmt.Errorf("write session %s: its id became %s", id, r.ID) // another worker's file
+			// That file belongs to another worker.
+			return fmt.Errorf("write session %s: its id became %s", id, r.ID)
 		}
 		return s.write(&r)
 	})
@@ -127,7 +131,7 @@ func (s *Store) worker(id uuid.UUID) chan struct{} {
 	return slot
 }
 
-// refusal says why the file of a record must not be touched, if that is so: it
+// refusal returns the reason for which the file of a record must not be touched, or nil. The file
 // may also be one that a newer program wrote and that was not loaded.
 func (s *Store) refusal(id uuid.UUID) error {
 	switch {
@@ -139,8 +143,7 @@ func (s *Store) refusal(id uuid.UUID) error {
 	return nil
 }
 
-// write puts the record on disk first. If that fails the file and the memory
-// are as they were.
+// write puts the record on disk first. If that fails, the file and the memory are unchanged.
 func (s *Store) write(r *Record) error {
 	if err := s.refusal(r.ID); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
@@ -164,9 +167,9 @@ func (s *Store) write(r *Record) error {
 	return nil
 }
 
-// Remove deletes a record that never came to be: a start that left nothing. It
-// waits for the record's worker, whose save would bring the record back, so it
-// must not be called inside Do.
+// Remove deletes a record of a start that left nothing behind. It waits for the record's worker,
+// because a later save by that worker would bring the record back; so it must not be called inside
+// Do.
 func (s *Store) Remove(id uuid.UUID) error {
 	if err := s.refusal(id); err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
@@ -177,10 +180,9 @@ func (s *Store) Remove(id uuid.UUID) error {
 	return s.forget(id)
 }
 
-// Purge deletes a record if may says so. may runs on the record's worker, like
-// the function of Do, so nothing happens to the record between the question and
-// the deletion; it must not call Do, Remove or Purge for the same record. An
-// error of may deletes nothing.
+// Purge deletes a record if may returns true. may runs on the record's worker, like the function of
+// Do, so nothing happens to the record between may and the deletion; may must not call Do, Remove
+// or Purge for the same record. After an error of may nothing is deleted.
 func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool, error)) (purged bool, err error) {
 	if err := s.refusal(id); err != nil {
 		return false, fmt.Errorf("remove session %s: %w", id, err)
@@ -199,7 +201,7 @@ func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool,
 	return purged, err
 }
 
-// forget is called on the record's worker.
+// forget deletes the file and the record in memory. It is called on the record's worker.
 func (s *Store) forget(id uuid.UUID) error {
 	if err := s.folder.Remove(file(id)); err != nil {
 		return fmt.Errorf("remove session record %s: %w", filepath.Join(s.folder.Path, file(id)), err)

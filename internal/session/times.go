@@ -2,15 +2,15 @@ package session
 
 import "time"
 
-// inUTC brings every time of the record to UTC: files and those who read them
-// know no other zone. The moment stays the same.
+// inUTC changes every time of the record to UTC, because the files and their readers use no other
+// zone. The moment stays the same.
 func (r *Record) inUTC() {
 	for _, at := range r.times() {
 		*at = at.UTC()
 	}
 }
 
-// times are all times of the record.
+// times returns pointers to all times of the record.
 func (r *Record) times() []*time.Time {
 	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.PhaseAt, &r.PhaseUntil,
 		&r.Progress.LastTurn, &r.Progress.Failed.Until}

@@ -13,18 +13,20 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Sentinels of Read and Put, matched with errors.Is. A missing item is fs.ErrNotExist.
+// Errors of Read and Put, matched with errors.Is. A missing item is fs.ErrNotExist.
 var (
 	ErrForeign = ownfile.ErrForeign // a link, pipe, folder, or another user's
 	ErrTooBig  = ownfile.ErrTooBig
-	ErrName    = errors.New("not a name for an item") // empty, with a separator, or with a leading dot
+	// ErrName: the name is empty, or has a separator or a leading dot.
+	ErrName = errors.New("not a name for an item")
 )
 
-// DefaultMaxSize caps an item where Folder.MaxSize is zero.
+// DefaultMaxSize limits an item where Folder.MaxSize is zero.
 const DefaultMaxSize = 16 << 20
 
-// Folder is one queue. The zero MaxSize is DefaultMaxSize bytes. With Fsync, what Put and Remove did survives a power
-// cut; without it only the death of the process. Its methods may be called concurrently and by several processes.
+// Folder is one queue. The zero MaxSize means DefaultMaxSize bytes. With Fsync, a completed Put or
+// Remove survives a power cut; without it only the death of the process. Its methods may be called
+// concurrently and by several processes.
 type Folder struct {
 	Path    string
 	MaxSize int64
@@ -39,8 +41,9 @@ func (f Folder) Make() error {
 	return nil
 }
 
-// Put writes an item, replacing one of the same name, and makes the folder where it is missing. ErrName and ErrTooBig
-// are the caller's mistakes; other errors are the disk's, and then the old item is as it was.
+// Put writes an item, replacing an item of the same name, and makes the folder where it is missing.
+// ErrName and ErrTooBig are mistakes of the caller; other errors come from the disk, and then the
+// old item is unchanged.
 func (f Folder) Put(name string, data []byte) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -57,8 +60,9 @@ func (f Folder) Put(name string, data []byte) error {
 	return nil
 }
 
-// List gives the names of the items in order. Dot names (writes under way) are not items; a missing folder is an empty
-// queue. A folder that took the place of an item is listed, and Read refuses it.
+// List returns the names of the items in order. Dot names (unfinished writes) are not items; a
+// missing folder is an empty queue. A folder that has the place of an item is listed, and Read
+// refuses it.
 func (f Folder) List() ([]string, error) {
 	entries, err := os.ReadDir(f.Path) // sorted by name
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +80,8 @@ func (f Folder) List() ([]string, error) {
 	return names, nil
 }
 
-// Read gives the bytes of an item. fs.ErrNotExist, ErrForeign and ErrTooBig are for good; other errors may pass.
+// Read returns the bytes of an item. fs.ErrNotExist, ErrForeign and ErrTooBig are permanent; other
+// errors may pass.
 func (f Folder) Read(name string) ([]byte, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func (f Folder) Read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Remove takes an item out of the queue; an absent one is no error.
+// Remove removes an item from the queue; an absent item is no error.
 func (f Folder) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -110,12 +115,13 @@ func (f Folder) write(path string, data []byte) error {
 	if !f.Fsync {
 		return writeFast(path, data)
 	}
-	// The temporary file must be beside the item: its dot name is skipped there, and a rename works.
+	// The temporary file must be beside the item: List skips its dot name, and the rename stays
+	// within one file system.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = pending.Cleanup() }() // after a replace it has nothing to do
+	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
@@ -143,7 +149,7 @@ func writeFast(path string, data []byte) error {
 	return nil
 }
 
-// Sync has the names of the items survive a power cut.
+// Sync makes the names of the items survive a power cut.
 func (f Folder) Sync() error {
 	if err := SyncFolder(os.Open(f.Path)); err != nil {
 		return fmt.Errorf("spool: sync: %w", err)

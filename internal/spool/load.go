@@ -15,21 +15,23 @@ import (
 // Aside is an item that was not loaded.
 type Aside struct {
 	Name  string
-	Newer bool // a newer program's: it stays where it is
+	Newer bool // written by a newer program: it stays where it is
 	Why   error
 }
 
-// Loader says what becomes of items that cannot be loaded. The zero Quarantine moves nothing: then only what can be read
-// is read, beside the program that owns the folder. With Tell, what is moved is Untold until a person was told.
+// Loader says what is done with items that cannot be loaded. With an empty Quarantine nothing is
+// moved: this is for a program that only reads, beside the program that owns the folder. With Tell,
+// a moved item is Untold until a person was told.
 type Loader struct {
 	Quarantine string
 	Tell       bool
 	Log        *slog.Logger
 }
 
-// Load gives take the items whose names end with suffix, in order. What take does not understand and what Read will
-// never read is moved to quarantine, and logged; what keepjson.ErrNewer says is only logged. The error is about the
-// folders, or about an item that cannot be read now: that may pass, so nothing is given up for it.
+// Load calls take for each item with a name that ends with suffix, in order. An item that take does
+// not understand, or that Read will never be able to read, is moved to quarantine and logged; an
+// item with keepjson.ErrNewer is only logged. The error is about the folders, or about an item that
+// cannot be read now: such an error may pass, so the item is not moved.
 func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Aside, err error) {
 	names, err := f.List()
 	for _, name := range names {
@@ -44,7 +46,8 @@ func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte
 	return aside, err
 }
 
-// LoadOne is Load for one item; an absent one is not taken, and no error. why says why the item was not loaded.
+// LoadOne is Load for one item; for an absent item take is not called, and there is no error. why
+// is the reason for which the item was not loaded.
 func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (why, err error) {
 	data, why := f.Read(name)
 	switch {

@@ -10,18 +10,20 @@ import (
 	"strings"
 )
 
-// reasonSuffix is added to the name of a file in quarantine for the file that says why.
+// reasonSuffix is added to the name of a file in quarantine; the file with the resulting name
+// contains the reason.
 const reasonSuffix = ".reason"
 
-// untoldSuffix is added to the name for an empty file that stands until a person was told, see Untold.
+// untoldSuffix is added to the name for an empty file that exists until a person was told, see
+// Untold.
 const untoldSuffix = ".untold"
 
-// maxQuarantined bounds the search for a free name among items that were called the same.
+// maxQuarantined limits the search for a free name among items that had the same name.
 const maxQuarantined = 10000
 
 // Quarantine moves an item out of the queue to dir (on the same file system; made when missing), as
-// <folder>-<name>, and writes the reason to a file beside it. Nothing in dir is replaced. The item is moved as it is,
-// unopened: a link stays a link. An absent item is no error.
+// <folder>-<name>, and writes the reason to a file beside it. It replaces nothing in dir. The item
+// is moved without being opened: a link stays a link. An absent item is no error.
 func (f Folder) Quarantine(name, dir, reason string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -44,7 +46,9 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	if err != nil {
 		return err
 	}
-	if tell { // before the move: a crash in between may leave a mark of nothing, never nothing of a loss
+	// Before the move: a crash in between may leave a mark without an item, never an item without a
+	// mark.
+	if tell {
 		err = os.WriteFile(target+untoldSuffix, nil, 0o600)
 	}
 	if err == nil {
@@ -56,12 +60,12 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	if !f.Fsync {
 		return nil
 	}
-	// The new name first: after a power cut the item may be in both folders, never in none.
+	// Sync the new name first: after a power cut the item may be in both folders, never in none.
 	return errors.Join(SyncFolder(os.Open(dir)), SyncFolder(os.Open(f.Path)))
 }
 
-// reserve finds a name of which neither the item nor its reason exists. The reason is made exclusively, so it is what
-// holds the name against another quarantine at the same time.
+// reserve finds a name for which neither the item nor its reason file exists. The reason file is
+// made exclusively, so it reserves the name against another quarantine at the same time.
 func reserve(path, reason string) (string, error) {
 	for n := range maxQuarantined {
 		target := path
@@ -79,8 +83,8 @@ func reserve(path, reason string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, fs.ErrExist)
 }
 
-// writeReason makes the file of the reason. On a full disk it stays empty: that is no ground to leave the item where it
-// blocks the queue.
+// writeReason makes the reason file. On a full disk it stays empty: that is no reason to leave the
+// item where it blocks the queue.
 func writeReason(path, reason string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -91,8 +95,8 @@ func writeReason(path, reason string) error {
 	return nil
 }
 
-// Untold gives the names of what Loaders with Tell have put into the quarantine dir and Told was not called
-// for. A missing folder has none.
+// Untold returns the names of the items that Loaders with Tell have moved to the quarantine dir and
+// for which Told was not called. A missing folder has none.
 func Untold(dir string) (names []string, err error) {
 	all, err := Folder{Path: dir}.List()
 	for _, mark := range all {
@@ -107,7 +111,7 @@ func Untold(dir string) (names []string, err error) {
 	return names, err
 }
 
-// Told takes names out of Untold.
+// Told marks the named items as reported to a person, so that Untold does not return them any more.
 func Told(dir string, names ...string) error {
 	var errs []error
 	for _, name := range names {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// SyncFolder has the names in a folder survive a power cut, and closes the folder. It takes what opening the folder gave:
-// SyncFolder(os.Open(path)), or SyncFolder(root.Open(".")).
+// SyncFolder makes the names in a folder survive a power cut, and closes the folder. Its parameters
+// are the results of opening the folder: SyncFolder(os.Open(path)), or SyncFolder(root.Open(".")).
 func SyncFolder(folder *os.File, err error) error {
 	if err != nil {
 		return err

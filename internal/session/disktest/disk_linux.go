@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// childEnv is the mount point, in the environment of the child.
+	// childEnv contains the mount point, in the environment of the child.
 	childEnv = "CCBOT_DISKTEST"
-	// The child says one of these at last; without either it died, or no test ran.
+	// The child writes one of these at its end; without either it died, or no test ran.
 	saysDone    = "disktest: done\n"
 	saysMissing = "disktest: no disk: "
 )
 
-// Run has body run in a child process of this test, with an empty disk of size
-// bytes at dir. The test must not be a subtest. Where this user may not mount
-// anything the test is skipped, or fails when CCBOT_REQUIRE is "all".
+// Run runs body in a child process of this test, with an empty disk of size bytes at dir. The test
+// must not be a subtest. Where this user may not mount anything the test is skipped, or fails when
+// CCBOT_REQUIRE is "all".
 func Run(t *testing.T, size int, body func(dir string)) {
 	t.Helper()
 	if dir := os.Getenv(childEnv); dir != "" {
@@ -47,11 +47,11 @@ func Run(t *testing.T, size int, body func(dir string)) {
 	require.Contains(t, string(out), saysDone, "the test has not run to its end in the child")
 }
 
-// say tells the parent, which reads the child's output.
+// say writes a line for the parent, which reads the child's output.
 func say(line string) { _, _ = os.Stdout.WriteString(line) }
 
-// child is this test once more, in a mount namespace of its own, and in a user
-// namespace where that is needed for one.
+// child runs this test once more, in its own mount namespace, and in its own user namespace where
+// the mount namespace needs one.
 func child(t *testing.T, dir string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -67,7 +67,8 @@ func child(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// refused says why there can be no disk here, "" if that was not the matter.
+// refused returns the reason for which there can be no disk here, "" if the child failed for
+// another reason or not at all.
 func refused(out string, err error) string {
 	if m := regexp.MustCompile(saysMissing + `(.*)`).FindStringSubmatch(out); m != nil {
 		return "no disk of its own for this test: " + m[1]
@@ -78,7 +79,7 @@ func refused(out string, err error) string {
 	return ""
 }
 
-// mount keeps the disk from the other namespaces first.
+// mount makes the mounts private first, so that the disk does not appear in other namespaces.
 func mount(dir string, size int) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -89,13 +90,13 @@ func mount(dir string, size int) error {
 	return nil
 }
 
-// ReadOnly makes the disk at dir one that cannot be written, also not by root.
+// ReadOnly makes the disk at dir read-only, even for root.
 func ReadOnly(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 }
 
-// Fill takes all the room that is left on the disk at dir. free gives it back.
+// Fill uses all the space that is left on the disk at dir. free releases it.
 func Fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, ".filler")

@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Opens counts from now on how often each file of a folder is opened, by whatever process. The
-// function that it returns gives the counts by name; files that nobody opened are not among them.
+// Opens counts from now on how often each file of a folder is opened, by any process. The function
+// that it returns gives the counts by name; files that were not opened are not among them.
 func Opens(t *testing.T, dir string) func() map[string]int {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = unix.Close(fd) })
-	// With the closing between them two openings of one file are not taken for one.
+	// With the closing between them, the kernel does not merge two openings of one file into one
+	// event.
 	_, err = unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE|unix.IN_ONLYDIR)
 	require.NoError(t, err)
 	return func() map[string]int {
