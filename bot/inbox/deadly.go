@@ -17,7 +17,6 @@ const mostTries = 3
 // Each further time the wait is twice as long.
 const innocence = time.Second
 
-// errDeadly is the reason with which such an update is set aside.
 var errDeadly = errors.New("ccbot ended each time it handled this update")
 
 // doLeft handles an entry that an earlier run has left behind. The try is noted on disk when the

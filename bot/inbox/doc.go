@@ -15,17 +15,13 @@
 //
 // An album is one entry when it is handled. It waits in its conversation until no further message
 // of it has come for 1.5 s (after a start, too), or its sender has written something else. A
-// message of the album that comes later is an entry of its own, marked as late.
-//
-// Taps (callback queries) are the exception to the first promise: they are handled at once and
-// never written, so a crash loses them, and a crash right after a tap may bring it a second time.
-// Taps have no date: when Telegram has not answered for two minutes, the taps that waited there are
-// reported and not handled. Updates from a person who may not speak leave no trace. A message that
-// the disk refuses comes again until the disk takes it, unless it can be handled without the disk.
-//
-// A poll ends at its deadline. A poll that does not end is abandoned, and the next poll has
-// connections of its own. Pulse reports whether the polls go on.
-//
-// The package does not decide who may speak, understands nothing of a message except which album it
-// belongs to, and sends nothing.
+// message of the album that comes later is an entry of its own, marked as late. Taps (callback
+// queries) are the exception to the first promise: they are handled at once and never written, so a
+// crash loses them, and a crash right after a tap may bring it a second time. Taps have no date:
+// when Telegram has not answered for two minutes, the taps that waited there are reported and not
+// handled. Updates from a person who may not speak leave no trace. A message that the disk refuses
+// comes again until the disk takes it, unless it can be handled without the disk. A poll ends at
+// its deadline. A poll that does not end is abandoned, and the next poll has connections of its
+// own. Pulse reports whether the polls go on. The package does not decide who may speak,
+// understands nothing of a message except which album it belongs to, and sends nothing.
 package inbox

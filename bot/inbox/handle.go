@@ -174,7 +174,6 @@ func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err err
 	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
 }
 
-// finish ends an entry that its handler left accepted.
 func (i *Intake) finish(key string) {
 	if err := i.cfg.Store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err.Error())
@@ -194,7 +193,6 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	return true
 }
 
-// report reports what became of an update. It returns false when the report failed.
 func (i *Intake) report(ctx context.Context, f Failure) bool {
 	err := guard.Call(func() error { return i.cfg.Reporter.UpdateFailed(ctx, f) })
 	if err != nil {

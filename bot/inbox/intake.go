@@ -236,7 +236,6 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 	return next, nil
 }
 
-// arrival is one update of an answer.
 type arrival struct {
 	seen
 	raw json.RawMessage

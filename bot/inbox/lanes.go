@@ -23,7 +23,6 @@ type lane struct {
 	on    int // the message tapped
 }
 
-// job is one update to handle, or an album: an entry's key, or a tap itself.
 type job struct {
 	key       string
 	tap       *models.Update
@@ -41,7 +40,6 @@ type job struct {
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
-// lanes queues jobs. A lane has a worker while it has jobs, and none when it is idle.
 type lanes struct {
 	mu     sync.Mutex
 	work   func(lane) // starts a lane's worker; nil while nothing runs
@@ -57,7 +55,6 @@ func newLanes() lanes {
 		more: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
-// add queues a job; the first of an idle lane starts its worker.
 func (l *lanes) add(in lane, j job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,7 +162,6 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 // tap on the same message that hangs, and /stop must not wait for that.
 const tapPatience = 3 * time.Second
 
-// await waits until all channels are closed, at most for d.
 func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

@@ -27,7 +27,6 @@ const (
 	maxDescription = 200
 )
 
-// cause is why a poll failed, as far as it matters for the next step.
 type cause int
 
 const (

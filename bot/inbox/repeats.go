@@ -32,7 +32,6 @@ func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err er
 	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
 }
 
-// over logs once that the trouble has passed.
 func (r *repeats) over() {
 	if r.msg != "" {
 		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)

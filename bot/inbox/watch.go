@@ -18,10 +18,8 @@ const (
 	tapLife = 2 * time.Minute
 )
 
-// errHung says that a poll was given up.
 var errHung = errors.New("the poll did not end by itself")
 
-// errLate is why a tap was not handed on.
 var errLate = errors.New("the tap may be too old to be meant")
 
 // apart is the longer of two measurements of the time between two moments: one by the clock that
