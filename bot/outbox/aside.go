@@ -74,7 +74,6 @@ func (l *lane) putBack(a *aside) {
 	}
 }
 
-// expire drops the asides that are too old to be of use.
 func (l *lane) expire(now time.Time) {
 	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 }
@@ -133,7 +132,6 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 	})
 }
 
-// deliverAside makes one attempt at an aside.
 func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
 	ctx, cancel := context.WithTimeout(calls, callTimeout)
 	defer cancel()

@@ -2,7 +2,6 @@ package outbox
 
 import "time"
 
-// lane makes the lane of a chat, with the budget that the previous run has left.
 func (o *Outbox) lane(chat int64) *lane {
 	o.budgets.Do(o.takeBudgets)
 	l, now := newLane(chat), time.Now()

@@ -90,7 +90,6 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
-// call asks the Bot API once.
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	patience := callTimeout
 	if j.kind == upload {

@@ -47,7 +47,6 @@ type result struct {
 	err       error
 }
 
-// isNew reports whether the job brings a new message into the chat.
 func (j *job) isNew() bool { return j.kind == send || j.kind == post || j.kind == upload }
 
 func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.Rich != "" }
@@ -58,7 +57,6 @@ func (j *job) formatted() bool {
 	return !j.change.buttonsOnly && !j.isRich() && len(j.change.message.Text.Entities) > 0
 }
 
-// message is the message to send in this attempt.
 func (j *job) message() Message {
 	m := j.change.message
 	if j.plain {
@@ -67,12 +65,10 @@ func (j *job) message() Message {
 	return m
 }
 
-// become merges a newer edit of the same message into this one.
 func (j *job) become(newer *job) {
 	j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
 }
 
-// finish gives the result to every caller that waits.
 func (j *job) finish(r result) {
 	for _, done := range j.done {
 		done <- r

@@ -1,6 +1,5 @@
 package outbox
 
-// ref names a message.
 type ref struct {
 	chat    int64
 	message int

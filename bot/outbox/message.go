@@ -60,7 +60,6 @@ type Message struct {
 	More func() Message `json:"-"`
 }
 
-// blank reports whether a message shows nothing.
 func (m Message) blank() bool {
 	if m.Rich != "" {
 		return strings.TrimSpace(m.Rich) == ""
@@ -86,7 +85,6 @@ type change struct {
 	buttonsOnly bool
 }
 
-// then is the change that has the effect of c followed by d.
 func (c change) then(d change) change {
 	if d.buttonsOnly && !c.buttonsOnly {
 		c.message.Buttons = d.message.Buttons
@@ -116,7 +114,6 @@ func (s shown) changedBy(c change) bool {
 	return n.buttons != s.buttons || !c.buttonsOnly && n.text != s.text
 }
 
-// after is what the message looks like once c is done.
 func (s shown) after(c change) shown {
 	n := looksOf(c)
 	if c.buttonsOnly {

@@ -20,7 +20,6 @@ const (
 // been updated.
 const richAgain = 7 * 24 * time.Hour
 
-// richFact is the result of asking one server.
 type richFact struct {
 	Has bool      `json:"has"`
 	At  time.Time `json:"at"`
@@ -33,7 +32,6 @@ type hold struct {
 	Seconds int       `json:"seconds"`
 }
 
-// left is the rest of the hold.
 func (h hold) left(now time.Time) time.Duration {
 	all := time.Duration(h.Seconds) * time.Second
 	return min(max(h.At.Add(all).Sub(now), 0), all)
@@ -70,7 +68,6 @@ func (n *notes) park(chat int64, why error) {
 	})
 }
 
-// unpark notes that a chat accepts messages.
 func (n *notes) unpark(chat int64) {
 	if _, known := n.parked.get(key(chat)); !known {
 		return
@@ -111,7 +108,6 @@ func (n *notes) takesRich() bool {
 	return !known || f.Has || age < 0 || age >= richAgain
 }
 
-// rich notes whether the server has rich messages.
 func (n *notes) rich(has bool) {
 	if f, known := n.servers.get(n.server); known && f.Has && has {
 		return

@@ -90,7 +90,6 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	return o
 }
 
-// quarantineFolder is beside the folder of posts.
 const quarantineFolder = "quarantine"
 
 // shutdownGrace is how long calls under way may take after the end of Run's context. Telegram may
@@ -173,7 +172,6 @@ func (o *Outbox) end() error {
 	return nil
 }
 
-// with changes the queues under the lock, and wakes the schedule.
 func (o *Outbox) with(change func(q *queues)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -181,5 +179,4 @@ func (o *Outbox) with(change func(q *queues)) {
 	pause.Poke(o.wake)
 }
 
-// again is the time of the next attempt after so many failures in a row.
 func (o *Outbox) again(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }

@@ -37,7 +37,6 @@ func without[T comparable](list []T, one T) []T {
 	return slices.DeleteFunc(list, func(o T) bool { return o == one })
 }
 
-// lane gives the lane of a chat.
 func (q *queues) lane(chat int64) *lane {
 	l, ok := q.lanes[chat]
 	if !ok {
@@ -56,14 +55,12 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 	return to
 }
 
-// add puts a job at the end of its chat's queue.
 func (q *queues) add(j *job) {
 	j.settleIn(q.place(j.to))
 	l := q.lane(j.to.ChatID)
 	l.queue = append(l.queue, j)
 }
 
-// drop takes a job out of its queue.
 func (q *queues) drop(j *job) {
 	l := q.lane(j.to.ChatID)
 	l.queue = without(l.queue, j)
@@ -244,7 +241,6 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 	}
 }
 
-// end drops everything: nothing is sent any more.
 func (q *queues) end() {
 	q.closed = cmp.Or(q.fatal, ErrClosed)
 	for _, l := range q.order {

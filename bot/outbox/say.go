@@ -69,7 +69,6 @@ func (o *Outbox) edit(ctx context.Context, to address.Conversation, messageID in
 	return nil
 }
 
-// ask queues a job and waits for its result.
 func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -107,7 +106,6 @@ func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	return messageID, err
 }
 
-// admit queues a job unless its outcome is known already.
 func (o *Outbox) admit(q *queues, j *job) error {
 	switch {
 	case q.closed != nil:

@@ -50,7 +50,6 @@ func (l *lane) leaves(r Rank) (n int) {
 // read the reaction as a receipt.
 const reactPatience = 2 * time.Second
 
-// lane is one chat: its queue, its budget, and the times at which it may go on.
 type lane struct {
 	chat     int64
 	queue    []*job          // in the order in which they were asked for; the ranks decide with it what goes next
@@ -76,7 +75,6 @@ func newLane(chat int64) *lane {
 	return l
 }
 
-// timeFor is how long a budget needs to collect so many tokens.
 func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 	return time.Duration(tokens / float64(b.Limit()) * float64(time.Second))
 }

@@ -28,7 +28,6 @@ type letter struct {
 	Message Message   `json:"message"`
 }
 
-// shelf is the folder of posts.
 type shelf struct {
 	folder spool.Folder
 	aside  spool.Loader

@@ -39,7 +39,6 @@ type verdict struct {
 	err    error         // refused, blocked, revoked: why
 }
 
-// final reports whether nothing is left to do.
 func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
 }
@@ -121,7 +120,6 @@ func badRequest(err error, j *job) verdict {
 	return verdict{answer: refused, err: err}
 }
 
-// inBrief is an error shortened for the log.
 func inBrief(err error) string { return clip.Bytes(err.Error(), maxReason, "") }
 
 const (
