@@ -14,14 +14,15 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Relay is what this package asks of hooks.Relay, which waits for nothing.
+// Relay is the part of hooks.Relay that this package uses. Its methods wait for nothing.
 type Relay interface {
 	Decide(id string, d decisions.Decision) error
 	Leave(id string)
 	Waiting(session uuid.UUID) []decisions.Request
 }
 
-// Decisions gives the hooks that wait what people decide. It implements the chat's port.
+// Decisions passes people's decisions to the hooks that wait for them. It implements the chat's
+// port.
 type Decisions struct {
 	Relay   Relay
 	Records Records
@@ -44,12 +45,12 @@ func (d Decisions) Decide(_ context.Context, id string, decision decisions.Decis
 // Leave lets a waiting hook go.
 func (d Decisions) Leave(_ context.Context, id string) { d.Relay.Leave(id) }
 
-// Waiting are the requests of a session that wait.
+// Waiting returns the requests of a session that wait for a decision.
 func (d Decisions) Waiting(_ context.Context, session uuid.UUID) []decisions.Request {
 	return d.Relay.Waiting(session)
 }
 
-// Outcome looks in the transcript of a request what became of it.
+// Outcome reads the outcome of a request from its transcript.
 func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decisions.Outcome, found bool, err error) {
 	if q.Transcript == "" {
 		return o, false, nil
@@ -62,13 +63,14 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 	return decisions.Outcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
 }
 
-// Answerers looks into the settings of a session's project.
+// Answerers reads from the settings of a session's project what may answer in place of a person.
 func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []decisions.Answerer {
 	r, _ := d.Records.Get(id)
 	return answerersOf(r)
 }
 
-// answerersOf are what in a session's project may answer. An agent in whose mode nothing is asked has none.
+// answerersOf returns everything in a session's project that may answer in place of a person. For
+// an agent in a mode that asks nothing there is none.
 func answerersOf(r session.Record) []decisions.Answerer {
 	if r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
 		return nil

@@ -32,7 +32,7 @@ func programOf(p process.Process) string {
 	return filepath.Base(name)
 }
 
-// Dialog gives what the terminal of a session asks.
+// Dialog returns the dialog that the terminal of a session shows.
 func (m Sessions) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Dialog(ctx, id)
 	return d, m.refused(err)
@@ -71,7 +71,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	return shown
 }
 
-// Output looks for what a command of bash mode prints.
+// Output looks for the output of a command of bash mode.
 func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
 	r, ok := m.Records.Get(id)
 	if !ok {
@@ -92,19 +92,19 @@ func (m Sessions) Attach(id uuid.UUID) string {
 	return m.Lifecycle.Attach(r)
 }
 
-// Writers gives who else writes a session's conversation.
+// Writers returns the other processes that write a session's conversation.
 func (m Sessions) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
 	return m.writersOf(all), m.refused(err)
 }
 
-// Orphans gives the windows that belong to no session.
+// Orphans returns the windows that belong to no session.
 func (m Sessions) Orphans(ctx context.Context) ([]desk.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
 	return m.windowsOf(all), m.refused(err)
 }
 
-// Ignore has a window mentioned no more.
+// Ignore makes a window be mentioned no more.
 func (m Sessions) Ignore(ctx context.Context, w desk.Window) error {
 	known := windowsBehind([]desk.Window{w})
 	if len(known) == 0 {
@@ -113,7 +113,7 @@ func (m Sessions) Ignore(ctx context.Context, w desk.Window) error {
 	return m.refused(m.Windows.Ignore(ctx, known[0]))
 }
 
-// NewOrphans gives the windows of which the chat was not told yet.
+// NewOrphans returns those of the windows that were not reported to the chat yet.
 func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
@@ -130,7 +130,7 @@ func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Wind
 	return all, nil
 }
 
-// Told notes that the chat was told of windows.
+// Told notes that windows were reported to the chat.
 func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
 	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
 }
@@ -152,8 +152,8 @@ func (m Sessions) windowsOf(all []evidence.Window) (shown []desk.Window) {
 	return shown
 }
 
-// windowID names a window by what it is known by: its number and its first process. Behind that the
-// chat's id of a window has the agent that runs there, and the conversation.
+// windowID names a window by its number and its first process. The id that the chat gets for a
+// window also has, after these two, the agent that runs there and the conversation.
 func windowID(p tmux.Pane) desk.ID { return desk.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
 
 func paneIn(id desk.ID) desk.ID {
@@ -161,8 +161,8 @@ func paneIn(id desk.ID) desk.ID {
 	return desk.ID(pane)
 }
 
-// windowsBehind are windows as recovery knows them: recovery looks itself whether they are there.
-// An id that nobody wrote here is no window.
+// windowsBehind turns the chat's ids into windows as recovery knows them. Recovery itself checks
+// whether they exist. An id that this package has not written is no window.
 func windowsBehind(shown []desk.Window) (all []evidence.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")

@@ -14,19 +14,19 @@ import (
 // Machine is the machine that ccbot runs on. It implements the chat's ports.
 type Machine struct {
 	Home  string   // without links
-	Roots []string // sessions work below these only, which have no links; none: anywhere
+	Roots []string // sessions work only below these, which have no links; none: anywhere
 
-	StateDir string // ccbot's own files, of which none is ever sent
+	StateDir string // ccbot's own files; none of them is ever sent
 	Records  Records
 	Received *received.Store // files from the chat
 }
 
-// Records reads the sessions there are.
+// Records reads the existing sessions.
 type Records interface {
 	Get(id uuid.UUID) (session.Record, bool)
 }
 
-// reason is what the system says of a failure, without the path, which the reader knows.
+// reason is the system's text for a failure, without the path, which the reader knows already.
 func reason(err error) string {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err.Error()

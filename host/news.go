@@ -10,18 +10,18 @@ import (
 	"ccbot/recovery"
 )
 
-// Chat hears what happens to sessions.
+// Chat gets the news about sessions.
 type Chat interface {
 	SessionNews(ctx context.Context, s views.Session, n news.News) error
 }
 
-// News tells the chat what lifecycle tells.
+// News passes the news from lifecycle on to the chat.
 type News struct {
 	Sessions *Sessions
 	Chat     Chat
 }
 
-// SessionNews tells one piece of news.
+// SessionNews passes on one piece of news.
 func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
 	return n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
 }
@@ -43,7 +43,8 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 	return n
 }
 
-// StartOf is what a recovery found and did, as the chat understands it. What was set aside it does not know.
+// StartOf is what a recovery found and did, in the terms of the chat. It does not include the
+// records that were set aside, because the report does not have them.
 func StartOf(r recovery.Report) (s news.Start) {
 	s.Booted = r.Booted
 	for _, done := range r.Results {

@@ -16,8 +16,9 @@ import (
 	"ccbot/bot/port/refusal"
 )
 
-// Open implements [files.Files]. Links are followed first, and where they lead decides whether the
-// file is inside, or one of ccbot's own. What was checked is a descriptor.
+// Open implements [files.Files]. It follows links first: their target decides whether the file is
+// inside, and whether it is one of ccbot's own. The result is a descriptor of the very file that
+// was checked.
 func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files.File, error) {
 	r, ok := m.Records.Get(session)
 	if !ok {
@@ -31,7 +32,7 @@ func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files
 		return files.File{}, fileReason(err)
 	}
 	own, err := filepath.EvalSymlinks(m.StateDir)
-	if err != nil || m.StateDir == "" { // then nothing could be told from ccbot's own
+	if err != nil || m.StateDir == "" { // then ccbot's own files could not be recognised
 		return files.File{}, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
 	}
 	if _, below := within(own, path); below {
@@ -46,10 +47,10 @@ func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
 
-// openInside opens a file through the session's folder, which a link that has appeared by now
-// cannot lead out of. A folder that is reached through a link gives nothing: the record has only
-// its name, and an agent can make a link of it that leads to all there is. Nothing below ours, the
-// folder of ccbot's own, is given out, whatever name it has.
+// openInside opens a file through the session's folder, so that a link that has appeared since the
+// check cannot lead out of it. A folder that is reached through a link is refused: the record has
+// only the folder's name, and an agent could replace the folder by a link to any place. No file
+// below ours, the folder of ccbot's own, is returned, whatever name the file has.
 func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	base := filepath.Clean(dir)
 	root, err := os.OpenRoot(base)
@@ -71,13 +72,13 @@ func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	return f, err
 }
 
-// withoutLinks says that a folder is where its name says.
+// withoutLinks reports whether a folder's path contains no links.
 func withoutLinks(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	return err == nil && real == dir
 }
 
-// isRoot says that what was opened is still what has the name.
+// isRoot reports whether the opened folder is still the one that has the name.
 func isRoot(root *os.Root, dir string) bool {
 	opened, err := root.Stat(".")
 	if err != nil {
@@ -87,9 +88,9 @@ func isRoot(root *os.Root, dir string) bool {
 	return err == nil && os.SameFile(opened, named) && withoutLinks(dir)
 }
 
-// openBelow opens a file a folder at a time. A link on the way, which was none when the path was
-// looked at, ends it; so does the folder of ccbot's own, also where it is mounted under another
-// name or spelt otherwise.
+// openBelow opens a file one folder at a time. It refuses a link on the way, because there was none
+// when the path was checked. It also refuses the folder of ccbot's own, even if that is mounted
+// under another name or spelt otherwise.
 func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) {
 	here, err := root.Stat(".")
 	if err != nil {
@@ -117,8 +118,8 @@ func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) 
 	return openBelow(next, rest, ours)
 }
 
-// openRegular looks before it opens, because opening a device does things, and looks at what it has
-// opened, because that is what is sent.
+// openRegular looks before it opens, because opening a device has effects, and looks again at the
+// opened file, because that one is sent.
 func openRegular(root *os.Root, name string) (files.File, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
@@ -127,7 +128,7 @@ func openRegular(root *os.Root, name string) (files.File, error) {
 	if !before.Mode().IsRegular() {
 		return files.File{}, refuse(refusal.FileIrregular)
 	}
-	// A FIFO that takes its place just now must not hold us up.
+	// O_NONBLOCK, because a FIFO that takes the file's place just now must not block us.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return files.File{}, fileReason(err)
@@ -148,21 +149,21 @@ func checkFile(before, info fs.FileInfo) error {
 		return refuse(refusal.FileIrregular)
 	case !os.SameFile(before, info): // a link, or another file
 		return refuse(refusal.FileChanged)
-	case !hasOneName(info): // the other may be that of a file of ccbot's own
+	case !hasOneName(info): // the other name may be that of a file of ccbot's own
 		return refuse(refusal.FileNamed)
-	case info.Size() == 0: // also those of /proc, in which our own environment is
+	case info.Size() == 0: // files of /proc too, where our own environment is
 		return refuse(refusal.FileEmpty)
 	}
 	return nil
 }
 
-// hasOneName says whether no hard link gives a file a second name.
+// hasOneName reports whether no hard link gives a file a second name.
 func hasOneName(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 1
 }
 
-// fileReason is the refusal of a file that cannot be had.
+// fileReason is the refusal of a file that cannot be read.
 func fileReason(err error) error {
 	e := &refusal.Error{Code: refusal.FileUnreadable, Reason: reason(err), Err: err}
 	if errors.Is(err, fs.ErrNotExist) {

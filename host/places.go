@@ -23,7 +23,7 @@ func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err
 	switch base = cmp.Or(base, m.Home); {
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		path = filepath.Join(m.Home, path[1:])
-	case strings.HasPrefix(path, "~"): // ./~x is a folder of that name
+	case strings.HasPrefix(path, "~"): // but ./~x is a folder of that name
 		name, rest, _ := strings.Cut(path[1:], "/")
 		other, err := user.Lookup(name)
 		if err != nil {
@@ -44,8 +44,8 @@ func outside(dir string) error {
 	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: fmt.Errorf("%s is outside of CCBOT_ROOTS", dir)}
 }
 
-// Make implements [places.Places]. Inside the roots a link on the way that is made to lead out at
-// this moment is not followed.
+// Make implements [places.Places]. Inside the roots it follows no link that is made at this moment
+// to lead out of them.
 func (m *Machine) Make(_ context.Context, dir string) error {
 	err := m.make(dir)
 	if err == nil || refusal.Is(err, refusal.DirOutside) {
@@ -72,9 +72,9 @@ func (m *Machine) make(dir string) error {
 	return outside(WithoutLinks(dir))
 }
 
-// InRoots says whether sessions may be opened in dir: below one of the roots, which have no links
-// in them; without roots anywhere. The links of dir are resolved as far as the path exists, so that
-// none leads out.
+// InRoots reports whether sessions may be opened in dir: below one of the roots, which have no
+// links in them; without roots anywhere. The links of dir are resolved as far as the path exists,
+// so that none leads out.
 func InRoots(roots []string, dir string) bool {
 	real := WithoutLinks(dir)
 	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
@@ -83,7 +83,7 @@ func InRoots(roots []string, dir string) bool {
 	})
 }
 
-// within says whether a path lies in a folder, and where there. Both are without links.
+// within reports whether a path lies in a folder, and where in it. Both must be without links.
 func within(folder, path string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, path)
 	return rel, err == nil && filepath.IsLocal(rel)

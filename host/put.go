@@ -34,7 +34,8 @@ func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body
 	return name, notPut(r.Dir, ok, err)
 }
 
-// notPut is the refusal of a file from the chat: there is no such session, or what the error says.
+// notPut is the refusal of a file from the chat: either the session does not exist, or the refusal
+// that the error means.
 func notPut(dir string, known bool, err error) error {
 	e := &refusal.Error{Code: refusal.InboxUnwritable, Dir: filepath.Join(dir, received.Folder), Err: err}
 	switch {
@@ -50,7 +51,8 @@ func notPut(dir string, known bool, err error) error {
 	return e
 }
 
-// source is a body that remembers its own error: any other is the disk's.
+// source is a body that remembers its own error, so that every other error is known to be the
+// disk's.
 type source struct {
 	io.Reader
 	err error

@@ -15,7 +15,7 @@ import (
 	"ccbot/tmux"
 )
 
-// codes are the refusals that need no details. Of an error that is two of them the first counts.
+// codes are the refusals that need no details. If an error is two of them the first one counts.
 var codes = []struct {
 	err  error
 	code refusal.Code
@@ -44,8 +44,8 @@ var dirCodes = map[lifecycle.DirFault]refusal.Code{
 	lifecycle.DirMissing: refusal.DirMissing, lifecycle.DirNotADir: refusal.DirNotADir, lifecycle.DirNoAccess: refusal.DirNoAccess,
 }
 
-// refusedPrompt is refused for an operation on a prompt: a prompt that is not there any more is no
-// file that is missing.
+// refusedPrompt translates the error of an operation on a prompt: a prompt that does not exist any
+// more must not be reported as a missing file.
 func (m Sessions) refusedPrompt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &refusal.Error{Code: refusal.NotFound, Err: err}
@@ -53,7 +53,8 @@ func (m Sessions) refusedPrompt(err error) error {
 	return m.refused(err)
 }
 
-// refused gives an error of this machine as the chat understands it. What nobody foresaw stays as it is.
+// refused translates an error of this machine into the terms of the chat. An error that is not
+// listed stays as it is.
 func (m Sessions) refused(err error) error {
 	if err == nil {
 		return nil

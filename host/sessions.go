@@ -22,8 +22,8 @@ import (
 	"ccbot/tmux"
 )
 
-// Lifecycle is what this package asks of lifecycle.Service: one method for each that the chat's ports
-// about sessions have together.
+// Lifecycle is the part of lifecycle.Service that this package uses: one method for each method
+// that the chat's ports about sessions have together.
 type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
@@ -49,14 +49,14 @@ type Lifecycle interface {
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
 }
 
-// Observer is what this package asks of lifecycle.Observer.
+// Observer is the part of lifecycle.Observer that this package uses.
 type Observer interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	PIDs(ctx context.Context, r session.Record) []int
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 }
 
-// Orphans is what this package asks of recovery.Recovery.
+// Orphans is the part of recovery.Recovery that this package uses.
 type Orphans interface {
 	Orphans(ctx context.Context) ([]evidence.Window, error)
 	Ignore(ctx context.Context, w evidence.Window) error
@@ -71,9 +71,10 @@ type Sessions struct {
 	Observer  Observer
 	Windows   Orphans
 	Records   AllRecords
-	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
+	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
+	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
-	// Memory is that of some processes together, in bytes; 0: not known. It may be nil.
+	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
 	Forgets func(ctx context.Context, id uuid.UUID) error
@@ -102,7 +103,8 @@ func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, er
 	return View(r), m.refused(err)
 }
 
-// Successor gives the session that goes on with the conversation of another one.
+// Successor returns the session that has taken over the conversation of another one. Without such a
+// session it returns that one itself.
 func (m Sessions) Successor(of views.Session) views.Session {
 	if next, ok := session.Successor(m.Records.Shared(), of.ID); ok {
 		return View(next)
@@ -116,7 +118,8 @@ func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Resto
 	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.refused(err)
 }
 
-// Adopt makes a session of an agent that a person started, because a person in the chat says so.
+// Adopt makes a session out of an agent that a person has started, at the request of a person in
+// the chat.
 func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, error) {
 	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Asked: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
@@ -143,17 +146,17 @@ func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error {
 	return m.refused(m.Forgets(ctx, id))
 }
 
-// Move has a session shown in another place.
+// Move makes a session be shown in another place.
 func (m Sessions) Move(ctx context.Context, id uuid.UUID, to address.Conversation) error {
 	return m.refused(m.Lifecycle.Move(ctx, id, to))
 }
 
-// Advance notes how far the chat has a transcript.
+// Advance notes up to which place the chat has a transcript.
 func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
 	return m.refused(m.Lifecycle.Advance(ctx, id, transcript.Cursor(c)))
 }
 
-// Reported notes that the chat was told what a start did to a session.
+// Reported notes that the chat got the report of what a start did to a session.
 func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
 	err := m.Lifecycle.Reported(ctx, id)
 	if errors.Is(err, session.ErrNotFound) {
@@ -162,17 +165,17 @@ func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
 	return m.refused(err)
 }
 
-// Queue has a prompt typed when its turn comes.
+// Queue makes a prompt be typed when its turn comes.
 func (m Sessions) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return m.refusedPrompt(m.Lifecycle.Queue(ctx, id, key))
 }
 
-// Keep has a prompt wait for a session that may be over.
+// Keep makes a prompt wait for a session that may be over.
 func (m Sessions) Keep(ctx context.Context, id uuid.UUID, key string) error {
 	return m.refusedPrompt(m.Lifecycle.Keep(ctx, id, key))
 }
 
-// Wake has a session looked at now.
+// Wake makes a session be looked at now.
 func (m Sessions) Wake(id uuid.UUID) { m.Lifecycle.Wake(id) }
 
 // SendAgain types an unproven prompt again.

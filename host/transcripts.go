@@ -17,7 +17,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Transcripts reads the transcripts of this machine. It implements the chat's port. Of each open
+// Transcripts reads the transcripts of this machine. It implements the chat's port. For each open
 // session it keeps the transcript open that was read last.
 type Transcripts struct {
 	Records Records
@@ -25,10 +25,10 @@ type Transcripts struct {
 	Log     *slog.Logger
 
 	mu   sync.Mutex
-	kept map[uuid.UUID]*follower // those that no call reads now
+	kept map[uuid.UUID]*follower // those that no call reads at the moment
 }
 
-// follower is an open transcript that goes on at a place.
+// follower is an open transcript, with the place from which it continues.
 type follower struct {
 	*transcript.Follower
 	at talk.Cursor
@@ -39,7 +39,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	r, _ := t.Records.Get(session)
 	last := slices.IndexFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
 	written := last && r.State.Live()
-	over := func(item transcript.Item) bool { // what somebody has written at the desk since
+	over := func(item transcript.Item) bool { // somebody has written it at the desk after the session was over
 		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
 	}
 	f := t.take(session, from)
@@ -70,8 +70,8 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	return items, errors.Join(failed, f.Close())
 }
 
-// take gives the transcript of a session, open at a cursor, to one call alone, and closes what is
-// kept of sessions that are over.
+// take gives the transcript of a session, open at a cursor, to one call alone, and closes the
+// transcripts that are kept for sessions that are over.
 func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +96,7 @@ func (t *Transcripts) keep(session uuid.UUID, f *follower) {
 	t.kept[session] = f
 }
 
-// Close closes what is kept. No call may be under way.
+// Close closes the transcripts that are kept. No call may be under way.
 func (t *Transcripts) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *Transcripts) closeLocked(which func(session uuid.UUID) bool) {
 	})
 }
 
-// Said reads what was said between two cursors, or the last answer.
+// Said returns the texts between two cursors, or the last answer.
 func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	var items []transcript.Item
 	var err error

@@ -12,10 +12,10 @@ import (
 // Views shows the records of this machine to the chat.
 type Views struct{ Records AllRecords }
 
-// AllRecords reads the sessions there are.
+// AllRecords reads the existing sessions.
 type AllRecords interface {
 	Records
-	// Shared gives all of them, oldest first. They must not be changed.
+	// Shared returns all sessions, oldest first. They must not be changed.
 	Shared() []session.Record
 }
 
@@ -35,7 +35,7 @@ func (v Views) List() []views.Session {
 	return all
 }
 
-// History gives what happened to a session, oldest first.
+// History returns the changes of a session, oldest first.
 func (v Views) History(id uuid.UUID) []views.Change {
 	r, _ := v.Records.Get(id)
 	var all []views.Change

@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// Work gives what the agent of a session has done.
+// Work returns what the agent of a session has done.
 func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	r, ok := m.Records.Get(id)
 	if !ok {
@@ -20,10 +20,10 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	}
 	p := r.Progress
 	path := p.Path
-	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // else it is of before a /clear
+	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // otherwise it is the transcript before a /clear
 		path = c.Path
 	}
-	p, _ = p.Advance(path) // the record has what was so at the last change of the phase, which is better than nothing
+	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
 	if m.Memory != nil && r.State.Live() {

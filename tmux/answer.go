@@ -9,7 +9,8 @@ type block struct {
 	lines  []string
 }
 
-// parseBlocks reads the lines of one answer. Lines outside of blocks are notifications and are left out.
+// parseBlocks reads the lines of one answer. Lines outside of blocks are notifications and are left
+// out.
 func parseBlocks(lines []string) []block {
 	ends := lastEnds(lines)
 	var blocks []block
@@ -32,8 +33,8 @@ func parseBlocks(lines []string) []block {
 	return blocks
 }
 
-// lastEnds finds for each guard the last line that closes it: an earlier one is part of a body, such
-// as a captured screen that shows control mode.
+// lastEnds finds for each guard the last line that closes it. An earlier such line is part of a
+// body, such as a captured screen that shows control mode.
 func lastEnds(lines []string) map[string]int {
 	ends := make(map[string]int)
 	for i, line := range lines {
@@ -51,7 +52,7 @@ func closingGuard(line string) (id string, ok bool) {
 	return strings.CutPrefix(line, "%error ")
 }
 
-// answer is what a line of commands brought back.
+// answer is the result of a line of commands.
 type answer struct {
 	lines []string // of the commands that succeeded, in order
 	fails []string // tmux's own texts
@@ -81,7 +82,7 @@ func (a answer) after(word string) (rest string, ok bool) {
 	return "", false
 }
 
-// sentinelOf names what tmux's text proves, nil when nothing.
+// sentinelOf returns the error that tmux's text proves, nil when it proves none.
 func sentinelOf(text string) error {
 	switch {
 	case strings.HasPrefix(text, "can't find pane"):

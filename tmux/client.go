@@ -17,7 +17,7 @@ import (
 	"ccbot/internal/pause"
 )
 
-// answerTimeout bounds every operation; tmux answers within milliseconds or is stopped.
+// answerTimeout bounds every operation. tmux answers within milliseconds, or it is stopped.
 const answerTimeout = 10 * time.Second
 
 // mainWindow keeps a session alive when all other windows are gone.
@@ -44,12 +44,12 @@ type Client struct {
 	nudged   map[PaneID]bool // dead panes for whose status the server was given a child's end
 }
 
-// validName is what a session, an instance and a window key may be called: nothing that means
-// something in a tmux target or format.
+// validName matches the names that a session, an instance and a window key may have: they contain
+// no character that has a meaning in a tmux target or format.
 var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
 
-// New finds tmux and asks its version, nothing more. The errors are ErrNoTmux, ErrTooOld,
-// ErrDefaultSocket, or what is wrong with the configuration.
+// New finds tmux and asks its version, nothing more. The error is ErrNoTmux, ErrTooOld,
+// ErrDefaultSocket, or a mistake in the configuration.
 func New(cfg Config) (*Client, error) {
 	if testing.Testing() && (cfg.Socket == "" || cfg.Socket == "default") {
 		return nil, ErrDefaultSocket
@@ -98,7 +98,8 @@ func checkConfig(cfg Config) error {
 	return nil
 }
 
-// socketPath is where `tmux -L name` looks. tmux falls back to /tmp when TMUX_TMPDIR does not exist.
+// socketPath is the socket that `tmux -L name` uses. tmux falls back to /tmp when TMUX_TMPDIR does
+// not exist.
 func socketPath(name, tmpdir string, uid int) string {
 	if name == "" {
 		name = "default"
@@ -113,7 +114,8 @@ func socketPath(name, tmpdir string, uid int) string {
 	return filepath.Join(dir, fmt.Sprintf("tmux-%d", uid), name)
 }
 
-// await gives the connection, waiting for one as long as ctx lasts and a server may be there.
+// await returns the connection. It waits for one until ctx ends, but only as long as a server may
+// exist.
 func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 	kicked := false
 	for {
@@ -138,7 +140,7 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 	}
 }
 
-// Server tells which server we are connected to.
+// Server returns the server to which the client is connected.
 func (c *Client) Server(ctx context.Context) (ServerID, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -146,8 +148,8 @@ func (c *Client) Server(ctx context.Context) (ServerID, error) {
 	return server, err
 }
 
-// do sends one line and waits for its answer. build gets the call's marker, a text that nobody else
-// can know. The name is for errors.
+// do sends one line and waits for its answer. build gets the call's marker, a random text that
+// nobody else can know. The name is for errors.
 func (c *Client) do(ctx context.Context, name string, build func(marker string) string) (answer, *call, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -162,8 +164,8 @@ func (c *Client) do(ctx context.Context, name string, build func(marker string) 
 	return a, call, nil
 }
 
-// send waits for a connection and for the answer. A connection that ended before it took the call is
-// no harm; the next one takes it.
+// send waits for a connection and for the answer. If a connection ends before it took the call, the
+// call is given to the next one.
 func (c *Client) send(ctx context.Context, call *call) (answer, error) {
 	for {
 		conn, _, err := c.await(ctx)
@@ -178,7 +180,7 @@ func (c *Client) send(ctx context.Context, call *call) (answer, error) {
 	}
 }
 
-// lines runs one line of commands and gives what they printed.
+// lines runs one line of commands and returns their output.
 func (c *Client) lines(ctx context.Context, name, text string) ([]string, error) {
 	a, _, err := c.do(ctx, name, func(string) string { return text })
 	return a.lines, err

@@ -17,15 +17,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// closeGrace is how long a control client that should end may take, and how long its pipe is read on
-// after its death.
+// closeGrace is how long a control client may take to end, and how long its pipe is read after its
+// death.
 const closeGrace = 2 * time.Second
 
-// call is one line of commands on its way.
+// call is one line of commands that is being sent or answered.
 type call struct {
 	text   string
-	marker string   // the line that ends its answer
-	lines  []string // what came so far; only the reader touches it
+	marker string   // the text of the line that ends the answer
+	lines  []string // the answer so far; only the reader touches it
 	answer chan answer
 }
 
@@ -70,7 +70,8 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 		return c.write(ctx, stdin)
 	})
 	wait := cmd.Wait()
-	// The server holds the other end too: the end of the client is not always the end of the file.
+	// The server holds the other end of the pipe, too: after the client has ended there may be no
+	// end of file.
 	_ = stdout.SetReadDeadline(time.Now().Add(closeGrace))
 	cancel()
 	err = group.Wait()
@@ -85,8 +86,8 @@ func nonEmpty(text string) error {
 	return errors.New(text)
 }
 
-// startControl starts the process on two pipes. Pipes of our own, because os/exec's are closed by
-// Wait, which has to run beside the reader.
+// startControl starts the process on two pipes. It makes the pipes itself, because Wait would close
+// those of os/exec, and Wait has to run beside the reader.
 func startControl(ctx context.Context, argv, env []string) (in, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
@@ -103,9 +104,10 @@ func startControl(ctx context.Context, argv, env []string) (in, out *os.File, cm
 	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, "/"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, stderr
-	// A group of its own: Ctrl-C in ccbot's terminal must not take tmux away from a clean stop.
+	// The process gets a group of its own: Ctrl-C in ccbot's terminal must not end the control
+	// client during a clean stop.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// The end of its input ends a control client.
+	// A control client ends when its input ends.
 	cmd.Cancel = in.Close
 	cmd.WaitDelay = closeGrace
 	if err := cmd.Start(); err != nil {
@@ -116,8 +118,8 @@ func startControl(ctx context.Context, argv, env []string) (in, out *os.File, cm
 	return in, out, cmd, stderr, nil
 }
 
-// write sends calls until ctx ends. Each is pending before its first byte leaves, so the reader
-// always knows whose answer it sees.
+// write sends calls until ctx ends. Each call is pending before its first byte is sent, so the
+// reader always knows to which call an answer belongs.
 func (c *connection) write(ctx context.Context, w io.Writer) error {
 	for {
 		select {
@@ -150,10 +152,10 @@ func (c *connection) read(r io.Reader) error {
 	}
 }
 
-// lineState is what the reader remembers between lines.
+// lineState is the reader's state between lines.
 type lineState struct {
 	open   string // the guard of the block we are in
-	marked bool   // the line before was a marker: this one closes its block
+	marked bool   // the previous line was a marker: this one closes its block
 }
 
 func (c *connection) take(s *lineState, line string) {
@@ -176,8 +178,8 @@ func (c *connection) take(s *lineState, line string) {
 	}
 }
 
-// track follows the blocks only to tell notifications from bodies; what a body makes of it is undone
-// by the next marker.
+// track follows the blocks only to distinguish notifications from bodies. A body can confuse it;
+// the next marker corrects that.
 func (s *lineState) track(line string) {
 	if s.open == "" {
 		if id, ok := strings.CutPrefix(line, "%begin "); ok {
@@ -206,8 +208,8 @@ func (c *connection) finish(head *call) {
 	head.answer <- newAnswer(head.lines)
 }
 
-// isChange knows the notifications that say a window came or went. A window of any other session
-// than the control client's own is "unlinked".
+// isChange recognises the notifications that a window came or went. tmux calls a window "unlinked"
+// when it is in any session other than the control client's own.
 func isChange(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	switch word {
@@ -217,7 +219,7 @@ func isChange(line string) bool {
 	return false
 }
 
-// ended tells whether no call can be sent any more.
+// ended reports that no call can be sent any more.
 func (c *connection) ended() bool {
 	select {
 	case <-c.done:
@@ -243,7 +245,7 @@ func (c *connection) do(ctx context.Context, call *call) (answer, error) {
 		return answer{}, fmt.Errorf("%w: %w", ErrLost, ctx.Err())
 	case <-c.done:
 	}
-	select { // the answer may have been the last thing that came
+	select { // the answer may have come just before the end
 	case a := <-call.answer:
 		return a, nil
 	default:

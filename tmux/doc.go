@@ -1,13 +1,14 @@
 // Package tmux makes, watches and types into tmux windows through one control-mode client.
 //
-// It promises: what a guarded operation does happens only while the pane is the one that was meant,
-// because tmux compares and acts in one command (P7); an error other than the named sentinels means
-// that nothing is known (P6); a server that it starts inherits none of ccbot's environment (P9); while
+// It promises: a guarded operation acts only while the pane is the one that was meant, because tmux
+// compares and acts in one command (P7); an error other than the named sentinels means that the
+// outcome is unknown (P6); a server that it starts inherits none of ccbot's environment (P9); while
 // it is connected no process is spawned and nothing is polled.
 //
-// It does not know sessions, agents or what text is fit to be pasted: callers remove control characters
-// first, look at presence files and dialogs, and prove processes through internal/process. It never
-// closes a window (that would take a person's split panes along), only one proven pane.
+// It does not know sessions or agents, and does not know which text is fit to be pasted: callers
+// first remove control characters, look at presence files and dialogs, and prove processes through
+// internal/process. It never closes a window (that would close a person's split panes, too), only
+// one proven pane.
 //
 // # The wire
 //
@@ -17,33 +18,34 @@
 //	…
 //	%end <time> <number> <flags>        (%error when it failed; the rest of the list is then skipped)
 //
-// flags is 1 for what this client asked for and 0 for the rest (the attach itself, a user's hooks).
-// A list makes one block per command and if-shell one more for itself before those of the branch it
-// chose, so the number of blocks of a line is not known beforehand. A body is not escaped: the screen
-// of a pane may hold lines that look like guards. Therefore each line is followed by
-// `display-message -p <random>` and everything up to that text belongs to the line; a block ends at the
-// last line that repeats its %begin. Branches of a guard announce themselves with the same random text,
-// so neither a screen nor a process name can forge an outcome.
+// flags is 1 for commands of this client and 0 for the rest (the attach itself, a user's hooks). A
+// list makes one block per command; an if-shell makes one more for itself before those of the
+// branch it chose, so the number of blocks of a line is not known beforehand. A body is not
+// escaped: the screen of a pane may hold lines that look like guards. Therefore each line is
+// followed by `display-message -p <random>`, and everything up to that text belongs to the line; a
+// block ends at the last line that repeats its %begin. Branches of a guard announce themselves with
+// the same random text, so neither a screen nor a process name can forge an outcome.
 //
-// # Found by experiment on 3.3a, the named behaviour also on 3.2 and 3.7c
+// # Found by experiment on 3.3a; the named behaviour also on 3.2 and 3.7c
 //
-//   - A line ends at a newline even inside quotes, an empty line detaches the client, and the raw byte
-//     0xFF ends the parser's input; hence quote, which writes such bytes as \ooo. "~" and "$" are
+//   - A line ends at a newline even inside quotes, an empty line detaches the client, and the raw
+//     byte 0xFF ends the parser's input. Therefore quote writes such bytes as \ooo. "~" and "$" are
 //     expanded inside double quotes. In double quotes a trailing ";" and "{}" are plain text.
 //   - The whole command is kept in the server's message log (`show-messages`, 1,000 entries), a
 //     set-buffer with its text. load-buffer of a file leaves only the file's name there.
-//   - Without -u a control client gets "_" for what is not ASCII.
-//   - kill-server leaves the socket behind; only a refused connection proves that no server is there.
-//   - The server holds the control client's pipes itself: a stopped server keeps them open after the
-//     client is dead.
+//   - Without -u a control client gets "_" in place of every non-ASCII character.
+//   - kill-server leaves the socket behind; only a refused connection proves that no server is
+//     there.
+//   - The server holds the control client's pipes itself: a stopped server keeps them open after
+//     the client is dead.
 //   - A pane whose process has a strange name still compares right when ",", "}" and "#" of the
 //     operand are written "#,", "#}" and "##".
-//   - send-keys into a pane in copy mode goes to the mode, into a synchronised pane to its neighbours
-//     too, into one with input off nowhere, each without an error. paste-buffer into a dead pane is
-//     refused only since 3.4. All of these are part of the guard.
-//   - A dead pane may stay without its status until another child of the server ends (libutempter takes
-//     the signal away; about 1 in 20 processes that end at once on Debian's 3.3a, none without that
-//     library). Panes makes a child end then, once for each such pane.
-//   - Captures are taken without -J: rows as shown are what readers of the screen were written for,
+//   - send-keys goes to the mode if the pane is in copy mode, also to the neighbours if the pane is
+//     synchronised, and nowhere if its input is off, each without an error. paste-buffer into a
+//     dead pane is refused only since 3.4. The guard checks all of these.
+//   - A dead pane may stay without its status until another child of the server ends, because
+//     libutempter takes the signal away (about 1 in 20 processes that end at once on Debian's 3.3a,
+//     none without that library). For each such pane Panes makes a child end, once.
+//   - Captures are taken without -J, because readers of the screen were written for rows as shown,
 //     and -J would also keep trailing spaces.
 package tmux

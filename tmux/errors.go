@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels, for errors.Is. Every other error means that nothing is known: an operation may have
-// happened, a pane may live.
+// Sentinels, for errors.Is. Every other error means that the outcome is unknown: an operation may
+// have happened, a pane may live.
 var (
 	// ErrNoTmux: there is no tmux on PATH.
 	ErrNoTmux = errors.New("tmux is not installed")
@@ -22,24 +22,24 @@ var (
 	ErrNoPane = errors.New("no such tmux pane")
 	// ErrNoWindow: the server answered that it has no such window.
 	ErrNoWindow = errors.New("no such tmux window")
-	// ErrGuard: the pane was not what the guard asks for; nothing reached it. When the pane is
-	// missing the error is ErrNoPane as well.
+	// ErrGuard: the pane did not match the guard; nothing reached it. When the pane is missing the
+	// error is ErrNoPane as well.
 	ErrGuard = errors.New("tmux pane is not as expected")
 	// ErrNotSent: there was no connection to send on in time, so nothing happened.
 	ErrNotSent = errors.New("tmux command was not sent")
-	// ErrLost: the command was sent and the answer did not come. It may have happened, and under a
-	// server that is stopped it may still happen; a guard holds then too.
+	// ErrLost: the command was sent and no answer came. The operation may have happened, and under
+	// a server that is stopped it may still happen later; its guard is checked then, too.
 	ErrLost = errors.New("tmux command has an unknown outcome")
 )
 
-// GuardError is the ErrGuard of one refused operation, with what was expected and what was found.
+// GuardError is the ErrGuard of one refused operation, with the expected and the actual state.
 type GuardError struct {
 	Pane PaneID
 	Want string // "pid dead mode input-off synchronized [command]"
 	Got  string // the same of the pane; empty when there is no pane
 }
 
-// Error tells both sides.
+// Error shows the expected and the actual state.
 func (e *GuardError) Error() string {
 	if e.Got == "" {
 		return fmt.Sprintf("%v: %s: %v", ErrGuard, e.Pane, ErrNoPane)

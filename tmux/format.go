@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// record is one line of a list command: numbers (or plain words) and texts. Texts may hold anything,
-// also newlines, so they are parted by a separator that nobody can know. Not by their lengths: tmux
-// asks the kernel for path and command each time they are named, and a process may end between.
+// record is one line of a list command: numbers (or plain words) and texts. Texts may hold
+// anything, also newlines, so they are separated by a random text that nobody can know. They cannot
+// be separated by their lengths: tmux asks the kernel for path and command each time a format names
+// them, and a process may end in between.
 type record struct{ numbers, texts []string }
 
-// recordFormat prints a record: numbers, already parted by "|", and texts. Each text and the numbers
-// end with sep.
+// recordFormat prints a record: numbers, already separated by "|", and texts. The numbers, and each
+// text, are followed by sep.
 func recordFormat(sep, numbers string, texts ...string) string {
 	return numbers + sep + strings.Join(texts, sep) + sep
 }
 
-// list runs a list command with a format that is made for a separator.
+// list runs a list command. format makes its format for a separator.
 func (c *Client) list(ctx context.Context, name string, format func(sep string) string, args ...string) (text, sep string, err error) {
 	separator := func(marker string) string { return marker + "|" } // never a whole line that equals the marker
 	a, call, err := c.do(ctx, name, func(marker string) string {
@@ -27,7 +28,7 @@ func (c *Client) list(ctx context.Context, name string, format func(sep string) 
 	return strings.Join(a.lines, "\n"), separator(call.marker), err
 }
 
-// records reads what recordFormat printed, with so many texts in each.
+// records reads the output of recordFormat; each record has so many texts.
 func records(text, sep string, texts int) ([]record, error) {
 	if text == "" {
 		return nil, nil

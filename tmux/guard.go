@@ -13,10 +13,10 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Paste puts text into the pane as a bracketed paste, newlines as they are. The whole text or nothing
-// is delivered; ErrGuard says nothing. The text is UTF-8, and the caller has removed what must not reach
-// a terminal, ESC above all: tmux before 3.7 passes it on, newer ones write it and bytes that are not
-// UTF-8 in another way.
+// Paste puts text into the pane as a bracketed paste, with newlines as they are. The text is
+// delivered as a whole or not at all; ErrGuard means not at all. The text is UTF-8, and the caller
+// has removed characters that must not reach a terminal, above all ESC: tmux before 3.7 passes ESC
+// on; newer ones change ESC and bytes that are not UTF-8.
 func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	if text == "" || !utf8.ValidString(text) {
 		return errors.New("tmux paste-buffer: text is empty or not UTF-8")
@@ -38,7 +38,8 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	})
 	var failed *commandError
 	if errors.As(err, &failed) {
-		// A paste that failed has not reached its -d. There may be no buffer, which is as good.
+		// A paste that failed has not reached its -d, so the buffer may still exist. If there is
+		// none, that is fine.
 		_, _ = c.lines(ctx, "delete-buffer", command("delete-buffer", "-b", buffer))
 	}
 	return err
@@ -66,7 +67,7 @@ func (c *Client) sendKey(ctx context.Context, g Guard, key string) error {
 	})
 }
 
-// ClosePane closes one pane, alive or dead: its process gets SIGHUP, panes beside it stay. Only the
+// ClosePane closes one pane, alive or dead. Its process gets SIGHUP; panes beside it stay. Only the
 // pid is compared. This is the one place where ccbot closes anything in tmux.
 func (c *Client) ClosePane(ctx context.Context, g Guard) error {
 	if err := g.check(); err != nil {
@@ -77,7 +78,7 @@ func (c *Client) ClosePane(ctx context.Context, g Guard) error {
 	})
 }
 
-// condition is a comparison that tmux makes: the format and what it must give.
+// condition is a comparison that tmux makes: a format, and the text to which it must expand.
 type condition struct{ format, want string }
 
 func (g Guard) check() error {
@@ -90,14 +91,15 @@ func (g Guard) check() error {
 	return nil
 }
 
-// owner is the condition that the pane is the one of the pid. The id is compared too: for a missing
-// target tmux may look at another pane.
+// owner is the condition that the pane belongs to the pid. The id is compared too, because for a
+// missing target tmux may look at another pane.
 func (g Guard) owner() condition {
 	return condition{"#{pane_id} #{pane_pid}", g.Pane.String() + " " + strconv.Itoa(g.PID)}
 }
 
-// typing adds that what is typed reaches this process and no other: alive, in no mode, input on, not
-// synchronised with its neighbours, and in the foreground what the guard names.
+// typing is owner with the condition that the typed text reaches this process and no other: it is
+// alive, in no mode, its input is on, it is not synchronised with its neighbours, and the command
+// that the guard names is in the foreground.
 func (g Guard) typing() condition {
 	c := g.owner()
 	c.format += " #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized}"
@@ -109,8 +111,8 @@ func (g Guard) typing() condition {
 	return c
 }
 
-// guarded runs one line: before, then a comparison and one of two branches. Each branch says in the
-// end which one it was.
+// guarded runs one line: a preparation, a comparison, and one of two branches. Each branch ends
+// with a text that says which one it was.
 func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, parts func(marker string) (before, then, otherwise string)) error {
 	a, call, err := c.do(ctx, name, func(marker string) string {
 		before, then, otherwise := parts(marker)
@@ -145,7 +147,8 @@ func join(first, second string) string {
 	return first + " ; " + second
 }
 
-// newGuardError compares ids: for a missing pane display-message tells of another one or of none.
+// newGuardError compares ids, because for a missing pane display-message describes another pane or
+// none.
 func newGuardError(g Guard, cond condition, got string) *GuardError {
 	err := &GuardError{Pane: g.Pane}
 	_, err.Want, _ = strings.Cut(cond.want, " ")
@@ -155,12 +158,12 @@ func newGuardError(g Guard, cond condition, got string) *GuardError {
 	return err
 }
 
-// pastePrefix begins the names of this instance's files beside the socket: a folder that tmux sees as
-// we do, whatever private /tmp either of us has.
+// pastePrefix begins the names of this instance's files beside the socket. They lie there because
+// tmux and ccbot see that folder alike, even if one of them has a private /tmp.
 func (c *Client) pastePrefix() string { return ".ccbot-" + c.cfg.Instance + "-paste-" }
 
-// writePaste puts the text into a private file. Through a file, because a set-buffer stays with its
-// text in the server's message log.
+// writePaste puts the text into a private file. It uses a file, because a set-buffer stays, with
+// its text, in the server's message log.
 func (c *Client) writePaste(text string) (path string, err error) {
 	file, err := os.CreateTemp(filepath.Dir(c.socket), c.pastePrefix()) // 0600
 	if err != nil {
@@ -174,7 +177,7 @@ func (c *Client) writePaste(text string) (path string, err error) {
 	return file.Name(), nil
 }
 
-// removeStalePastes removes what a crash has left between writePaste and its end.
+// removeStalePastes removes files that a crash between writePaste and the removal has left.
 func (c *Client) removeStalePastes() {
 	stale, _ := filepath.Glob(filepath.Join(filepath.Dir(c.socket), c.pastePrefix()+"*"))
 	for _, path := range stale {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// WindowID is tmux's id of a window, "@3". It is unique for the life of one server and used again
-// by the next one. The zero value is no window; every method refuses it with ErrNoTarget, because
+// WindowID is tmux's id of a window, "@3". It is unique for the life of one server; the next server
+// uses it again. The zero value is no window; every method refuses it with ErrNoTarget, because
 // tmux itself takes an empty target for "the current one".
 type WindowID struct{ n uint32 } // the number plus one, so that zero is no window
 
-// PaneID is tmux's id of a pane, "%3", with the same life and the same zero value as WindowID.
+// PaneID is tmux's id of a pane, "%3". Its life and its zero value are as for WindowID.
 type PaneID struct{ n uint32 }
 
 // ParseWindowID reads "@3".
@@ -26,10 +26,10 @@ func ParsePaneID(s string) (PaneID, error) {
 	return PaneID{n}, err
 }
 
-// Valid tells whether the id names a window.
+// Valid reports whether the id names a window.
 func (w WindowID) Valid() bool { return w.n != 0 }
 
-// Valid tells whether the id names a pane.
+// Valid reports whether the id names a pane.
 func (p PaneID) Valid() bool { return p.n != 0 }
 
 // String is "@3", and empty for the zero value.
@@ -69,7 +69,7 @@ func parseID(kind byte, s string) (uint32, error) {
 	if !ok || digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("tmux id %q: want %c and a number", s, kind)
 	}
-	// 31 bits: room for the one that is added, on every platform.
+	// The number has 31 bits, so that one can be added to it on every platform.
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		return 0, fmt.Errorf("tmux id %q: %w", s, err)

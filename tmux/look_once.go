@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Look asks a server once, with one tmux command and no control client, who it is and what panes it
-// has, as Client.Server and Client.Panes tell it. It changes nothing: no server is started, no session
-// made, no dead pane nudged for its status. Of cfg it takes Socket, Session (may be empty), Env and
-// Start. The errors are ErrNoTmux, ErrTooOld, ErrDefaultSocket and ErrNoServer, which is proven; after
-// any other nothing is known.
+// Look asks a server once, with one tmux command and without a control client, for its identity and
+// its panes, as Client.Server and Client.Panes return them. It changes nothing: it starts no
+// server, makes no session, and nudges no dead pane for its status. Of cfg it uses Socket, Session
+// (may be empty), Env and Start. The errors are ErrNoTmux, ErrTooOld, ErrDefaultSocket and
+// ErrNoServer, which is proven; after any other error nothing is known.
 func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	c, err := onlooker(cfg)
 	if err != nil {
@@ -28,7 +28,7 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	sep := "ccbot-" + rand.Text() + "|"
 	out, err := c.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep))
 	switch {
-	case err != nil && c.absent(): // it has ended meanwhile
+	case err != nil && c.absent(): // the server ended during the look
 		return ServerID{}, nil, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
 	case err != nil:
 		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
@@ -57,8 +57,8 @@ func onlooker(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, binary: binary, socket: socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid())}, nil
 }
 
-// ask runs one tmux command list and gives what it printed. -N: a server that ends at this moment is
-// not started again.
+// ask runs one tmux command list and returns its output. -N keeps tmux from starting a server again
+// that ends at this moment.
 func (c *Client) ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"ccbot/internal/pause"
 )
 
-// reapDelay is how long tmux is given to learn how a process ended: the pane is dead at the end of its
-// terminal, which may come before the signal that tells the status.
+// reapDelay is how long tmux gets to learn how a process ended: tmux marks the pane dead when its
+// terminal closes, which may come before the signal with the status.
 const reapDelay = 30 * time.Millisecond
 
 // paneFormat prints a pane as a record.
@@ -30,9 +30,9 @@ const (
 	paneStrings = 5
 )
 
-// Panes gives all panes of the server, in tmux's order. A pane in a window that is linked into several
-// sessions comes once, under ccbot's own session if that is one of them. ErrNoServer is proven; after
-// any other error nothing is known.
+// Panes returns all panes of the server, in tmux's order. A pane in a window that is linked into
+// several sessions comes once, under ccbot's own session if that is one of them. ErrNoServer is
+// proven; after any other error nothing is known.
 func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
 	return c.listPanes(ctx, "-a")
 }
@@ -55,10 +55,11 @@ func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
 	return Pane{}, fmt.Errorf("%w: %s", ErrNoPane, id)
 }
 
-// listPanes reads again when a process ended and tmux does not say how. Mostly it ended only just now.
-// But tmux built with libutempter (Debian, Ubuntu) loses the signal of a child that ends while the
-// utempter helper runs, which is at every new window: the child stays a zombie until the next child
-// ends. So a child that ends is what the server gets then, once for each pane.
+// listPanes reads again when a process ended and tmux does not say how. Usually it ended only just
+// now. But tmux built with libutempter (Debian, Ubuntu) loses the signal of a child that ends while
+// the utempter helper runs, which happens at every new window: the child then stays a zombie until
+// the next child ends. Therefore listPanes makes a child of the server end, once for each such
+// pane.
 func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) {
 	panes, err := c.readPanes(ctx, args)
 	for _, nudge := range []string{"", command("run-shell", "-b", "true")} {
@@ -79,7 +80,8 @@ func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) 
 	return panes, err
 }
 
-// endMissing is a dead pane whose end tmux does not tell and has not been asked for twice.
+// endMissing reports that a pane is dead, that tmux does not say how it ended, and that listPanes
+// has not nudged the server for this pane yet.
 func (c *Client) endMissing(p Pane) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +112,7 @@ func (c *Client) readPanes(ctx context.Context, args []string) ([]Pane, error) {
 	return c.once(panes), nil
 }
 
-// once keeps one of the panes with the same id.
+// once keeps one of several panes with the same id.
 func (c *Client) once(panes []Pane) []Pane {
 	at := make(map[PaneID]int)
 	var kept []Pane
@@ -193,8 +195,9 @@ func paneOf(fields []string) (p Pane, err error) {
 	return p, nil
 }
 
-// ending reads how a process ended. Both are empty until tmux has reaped it, and on 3.2, which does
-// not tell signals, after a signal. A signal is a number, or a name where the system knows names.
+// ending reads how a process ended. Both texts are empty until tmux has reaped the process, and
+// also after a signal on 3.2, which does not report signals. A signal is a number, or a name where
+// the system knows names.
 func ending(status, sig string) (code int, number int) {
 	if n, err := strconv.Atoi(status); err == nil {
 		return n, 0

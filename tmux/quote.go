@@ -9,8 +9,8 @@ import (
 
 var errNUL = errors.New("a NUL byte cannot be passed to tmux")
 
-// literal doubles every '#', so that tmux's format expansion gives s back. It belongs on what goes to
-// -c, -n, rename-window and load-buffer: a directory named "#(cmd)" would otherwise run cmd.
+// literal doubles every '#', so that tmux's format expansion gives s back. Arguments of -c, -n,
+// rename-window and load-buffer need it: a directory named "#(cmd)" would otherwise run cmd.
 func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
 // operand writes s as one side of a #{==:…} comparison.

@@ -13,17 +13,17 @@ import (
 	"ccbot/internal/pause"
 )
 
-// The pauses between attempts to connect. The longest is also how late a server is noticed that
-// somebody else has started; an operation looks at once.
+// The pauses between attempts to connect. The longest pause is also the longest time until a server
+// that somebody else has started is noticed; an operation looks at once.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 30 * time.Second
 )
 
-// OnChange adds a function that is told that something may have changed: a window came or went, the
-// server answers again or is gone. It is a hint to look, never more than one at a time, and several
-// may be folded into one. Not told are the end of a process (its pane stays, dead), the end of one
-// pane of several in a window, and what Viewers gives.
+// OnChange adds a function that is called when something may have changed: a window came or went,
+// or the server answers again or is gone. It is a hint to look. Never more than one call runs at a
+// time, and several changes may lead to one call. There is no call for the end of a process (its
+// pane stays, dead), for the end of one of several panes in a window, and for changes of Viewers.
 func (c *Client) OnChange(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	return err == nil, errors.Join(err, group.Wait())
 }
 
-// setConnection makes the connection known to those who wait for one.
+// setConnection makes the connection known to the callers that wait for one.
 func (c *Client) setConnection(conn *connection, server ServerID) {
 	c.mu.Lock()
 	c.conn, c.server = conn, server
@@ -117,7 +117,7 @@ func (c *Client) setConnection(conn *connection, server ServerID) {
 	}
 }
 
-// attempted wakes all who wait for a connection.
+// attempted wakes all callers that wait for a connection.
 func (c *Client) attempted(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Client) attempted(err error) {
 	c.attempt = make(chan struct{})
 }
 
-// greet asks the server who it is, and prepares the session we are attached to.
+// greet asks the server for its identity, and prepares the session to which the client is attached.
 func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -149,7 +149,8 @@ func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) 
 	if pid == 0 {
 		return ServerID{}, fmt.Errorf("greet server: no pid in %q %q", a.lines, a.fails)
 	}
-	// A server keeps running when the package is updated: the program's version is not enough.
+	// A server keeps running when the package is updated, so the version of the program is not
+	// enough.
 	if err := tooOld(release); err != nil {
 		return ServerID{}, fmt.Errorf("running server: %w", err)
 	}

@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/pause"
 )
 
-// The size of windows nobody looks at. tmux alone would take 80×24, in which Claude Code folds what
-// is read from its screen.
+// The size of windows that nobody looks at. tmux's own default is 80×24, and at that size Claude
+// Code folds rows that ccbot reads from its screen.
 const (
 	width  = "120"
 	height = "40"
@@ -28,8 +28,9 @@ const (
 // forever is how long a __main__ window sleeps, in seconds; "infinity" is not known everywhere.
 const forever = "2147483647"
 
-// Ensure makes what is missing of: the server, the session of ccbot's windows with its sleeping
-// __main__ window, the control client's session. It returns when the client is connected.
+// Ensure makes what is missing of three things: the server, the session of ccbot's windows with its
+// sleeping __main__ window, and the control client's session. It returns when the client is
+// connected.
 func (c *Client) Ensure(ctx context.Context) error {
 	select {
 	case c.ensure <- struct{}{}:
@@ -53,7 +54,7 @@ func (c *Client) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// missing is the commands that complete the session, empty when it is complete.
+// missing returns the commands that complete the session, empty when it is complete.
 func (c *Client) missing(panes []Pane) string {
 	own := slices.DeleteFunc(slices.Clone(panes), func(p Pane) bool { return p.Session != c.cfg.Session })
 	isMain := func(p Pane) bool { return p.WindowName == mainWindow }
@@ -71,12 +72,12 @@ func (c *Client) missing(panes []Pane) string {
 	return ""
 }
 
-// sleeper is the arguments of a new session with a sleeping window.
+// sleeper returns the arguments of a new session with a sleeping window.
 func (c *Client) sleeper() []string {
 	return []string{"-n", mainWindow, "-x", width, "-y", height, "-c", literal(c.home()), "--", "sleep", forever}
 }
 
-// home is where a window opens that a person makes in our sessions.
+// home is the directory of windows that a person opens in ccbot's sessions.
 func (c *Client) home() string {
 	for _, kv := range c.cfg.Env {
 		if dir, ok := strings.CutPrefix(kv, "HOME="); ok && filepath.IsAbs(dir) {
@@ -86,8 +87,8 @@ func (c *Client) home() string {
 	return "/"
 }
 
-// ensureServer starts a server where none is. A server that is going away still holds its socket for
-// some hundred milliseconds and fails what is started then, so it tries again.
+// ensureServer starts a server if none runs. A server that is ending still holds its socket for
+// some hundred milliseconds, and a start at that moment fails, so ensureServer tries again.
 func (c *Client) ensureServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -138,9 +139,9 @@ func start(ctx context.Context, argv, env []string) error {
 	return nil
 }
 
-// scope puts argv into a systemd scope when we run under systemd, so that stopping ccbot's unit does
-// not end the agents. systemd-run needs the way to the user's manager in its environment; where env
-// itself does not have it, it is removed again before argv.
+// scope puts argv into a systemd scope when ccbot runs under systemd, so that stopping ccbot's unit
+// does not end the agents. systemd-run needs the address of the user's manager in its environment.
+// Variables for that which env itself does not have are removed again before argv runs.
 func scope(argv, env []string, lookup func(string) (string, bool), find func(string) (string, error)) (scoped, scopedEnv []string) {
 	if _, ok := lookup("INVOCATION_ID"); !ok {
 		return argv, env
@@ -162,18 +163,21 @@ func scope(argv, env []string, lookup func(string) (string, bool), find func(str
 	return append(scoped, argv...), scopedEnv
 }
 
-// environment is that of every tmux process of ours. Never nil: os/exec takes nil for our own.
+// environment is the environment of every tmux process that ccbot starts. It is never nil, because
+// for nil os/exec would take ccbot's own.
 func (c *Client) environment() []string { return append([]string{}, c.cfg.Env...) }
 
-// controlArgv attaches the control client, making its session if somebody closed it. -N: without a
-// server it fails. no-output keeps the panes' output out, ignore-size our size.
+// controlArgv attaches the control client, and makes its session if somebody closed it. -N makes it
+// fail when there is no server. no-output suppresses the output of the panes; ignore-size keeps our
+// size from mattering.
 func (c *Client) controlArgv() []string {
 	argv := []string{c.binary, "-u", "-N", "-S", c.socket, "-C", "new-session", "-A", "-s", c.control, "-f", "no-output,ignore-size"}
 	return append(argv, c.sleeper()...)
 }
 
 // absent is proven when nothing listens on the socket. A server whose socket file was removed is
-// "absent" too and lives on: what runs in panes is judged by its process, not by this.
+// "absent" too, although it lives on; therefore programs in panes are judged by their processes,
+// and not by this.
 func (c *Client) absent() bool {
 	conn, err := net.DialTimeout("unix", c.socket, time.Second)
 	if err == nil {
@@ -183,7 +187,8 @@ func (c *Client) absent() bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// privateDir makes the socket's folder as tmux -L does, and like it refuses one that others may enter.
+// privateDir makes the socket's folder as tmux -L does, and like tmux it refuses a folder that
+// other users may enter.
 func privateDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err

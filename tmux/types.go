@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// Config says which tmux server a Client works with and as whom.
+// Config says with which tmux server a Client works, and under which names.
 type Config struct {
-	// Socket is a `tmux -L` name. Empty is the user's default server, which New refuses in a test binary.
+	// Socket is a `tmux -L` name. Empty is the user's default server, which New refuses in a test
+	// binary.
 	Socket string
 	// Session is the tmux session of ccbot's windows: letters, digits, '_' and '-'.
 	Session string
 	// Instance makes the session of the control client unique: ccbot-ctl-<instance>.
 	Instance string
-	// Env ("K=V") is the whole environment of a server that we start. tmux hands the environment of
-	// the first client to every later pane, so our own never goes there.
+	// Env ("K=V") is the whole environment of a server that ccbot starts. tmux hands the
+	// environment of the first client to every later pane, so ccbot's own environment never goes
+	// there.
 	Env []string
 	Log *slog.Logger
 	// Start gives the start time of a process, for ServerID.
@@ -35,13 +37,13 @@ type Pane struct {
 	Window     WindowID
 	Session    string
 	WindowName string
-	// WindowIndex is the window's number in Session, as people see and type it. It moves with the
-	// window: to name one to tmux take the id.
+	// WindowIndex is the window's number in Session, as people see and type it. The number changes
+	// when the window is moved, so use the id to name a window to tmux.
 	WindowIndex int
 	PID         int // of the process tmux started in it; kept after its death
 	// Command is pane_current_command, as Guard compares it. On Linux it is made of argv[0] of the
-	// foreground process: up to the first space, then the last path element. So "/opt/my tools/claude"
-	// is "my": read it here, do not derive it from a path.
+	// foreground process: up to the first space, then the last path element. So "/opt/my
+	// tools/claude" is "my": read the name here, do not derive it from a path.
 	Command    string
 	Path       string // pane_current_path: its working directory, links resolved; empty when not readable
 	Dead       bool   // the process ended and remain-on-exit holds the pane
@@ -49,30 +51,32 @@ type Pane struct {
 	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
 	InMode     bool   // copy mode and the like: keys would not reach the process
 	Tag        string // @ccbot_session of the window
-	// Attached counts the clients attached to the session, control-mode ones too. Those of a grouped
-	// session (new-session -t) are not in it: Viewers has them.
+	// Attached counts the clients attached to the session, control-mode ones too. It does not count
+	// the clients of a grouped session (new-session -t): Viewers has them.
 	Attached int
 	Active   bool // the active pane of its window
 	// WindowPanes is how many panes the window has: more than one when a person has split it.
 	WindowPanes int
 	Scrolled    int // rows that have left the pane at its top; a capture has only those below them
-	// Touched is the second in which a terminal was last attached to a session with the window, or a
-	// key was pressed there. What ccbot types does not count, nor does what a control-mode terminal types.
+	// Touched is the second in which a terminal was last attached to a session with the window, or
+	// a key was pressed there. Text that ccbot types does not count, nor do keys typed through a
+	// control-mode terminal.
 	Touched time.Time
 }
 
 // Viewer is a terminal that is attached to the tmux server: a person at the desk.
 type Viewer struct {
 	Window WindowID // the window it shows
-	// Session is the session it is attached to. That of a person in a group (new-session -t ccbot) has
-	// a name of its own, ccbot-2, and shows the same windows, each its own at a time.
+	// Session is the session to which the terminal is attached. The session of a person in a group
+	// (new-session -t ccbot) has a name of its own, ccbot-2. It shows the same windows, but has a
+	// current window of its own.
 	Session  string
 	TTY      string // "/dev/pts/3"
 	ReadOnly bool   // attached with -r: it cannot type
-	// LastKey is when a key was last pressed there, in whole seconds, zero when none since the second
-	// of the attach. A paste, the mouse and the focus coming or going count as keys with tmux, where
-	// they are reported at all, and so does a key for tmux itself; in a split window it may have gone
-	// to another pane. Output, a resize and keys typed by ccbot do not count.
+	// LastKey is when a key was last pressed there, in whole seconds; zero when no key was pressed
+	// since the second of the attach. For tmux a paste, the mouse and a change of focus count as
+	// keys, where they are reported at all, and so does a key for tmux itself; in a split window
+	// the key may have gone to another pane. Output, a resize and keys typed by ccbot do not count.
 	LastKey time.Time
 }
 
@@ -87,8 +91,8 @@ type Spec struct {
 	Argv  []string          // absolute command first; no shell stands between
 }
 
-// Guard says what a pane must be for an operation to happen. tmux itself compares, in the same
-// command that acts.
+// Guard says which properties a pane must have for an operation to happen. tmux itself compares, in
+// the same command that acts.
 type Guard struct {
 	Pane PaneID
 	PID  int // pane_pid
@@ -111,7 +115,7 @@ const (
 	KeySpace  Key = "Space"
 )
 
-// Valid tells whether Press takes the key.
+// Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
 	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace:

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// MinVersion is the oldest tmux that works. 3.2 brought what is used here: -N, list-panes -f, the n:
-// format, client flags with new-session -f.
+// MinVersion is the oldest tmux that works. 3.2 introduced features that are used here: -N,
+// list-panes -f, the n: format, client flags with new-session -f.
 const MinVersion = "3.2"
 
-// release matches "3.3a", "next-3.4" and the like; a build without a number ("master") is newer than
-// any of them.
+// release matches "3.3a", "next-3.4" and the like; a build without a number ("master") is newer
+// than any of them.
 var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
 
-// checkVersion asks tmux for its version, with the environment that all tmux processes of ours get.
+// checkVersion asks tmux for its version, in the environment that all tmux processes of ccbot get.
 func checkVersion(binary string, env []string) error {
 	cmd := exec.Command(binary, "-V")
-	cmd.Env = append([]string{}, env...) // never nil: os/exec takes nil for our own
+	cmd.Env = append([]string{}, env...) // never nil: for nil os/exec would take ccbot's own
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
@@ -27,8 +27,8 @@ func checkVersion(binary string, env []string) error {
 	return tooOld(strings.TrimSpace(strings.TrimPrefix(string(out), "tmux ")))
 }
 
-// tooOld is an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5") have no
-// tmux number and pass.
+// tooOld returns an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5")
+// have no tmux number and pass.
 func tooOld(version string) error {
 	m := release.FindStringSubmatch(version)
 	if m == nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// viewerFormat prints a client as a record. In list-clients #{window_id} is the current window of the
-// client's own session, so clients of grouped sessions show windows of their own.
+// viewerFormat prints a client as a record. In list-clients #{window_id} is the current window of
+// the client's own session, so clients of grouped sessions show windows of their own.
 func viewerFormat(sep string) string {
 	return recordFormat(sep, "#{window_id}|#{client_flags}|#{client_activity}|#{client_created}", "#{session_name}", "#{client_tty}")
 }
@@ -20,10 +20,10 @@ const (
 	viewerStrings = 2
 )
 
-// Viewers gives the attached terminals, without control-mode clients (our own among them; also the
-// terminals that speak it, iTerm2's -CC, of whose keys tmux knows nothing). A client that is suspended
-// or locked is not there until it comes back. ErrNoServer is proven; after any other error nothing is
-// known.
+// Viewers returns the attached terminals. It leaves out control-mode clients: our own, and
+// terminals that speak control mode (iTerm2's -CC), because tmux knows nothing of their keys. A
+// client that is suspended or locked is left out until it comes back. ErrNoServer is proven; after
+// any other error nothing is known.
 func (c *Client) Viewers(ctx context.Context) ([]Viewer, error) {
 	text, sep, err := c.list(ctx, "list-clients", viewerFormat)
 	if err != nil {
@@ -54,7 +54,7 @@ func parseViewers(text, sep string) ([]Viewer, error) {
 	return viewers, nil
 }
 
-// viewerOf reads one client; watching is false for one that shows nothing to a person.
+// viewerOf reads one client; watching is false for a client that shows nothing to a person.
 func viewerOf(r record) (v Viewer, watching bool, err error) {
 	if len(r.numbers) != viewerNumbers {
 		return Viewer{}, false, fmt.Errorf("client of %d numbers: %.80q", len(r.numbers), r.numbers)
@@ -71,9 +71,9 @@ func viewerOf(r record) (v Viewer, watching bool, err error) {
 	return v, true, nil
 }
 
-// lastKey is when a client was last active. tmux sets that to the time of the attach first, and then
-// at every key; what a terminal answers to tmux's questions at the attach is no key, if it comes in
-// time (5 s).
+// lastKey is when a client was last active. tmux sets this time to that of the attach first, and
+// then at every key. The answers of a terminal to tmux's questions at the attach do not count as
+// keys, if they come in time (5 s).
 func lastKey(activity, created string) time.Time {
 	at, err := strconv.ParseInt(activity, 10, 64)
 	attached, createdErr := strconv.ParseInt(created, 10, 64)

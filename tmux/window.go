@@ -15,21 +15,22 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// NewWindow opens a window in ccbot's session, in the background, 120×40 as long as nobody has looked
-// at that session. No shell stands between tmux and Spec.Argv; the process's end leaves a dead pane
-// that shows its last screen and status. Ensure must have made the session.
+// NewWindow opens a window in ccbot's session, in the background, 120×40 as long as nobody has
+// looked at that session. No shell stands between tmux and Spec.Argv; when the process ends a dead
+// pane stays that shows its last screen and status. Ensure must have made the session.
 //
 // Pane.Path may still be tmux's own directory for the moment until the new process has changed to
 // Spec.Dir: a caller that has to be sure reads Pane again until Pane.Command is its own.
 //
-// After an error that is not ErrNotSent a window may exist, with Spec.Tag or at least under Spec.Key.
+// After an error that is not ErrNotSent a window may exist, with Spec.Tag or at least under
+// Spec.Key.
 func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err := s.Validate(); err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
 	}
 	a, call, err := c.do(ctx, "new-window", func(marker string) string { return c.newWindowText(s, marker) })
 	if _, ready := a.after(call.marker + "-ready"); err != nil && ready {
-		// Only the name was refused: the window runs and has its tag.
+		// tmux refused only the name: the window runs and has its tag.
 		c.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Key, s.Key, logkey.Error, err)
 		err = nil
 	}
@@ -45,14 +46,15 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 		return Pane{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
 	}
 	p, err := c.Pane(ctx, id)
-	if err != nil { // the window is there all the same
-		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error()) // whatever kept the answer, it may not read as "nothing happened"
+	if err != nil { // the window exists all the same
+		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error()) // whatever the reason, the error must not read as "nothing happened"
 	}
 	return p, nil
 }
 
-// undoWindow closes a window that was made and then could not be marked, as where a hook of the
-// person's renames every new window: without its tag nobody would know whose it is.
+// undoWindow closes a window that was made and then could not be marked, for example because a hook
+// of the person's renames every new window: a window without its tag could not be recognised as
+// ccbot's.
 func (c *Client) undoWindow(ctx context.Context, pane string, why error) error {
 	id, err := ParsePaneID(pane)
 	if err != nil {
@@ -68,7 +70,7 @@ func (c *Client) undoWindow(ctx context.Context, pane string, why error) error {
 	return why
 }
 
-// Validate tells what is wrong with a Spec, before anything is sent.
+// Validate returns the mistake in a Spec, before anything is sent.
 func (s Spec) Validate() error {
 	switch {
 	case !validName.MatchString(s.Key):
@@ -100,15 +102,17 @@ func (s Spec) Validate() error {
 
 func validVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
 
-// newWindowText is one command list. Everything after new-window needs -t: with -d the new window is
-// not the current one. Its id is not known yet, so this is the one place where a name is a target; a
-// process that ends at once is still kept, because tmux looks at ended panes only after the list.
+// newWindowText is one command list. Every command after new-window needs -t, because with -d the
+// new window is not the current one. Its id is not known yet, so this is the one place where a name
+// is a target. A process that ends at once is still kept, because tmux looks at ended panes only
+// after the list.
 func (c *Client) newWindowText(s Spec, marker string) string {
 	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + c.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		args = append(args, "-e", name+"="+s.Env[name])
 	}
-	// Several arguments: tmux executes them. env removes what the server's environment has.
+	// With several arguments tmux executes them without a shell. env removes variables of the
+	// server's environment.
 	args = append(args, "--", c.envTool)
 	for _, name := range s.Unset {
 		args = append(args, "-u", name)
@@ -127,9 +131,9 @@ func (c *Client) newWindowText(s Spec, marker string) string {
 	return strings.Join(list, " ; ")
 }
 
-// Rename gives a window another name; any text but an empty one. Control characters become spaces, and
-// tmux writes backslashes and "$x" in names its own way, so Pane.WindowName may differ. ErrNoWindow when it is
-// not there.
+// Rename gives a window another name, which may be any text but an empty one. Control characters
+// become spaces, and tmux writes backslashes and "$x" in names its own way, so Pane.WindowName may
+// differ. ErrNoWindow: the window does not exist.
 func (c *Client) Rename(ctx context.Context, w WindowID, name string) error {
 	switch {
 	case !w.Valid():
@@ -141,8 +145,8 @@ func (c *Client) Rename(ctx context.Context, w WindowID, name string) error {
 	return err
 }
 
-// windowName is a name that every version takes: newer ones refuse control characters and what is not
-// UTF-8.
+// windowName is a name that every version accepts: newer ones refuse control characters and text
+// that is not UTF-8.
 func windowName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -152,9 +156,10 @@ func windowName(name string) string {
 	}, strings.ToValidUTF8(name, "\ufffd"))
 }
 
-// Capture gives the visible rows of a pane with their colours (SGR sequences), and before them up to
-// lines rows of scrollback. Rows are as shown, not joined where they wrap; the last row has no newline.
-// A dead pane shows its last screen with tmux's own line about the end. ErrNoPane when it is not there.
+// Capture returns the visible rows of a pane with their colours (SGR sequences), and before them up
+// to lines rows of scrollback. Rows are as shown, not joined where they wrap; the last row has no
+// newline. A dead pane shows its last screen with tmux's own line about the end. ErrNoPane: the
+// pane does not exist.
 func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, error) {
 	if !p.Valid() {
 		return "", fmt.Errorf("tmux capture-pane: %w", ErrNoTarget)
@@ -167,8 +172,8 @@ func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, erro
 	return strings.Join(rows, "\n"), err
 }
 
-// AttachCommand is a shell command with which a person gets to the window. The id finds it when it is
-// valid; otherwise the name does, which must then be the only one of its kind.
+// AttachCommand is a shell command that brings a person to the window. It uses the id if that is
+// valid; otherwise it uses the name, which must then be unique.
 func (c *Client) AttachCommand(w WindowID, windowName string) string {
 	argv := []string{"tmux"}
 	switch {
@@ -188,7 +193,7 @@ func (c *Client) AttachCommand(w WindowID, windowName string) string {
 	return strings.Join(argv, " ")
 }
 
-// plainWord needs no quotes in any shell.
+// plainWord matches words that need no quotes in any shell.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 func shellQuote(s string) string {

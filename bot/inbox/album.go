@@ -12,12 +12,12 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// albumQuiet is how long nothing more of an album has to come until the album counts as whole:
-// Telegram sends each file of an album as a message, and never says how many there are.
+// albumQuiet is how long no further message of an album must have come before the album counts as
+// whole: Telegram sends each file of an album as a message, and never says how many there are.
 const albumQuiet = 1500 * time.Millisecond
 
-// jobOf is the job of an accepted entry. An update that cannot be decoded belongs to no album: it
-// fails alone.
+// jobOf is the job of an accepted entry. An update that cannot be decoded belongs to no album, so
+// it fails alone.
 func jobOf(key string, raw json.RawMessage) job {
 	g := glance(raw)
 	if g.kind != models.AllowedUpdateMessage || json.Unmarshal(raw, new(models.Update)) != nil {
@@ -27,8 +27,8 @@ func jobOf(key string, raw json.RawMessage) job {
 }
 
 // firstOf returns the first job of a lane and the jobs behind it. The job of an album has all
-// messages of the album that are in the lane. pause is how long more of them may come: until
-// albumQuiet after the last one, or not at all once their sender has written something else.
+// messages of the album that are in the lane. pause is how long further messages of the album may
+// still come: until albumQuiet after the last one, or 0 once the sender has written something else.
 func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Duration) {
 	first = jobs[0]
 	if first.album == "" {
@@ -48,10 +48,10 @@ func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Dur
 	return first, behind, pause
 }
 
-// join puts the updates of an album's accepted entries into the first of them, and then finishes
-// the others; ErrNoEntry when none is accepted. Nothing is handled before all of that is on disk,
-// so the first entry alone says what became of the album. After a crash in between, the other
-// entries come again: one whose update the first entry has already is only finished.
+// join puts the updates of an album's accepted entries into the first of these entries, and then
+// finishes the others; ErrNoEntry when none is accepted. The album is handled only when all of that
+// is on disk, so the first entry alone says what became of the album. After a crash in between, the
+// other entries come again: an entry whose update the first entry has already is only finished.
 func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,25 +9,24 @@ import (
 	"ccbot/internal/pause"
 )
 
-// mostTries is how many starts may find an update that was not handled: after that it is taken for
-// what ends the program.
+// mostTries is how many starts may find an update that was not handled. An update that more starts
+// find is taken for the one that ends the program.
 const mostTries = 3
 
-// innocence is how long an update waits that may be what ended the program; twice as long each
-// time.
+// innocence is how long an update that may have ended the program waits before it is handled again.
+// Each further time the wait is twice as long.
 const innocence = time.Second
 
-// errDeadly is why such an update is set aside.
 var errDeadly = errors.New("ccbot ended each time it handled this update")
 
-// doLeft handles an entry that an earlier run has left behind. That is noted on disk when its turn
-// comes, not before: what waits behind a deadly update is none itself. From the second time on such
-// entries are handled one at a time, also those of different conversations, so that it shows which
-// of them it is.
+// doLeft handles an entry that an earlier run has left behind. The try is noted on disk when the
+// entry's turn comes, not before, because entries that only wait behind a deadly update are not
+// deadly themselves. From the second try on, such entries are handled one at a time, even in
+// different conversations, so that it shows which of them is deadly.
 func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Duration) {
 	if e.Tries > 0 {
-		// What else may end a program soon after its start has time to do that first: then this one
-		// is not to blame.
+		// Something else may end a program soon after its start. The pause gives it time to do that
+		// first: then this entry is not to blame.
 		if pause.For(ctx, innocence<<(e.Tries-1)) != nil {
 			return 0
 		}
@@ -50,7 +49,7 @@ func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Durati
 	}
 	j.left = false
 	again = i.doEntry(ctx, e, j)
-	if ctx.Err() != nil { // it was stopped, and has ended nothing
+	if ctx.Err() != nil { // the stop ended the program, not this entry
 		_ = i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = max(0, now.Tries-1); return nil }) // or it is finished
 	}
 	return again

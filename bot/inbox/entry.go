@@ -15,15 +15,16 @@ import (
 // Version is the schema version of an entry that this program writes.
 const Version = 1
 
-// errNewer is returned for an entry that a newer program wrote. It is left alone: neither handled,
+// errNewer is returned for an entry that a newer program wrote. Such an entry is neither handled,
 // nor changed, nor moved.
 var errNewer = keepjson.ErrNewer
 
-// State says how far an entry has come. A finished one has no state: it is gone from Load and List.
+// State says how far an entry has come. A finished entry has no state: Load and List do not give
+// it.
 type State string
 
-// The states of an entry. The intake hands on accepted ones only; all others belong to who saved
-// them, until Finish.
+// The states of an entry. The intake hands on accepted entries only; an entry in another state
+// belongs to the code that saved it, until Finish.
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
@@ -37,10 +38,11 @@ func (s State) Valid() bool {
 	return slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked}, s)
 }
 
-// Waits says whether nothing of an entry was typed yet, and it may be later.
+// Waits reports whether an entry may still be typed and nothing of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
 
-// Mark is where a transcript stood when typing began: what proves the receipt stands behind it.
+// Mark is where a transcript stood when typing began: the proof that the prompt arrived stands
+// behind this place.
 type Mark struct {
 	At      time.Time     `json:"at"`
 	Path    string        `json:"path,omitempty"` // the transcript; empty when there is none yet
@@ -53,7 +55,7 @@ type Mark struct {
 	Claude  uuid.UUID     `json:"claude,omitzero"`   // the conversation of the process
 }
 
-// Entry is one update, or one prompt that came another way, and how far it is.
+// Entry is one update, or one prompt that came another way, and how far it has come.
 type Entry struct {
 	Version              int             `json:"version"`
 	Key                  string          `json:"key"`              // update id in decimal, or p-<uuid>
@@ -78,7 +80,8 @@ type Entry struct {
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
 	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album
 	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
-	// ToldEdit names the last edit of the message of which the chat was told that it changes nothing.
+	// ToldEdit names the last edit of the message for which the chat was told that the edit changes
+	// nothing.
 	ToldEdit string `json:"told_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
@@ -102,7 +105,7 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 	return e.check()
 }
 
-// check says what makes an entry unusable.
+// check returns the reason why an entry cannot be used.
 func (e *Entry) check() error {
 	switch {
 	case !validKey(e.Key):

@@ -11,7 +11,7 @@ import (
 )
 
 // ConversationOf is where a message stands. In a group without topics a reply carries a thread id
-// too (the id of what it answers); only a topic's counts.
+// too (the id of the message it answers); only the thread id of a topic counts.
 func ConversationOf(m *models.Message) address.Conversation {
 	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
 }
@@ -23,7 +23,7 @@ func conversation(chat int64, thread int, topic bool) address.Conversation {
 	return address.Conversation{ChatID: chat, ThreadID: thread}
 }
 
-// seen is what can be told of an update without decoding all of it: go-telegram refuses a whole
+// seen is what can be read of an update without decoding all of it: go-telegram refuses a whole
 // update for one variant of a union that it does not know.
 type seen struct {
 	id      int64
@@ -53,7 +53,7 @@ type idRef struct {
 	Type models.ChatType `json:"type"` // of a chat
 }
 
-// glance reads what it can; what it cannot stays zero.
+// glance reads as much of an update as it can; fields that it cannot read stay zero.
 func glance(raw json.RawMessage) seen {
 	var parts map[string]json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
@@ -70,7 +70,7 @@ func glance(raw json.RawMessage) seen {
 	return s
 }
 
-// inside is what can be told of an update, by the names inside as they are now.
+// inside replaces the chat and message ids of an update by their current internal ones.
 func (s *Store) inside(g seen) seen {
 	if s.Inside != nil {
 		g.where.ChatID, g.message = s.Inside(g.where.ChatID, g.message)
@@ -80,8 +80,8 @@ func (s *Store) inside(g seen) seen {
 
 func (s *seen) tap() bool { return s.kind == models.AllowedUpdateCallbackQuery }
 
-// read takes place and sender from an update's content. All kinds that have a chat call it so; a
-// tap has it in the message tapped.
+// read takes place and sender from an update's content. All kinds of update that have a chat call
+// the field the same; a tap has it in the tapped message.
 func (s *seen) read(content json.RawMessage) {
 	var c struct {
 		seenMessage

@@ -19,31 +19,32 @@ import (
 // attempts is how often an update is handed on before it is given up.
 const attempts = 3
 
-// ErrLater says that nothing is wrong with an update, and that it cannot be handled yet: a disk is
-// full. It is handed on until it is handled, and what came later in its conversation waits behind
-// it.
+// ErrLater says that nothing is wrong with an update, but that it cannot be handled yet, for
+// example because a disk is full. The update is handed on until it is handled, and later updates of
+// its conversation wait behind it.
 var ErrLater = errors.New("it cannot be handled yet")
 
 // Handler does what an update asks for.
 type Handler interface {
 	// Handle is called at least once for an accepted entry, with its key and the decoded update, of
-	// a kind in Config.Allowed, or nil for a p- key. nil means it is done, or that Handle saved the
-	// entry in another state. After an error or a panic it is called again, three times in all,
-	// unless it moved the entry to another state; then the update is given up, unless the error is
-	// ErrLater. rest are the other messages of u's album in their order; they belong to u's entry.
-	// An error after ctx ended is no failure: the next start hands the entry on again.
+	// a kind in Config.Allowed, or nil for a p- key. nil means that the entry is done, or that
+	// Handle saved it in another state. After an error or a panic Handle is called again, three
+	// times in all, unless it moved the entry to another state; after that the update is given up,
+	// unless the error is ErrLater. rest are the other messages of u's album in their order; they
+	// belong to u's entry. An error after ctx ended is no failure: the next start hands the entry
+	// on again.
 	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
-	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk: later messages
-	// of the conversation wait for it, since what they mean may depend on it. What is left to do is
-	// then, nil for nothing. Each is called once.
+	// Tap decides about a tap, a CallbackQuery, and waits for nothing slower than the disk: later
+	// messages of the conversation wait for the decision, since their meaning may depend on it.
+	// then is the work that is left, nil for none. Tap and then are called once each.
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
 // Reporter is told of updates that were given up, or that have to wait.
 type Reporter interface {
-	// UpdateFailed tells the person, durably. Until it returned nil the entry stays accepted, so
-	// that the next start brings it back. Whether From may be answered at all is for the Reporter
-	// to check.
+	// UpdateFailed informs the person, durably. Until it has returned nil the entry stays accepted,
+	// so that the next start brings it back. The Reporter itself must check whether From may be
+	// answered at all.
 	UpdateFailed(ctx context.Context, f Failure) error
 }
 
@@ -63,8 +64,8 @@ type Failure struct {
 	rest         []*models.Update // the other messages of the update's album
 }
 
-// do handles one job of a lane. again says after what pause it is to be done once more: what came
-// later in the lane waits behind it, because it must not overtake.
+// do handles one job of a lane. again is the pause after which the job is to be done once more:
+// later jobs of the lane wait behind it, because they must not overtake it.
 func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) {
 	switch {
 	case j.unkept != nil:
@@ -80,7 +81,7 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 	j.failures.Min, j.failures.Max = time.Second, 30*time.Second
 	e, err := i.cfg.Store.join(append([]string{j.key}, j.rest...), j.straggler)
 	switch {
-	case errors.Is(err, ErrNoEntry): // it is finished, or somebody else's
+	case errors.Is(err, ErrNoEntry): // it is finished, or is in a state that is not the intake's
 		return 0
 	case err != nil: // a full disk
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, j.key, logkey.Error, err.Error())
@@ -116,8 +117,9 @@ func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Durat
 	return i.settle(ctx, f, j)
 }
 
-// settle handles an entry, or tells that it cannot be handled. Where even that cannot be told (a full
-// disk), or the handler says that the entry has to wait, which is told once, it is tried again.
+// settle handles an entry, or reports that it cannot be handled. It asks for another try when even
+// the report fails (a full disk), or when the handler says that the entry has to wait. That the
+// entry has to wait is reported once.
 func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Duration) {
 	if f.Unreadable || f.Deadly {
 		f.Update = nil
@@ -133,11 +135,12 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 	return j.failures.Next()
 }
 
-// attempt hands an entry on until that succeeds, or the entry is somebody else's, or ctx ends: all
-// nil. The error is the last of three, or of one where it was told already that the entry waits.
+// attempt hands an entry on until the handler succeeds, the entry leaves the accepted state, or ctx
+// ends; in these three cases it returns nil. The error is the last of three, or the only one if it
+// was reported already that the entry waits.
 func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 	key, most := f.Key, attempts
-	if j.told { // what it says each time is not said three times
+	if j.told { // an error that comes at each try is not logged three times
 		most = 1
 	}
 	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second}
@@ -171,15 +174,14 @@ func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err err
 	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...) //nolint:sloglint // the caller names the event
 }
 
-// finish ends an entry that its handler left accepted.
 func (i *Intake) finish(key string) {
 	if err := i.cfg.Store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
 		i.cfg.Log.Error("inbox_write_failed", logkey.Key, key, logkey.Error, err.Error())
 	}
 }
 
-// giveUp tells first and sets aside then: a crash in between tells twice, never not at all. It is
-// false when it could not be told.
+// giveUp reports first and sets the update aside afterwards: a crash in between makes the report
+// come twice, never not at all. It returns false when the report failed.
 func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	if !i.report(ctx, f) {
 		return false
@@ -191,7 +193,6 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	return true
 }
 
-// report tells what became of an update. It is false when it could not be told.
 func (i *Intake) report(ctx context.Context, f Failure) bool {
 	err := guard.Call(func() error { return i.cfg.Reporter.UpdateFailed(ctx, f) })
 	if err != nil {
@@ -200,7 +201,7 @@ func (i *Intake) report(ctx context.Context, f Failure) bool {
 	return err == nil
 }
 
-// doTap handles a tap once: what it asked for may have half happened, and the person can tap again.
+// doTap handles a tap once: a failed tap may be half done, and the person can tap again.
 func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 	defer j.decided()
 	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
@@ -215,7 +216,7 @@ func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 	i.report(ctx, f)
 }
 
-// tap has a tap decided, lets the messages behind it go on, and has the rest done.
+// tap has a tap decided, lets the messages behind it go on, and then does the rest.
 func (i *Intake) tap(ctx context.Context, j job) error {
 	then, err := i.cfg.Handler.Tap(ctx, j.tap)
 	j.decided()

@@ -23,12 +23,13 @@ import (
 // ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying again cannot help.
 var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
 
-// quiet is after how long without an update the offset is dropped. All is confirmed then, and ids
-// may start anew at a smaller number after a week.
+// quiet is the time without an update after which the offset is dropped. By then every update is
+// confirmed, and after a week without one ids may start anew at a smaller number.
 const quiet = time.Hour
 
-// Config is what an Intake needs. Token is what stands in the URL: the bot's, or a stand-in that
-// Client's transport puts the bot's for. It is in no error and no log line of this package.
+// Config is what an Intake needs. Token is the text that stands in the URL: the bot's token, or a
+// stand-in that Client's transport replaces by the token. It is in no error and no log line of this
+// package.
 type Config struct {
 	Client   *http.Client
 	Connect  func() *http.Client // a client with connections of its own, after a poll that hung; nil: Client again
@@ -41,21 +42,22 @@ type Config struct {
 	Allowed  []string      // allowed_updates; none: message, edited_message, callback_query. Others are finished unseen
 	Timeout  time.Duration // of one long poll, whole seconds; 0: 50 s
 	Parallel int           // conversations at work at once, and tapped messages at once; 0: 16
-	// Hears says whether somebody may speak in a chat. What comes from others leaves no trace. It
-	// is asked again when an update is handled. nil: everybody.
+	// Hears reports whether a person may speak in a chat. Updates from others leave no trace. Hears
+	// is asked again when an update is handled. nil: everybody may speak.
 	Hears func(person int64, chat models.Chat) bool
-	// Moves keeps that a group has become another chat, if it is one of ours: that news is taken
-	// whoever has caused it. After an error it comes again, and so does all that came behind it.
-	// nil: it is as any other message.
+	// Moves records that a group has become another chat, if it is one of ours: this news is
+	// accepted whoever has caused it. After an error the news comes again, and so do all updates
+	// behind it. nil: the news is handled like any other message.
 	Moves func(from, to int64) (ours bool, err error)
-	// Unkept, quick, is told of a message that the disk does not take, each time that it comes. What it
-	// gives is done once, and the message is over then; nil: nothing can be done without the disk.
+	// Unkept is called with a message that the disk refuses, each time that the message comes. It
+	// must be quick. The function that it returns is called once, and then the message is over; nil
+	// means that nothing can be done without the disk.
 	Unkept func(u *models.Update) (do func(ctx context.Context) error)
 	Seen   time.Time // when an earlier run was last alive; zero: not known
 	Pulse  *Pulse    // is told how the polls go; nil: nobody looks
 }
 
-// Intake polls Telegram, keeps what comes and hands it on.
+// Intake polls Telegram, keeps the updates and hands them on.
 type Intake struct {
 	cfg     Config
 	poller  *poller           // of the loop alone
@@ -77,8 +79,9 @@ func NewIntake(cfg Config) *Intake {
 	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1)}
 }
 
-// Run hands on what an earlier run left, then polls until ctx ends (nil) or the token is refused
-// (ErrRevoked). When it returns no handler runs any more, and no poll but one that hangs.
+// Run hands on the entries that an earlier run left, then polls until ctx ends (nil) or the token
+// is refused (ErrRevoked). When Run returns no handler runs any more, and no poll except one that
+// hangs.
 func (i *Intake) Run(ctx context.Context) error {
 	left, err := i.cfg.Store.List()
 	if err != nil {
@@ -101,15 +104,15 @@ func (i *Intake) Run(ctx context.Context) error {
 	return i.pollOn(ctx)
 }
 
-// polling is what the poll loop knows. There is no offset at the start: Telegram sends again what
-// was not confirmed, and the store drops what it has.
+// polling is the state of the poll loop. There is no offset at the start: Telegram sends again all
+// updates that were not confirmed, and the store drops those that it has.
 type polling struct {
 	offset   int64
 	handed   map[int64]bool             // handed on without the disk, not confirmed: redelivered when a write failed
 	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
 	newest   time.Time                  // of the last update
 	answered time.Time                  // when Telegram last answered; zero: not known
-	late     bool                       // what comes may be older than tapLife
+	late     bool                       // an update may be older than tapLife
 	trouble  repeats
 	failing  pause.Backoff
 	rival    pause.Backoff // slower at first: two pollers that fight get nothing at all
@@ -140,7 +143,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		if final != nil {
 			return final
 		}
-		if !errors.Is(err, errHung) { // else nothing has ended
+		if !errors.Is(err, errHung) { // after errHung the old poll has not ended
 			i.cfg.Pulse.Rest(time.Now(), rest)
 		}
 		if pause.For(ctx, rest) != nil {
@@ -152,7 +155,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 
 var rivals = map[cause]string{conflict: "another poller uses this bot token", webhook: "a webhook is set for this bot token"}
 
-// explain logs a failure and says how long to wait. An error is final.
+// explain logs a failure and returns how long to wait. If it returns an error, that error ends Run.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
 	if errors.Is(err, errHung) {
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_restarted", err)
@@ -177,7 +180,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 	return p.failing.Next(), nil
 }
 
-// pollOnce asks once and moves the offset when all that came is safe.
+// pollOnce asks once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	batch, err := i.ask(ctx, p.offset, i.patience(p))
 	if err != nil {
@@ -186,7 +189,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	p.answered = time.Now()
 	defer p.caughtUp(len(batch))
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
-	if err := i.cfg.Store.confirmed(p.offset); err != nil { // what Telegram has forgotten, now that it has answered
+	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these
 		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err.Error())
 	}
 	if len(batch) == 0 {
@@ -203,8 +206,9 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	return nil
 }
 
-// take makes a batch safe and hands it on; next is the offset that confirms it. After a write that
-// failed, later messages are not written, since they would overtake; taps need no disk.
+// take makes a batch safe and hands it on; next is the offset that confirms the batch. After a
+// write that failed, later messages are not written, since they would overtake the one that failed;
+// taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
 	var failed error
 	for _, u := range byID(batch) {
@@ -226,19 +230,19 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 	if failed != nil {
 		return 0, failed
 	}
-	if next == 0 { // nothing to confirm it by: it comes again, so not in a hurry
+	if next == 0 { // nothing can confirm these updates, so they come again: do not hurry
 		return 0, &pollError{text: "an answer with no update_id"}
 	}
 	return next, nil
 }
 
-// arrival is one update of an answer.
 type arrival struct {
 	seen
 	raw json.RawMessage
 }
 
-// byID sorts the updates of an answer: a proxy, or a server that catches up, may have mixed them.
+// byID sorts the updates of an answer, because a proxy, or a server that has a backlog, may have
+// mixed them.
 func byID(batch []json.RawMessage) []arrival {
 	var all []arrival
 	for _, raw := range batch {
@@ -253,7 +257,7 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.cfg.Moves != nil {
 		var err error
 		if ours, err = i.cfg.Moves(g.was, g.is); err != nil {
-			return err // what is said in the new chat comes right behind, and must be heard
+			return err // the messages in the new chat come right behind, and must be heard
 		}
 	}
 	if !ours && !i.hearsOf(g) {
@@ -266,7 +270,8 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	return err
 }
 
-// takeUnkept hands on what the disk does not take, as far as that can be done without the disk.
+// takeUnkept hands on a message that the disk refuses, as far as it can be handled without the
+// disk.
 func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed error) {
 	var u models.Update
 	if failed == nil || i.cfg.Unkept == nil || !i.hearsOf(g) || json.Unmarshal(raw, &u) != nil {
@@ -295,7 +300,7 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
 }
 
-// takeNameless keeps an update that has no id once, however often it comes.
+// takeNameless puts an update that has no id into quarantine once, however often the update comes.
 func (i *Intake) takeNameless(p *polling, raw json.RawMessage) {
 	sum := sha256.Sum256(raw)
 	if !p.nameless[sum] {

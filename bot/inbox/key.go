@@ -16,8 +16,8 @@ func PromptKey(id uuid.UUID) string { return promptPrefix + id.String() }
 // UpdateKey is the key of the update with this id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }
 
-// updateID reads an update's key. Only the one spelling that UpdateKey makes counts, so a key is
-// also a safe file name.
+// updateID reads an update's key. Only the spelling that UpdateKey makes is valid, so a key is also
+// a safe file name.
 func updateID(key string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(key, 10, 64)
 	return id, err == nil && id >= 0 && UpdateKey(id) == key

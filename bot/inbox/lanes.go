@@ -13,34 +13,33 @@ import (
 	"ccbot/internal/pause"
 )
 
-// lane is what is handled in order: the messages of one conversation, or the taps on one message.
-// So a tap waits for no message, and [Stop] on one card for no tap on another, while a double tap
-// stays one after the other. A message waits until the taps before it are decided.
+// lane is one sequence of jobs that are handled in order: the messages of one conversation, or the
+// taps on one message. So a tap waits for no message, and [Stop] on one card waits for no tap on
+// another card, while the two halves of a double tap run one after the other. A message waits until
+// the taps before it are decided.
 type lane struct {
 	where address.Conversation
 	taps  bool
 	on    int // the message tapped
 }
 
-// job is one update to handle, or an album: an entry's key, or a tap itself.
 type job struct {
 	key       string
 	tap       *models.Update
 	unkept    func(ctx context.Context) error // see Config.Unkept
 	left      bool                            // an entry that an earlier run has left behind
-	late      bool                            // a tap that may be too old to be meant
+	late      bool                            // a tap that may be too old for the person to still mean it
 	came      time.Time
 	from      int64    // the sender of a new message; 0: unknown, or it is something else
 	album     string   // media_group_id of a new message
 	rest      []string // the keys of the album's other messages
 	straggler bool     // the album was handed on before this came
 	failures  pause.Backoff
-	told      bool              // that it has to wait
+	told      bool              // the person was told that the job has to wait
 	decided   func()            // called when a tap is decided
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
-// lanes queues jobs. A lane has a worker while it has jobs, and none when it is idle.
 type lanes struct {
 	mu     sync.Mutex
 	work   func(lane) // starts a lane's worker; nil while nothing runs
@@ -56,7 +55,6 @@ func newLanes() lanes {
 		more: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
-// add queues a job; the first of an idle lane starts its worker.
 func (l *lanes) add(in lane, j job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +72,7 @@ func (l *lanes) add(in lane, j job) {
 	}
 }
 
-// undecidedLocked has the later messages of a conversation wait for a tap until the function is
+// undecidedLocked makes the later messages of a conversation wait for a tap until decided is
 // called.
 func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 	tap := make(chan struct{})
@@ -90,8 +88,8 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 	})
 }
 
-// next takes the lane's next job; one without a key ends the worker. With a pause nothing is taken:
-// an album may not be whole until then, or until another job has closed more.
+// next takes the lane's next job; a job without a key ends the worker. With a pause nothing is
+// taken: the album may become whole until then, or when a new job closes more.
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,9 +110,9 @@ func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{})
 	return j, 0, nil
 }
 
-// open lets workers run, each calling do until ctx ends, and once more for a job that is to be done
-// again after a pause: without a slot, so that other conversations go on. limit is how many lanes
-// of messages, and how many of taps, are at work at once.
+// open lets workers run, each calling do until ctx ends. A job that is to be done again waits out
+// its pause without a slot, so that other conversations go on. limit is how many lanes of messages,
+// and how many lanes of taps, are at work at the same time.
 func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()
@@ -160,11 +158,10 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	}
 }
 
-// tapPatience is how long a message waits at most for the taps before it: a tap may stand behind
-// another tap on its message that hangs, and /stop must not.
+// tapPatience is how long a message waits at most for the taps before it: a tap may stand behind a
+// tap on the same message that hangs, and /stop must not wait for that.
 const tapPatience = 3 * time.Second
 
-// await waits until all channels are closed, at most for d.
 func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -177,7 +174,8 @@ func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	}
 }
 
-// close starts no more workers and waits for those at work, whose context the caller has ended.
+// close starts no more workers and waits for those at work. The caller has already ended their
+// context.
 func (l *lanes) close() {
 	l.mu.Lock()
 	l.work = nil

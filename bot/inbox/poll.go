@@ -17,29 +17,28 @@ import (
 )
 
 const (
-	// pollTime is how long Telegram waits for an update; it cuts longer ones.
+	// pollTime is how long Telegram waits for an update; Telegram shortens longer times.
 	pollTime = 50 * time.Second
-	// slack is what an answer may take beyond the long poll itself. A connection that went deaf is
-	// given up then.
+	// slack is how much longer than the long poll itself an answer may take. After that the
+	// connection counts as dead and is given up.
 	slack = 10 * time.Second
 	// maxAnswer bounds one answer: 100 updates of the longest texts are well below it.
 	maxAnswer      = 64 << 20
 	maxDescription = 200
 )
 
-// cause is why a poll failed, as far as it matters for what to do next.
 type cause int
 
 const (
 	failing  cause = iota // network, proxy, or Telegram's own trouble: try again
 	conflict              // another poller uses the token
 	webhook               // updates go to a webhook instead
-	limited               // told to wait
+	limited               // Telegram has asked ccbot to wait
 	revoked               // the token is not valid
 )
 
-// pollError is a failed poll. It holds text only: an error of net/http carries the URL, and with it
-// the token.
+// pollError is a failed poll. It holds text only, because an error of net/http carries the URL, and
+// with it the token.
 type pollError struct {
 	cause      cause
 	text       string
@@ -48,8 +47,8 @@ type pollError struct {
 
 func (e *pollError) Error() string { return "getUpdates: " + e.text }
 
-// poller asks Telegram for updates, without go-telegram's own loop, which confirms an update before
-// it was handled.
+// poller asks Telegram for updates. It replaces go-telegram's own loop, which confirms an update
+// before it was handled.
 type poller struct {
 	client  *http.Client
 	connect func() *http.Client // a client with connections of its own; nil: there is none
@@ -68,7 +67,7 @@ func newPoller(cfg Config) *poller {
 	}
 }
 
-// forPolls is a client that waits as long as each poll says, and goes nowhere else.
+// forPolls is a client that waits as long as each poll says, and follows no redirect.
 func forPolls(c *http.Client) *http.Client {
 	client := *c
 	client.Timeout = 0
@@ -76,8 +75,8 @@ func forPolls(c *http.Client) *http.Client {
 	return &client
 }
 
-// anew is the poller with connections of its own. The old one, which may still be at work
-// somewhere, keeps what it has.
+// anew is a poller with connections of its own. The old poller, which a poll that hangs may still
+// use, keeps its connections.
 func (p *poller) anew() *poller {
 	p.client.CloseIdleConnections()
 	next := *p
@@ -87,9 +86,9 @@ func (p *poller) anew() *poller {
 	return &next
 }
 
-// poll returns the updates from offset on, each as Telegram sent it, and confirms all below it.
-// Offset 0 confirms nothing. Without any Telegram waits for one, as long as timeout says in whole
-// seconds. The error is a *pollError.
+// poll returns the updates from offset on, each as Telegram sent it, and confirms all updates below
+// offset. Offset 0 confirms nothing. If there is no update Telegram waits for one, for timeout in
+// whole seconds. The error is a *pollError.
 func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
@@ -127,8 +126,8 @@ func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) 
 	return resp.StatusCode, body, err
 }
 
-// read takes Telegram's own error code for what happened: the HTTP status may be a proxy's, and
-// then the body is not Telegram's JSON.
+// read uses Telegram's own error code, because the HTTP status may come from a proxy, and then the
+// body is not Telegram's JSON.
 func (p *poller) read(status int, body []byte) ([]json.RawMessage, error) {
 	var answer struct {
 		OK          bool              `json:"ok"`

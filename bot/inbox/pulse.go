@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Silence is for how long nothing may be heard of a loop that polls before it is stuck: two polls
-// in a row that had to be given up.
+// Silence is how long a loop that polls may be silent before it counts as stuck: the time of two
+// polls in a row that had to be given up.
 const Silence = 2 * (pollTime + 2*slack + lookEvery)
 
-// Pulse tells from outside whether a loop that polls goes on. That nobody answers is no reason to
-// be stuck: a poll that fails has ended, and a rest is on purpose. The zero value is one of which
-// nothing is known.
+// Pulse shows other goroutines whether a loop that polls goes on. A server that does not answer
+// does not make the loop stuck: a poll that fails has ended, and a rest is on purpose. The zero
+// value knows nothing.
 type Pulse struct {
 	mu    sync.Mutex
 	beat  time.Time // when the last try ended, well or badly
-	until time.Time // the end of a rest; before beat: there is none
+	until time.Time // the end of a rest; a time before beat means that there is none
 }
 
 // Beat notes that a try has ended, well or badly.
@@ -25,14 +25,14 @@ func (p *Pulse) Beat(now time.Time) {
 	p.beat, p.until = now, now
 }
 
-// Rest notes that nothing is tried for a while, after a failure.
+// Rest notes that the loop pauses for a while after a failure.
 func (p *Pulse) Rest(now time.Time, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until = now.Add(d)
 }
 
-// State says whether the loop goes on, and whether the last try was a failure.
+// State reports whether the loop goes on, and whether the last try was a failure.
 func (p *Pulse) State(now time.Time) (goesOn, failing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// remind is after how long a warning that goes on is said again.
+// remind is the time after which a warning that goes on is logged again.
 const remind = 10 * time.Minute
 
-// repeats collapses a warning that comes again and again: the first is logged, the same one again
-// every ten minutes with a count of all since the first.
+// repeats collapses a warning that comes again and again: the first one is logged, then one every
+// ten minutes with the count of all since the first.
 type repeats struct {
 	log   *slog.Logger
 	msg   string
@@ -32,7 +32,6 @@ func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err er
 	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
 }
 
-// over says once that the trouble has passed.
 func (r *repeats) over() {
 	if r.msg != "" {
 		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)

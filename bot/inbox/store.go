@@ -26,32 +26,32 @@ const (
 	entrySuffix = ".json"
 	doneSuffix  = ".done"
 
-	// maxEntry is far above any answer of Telegram's that the poll reads (maxAnswer): what was
-	// received can always be written, and a size can never hold up the offset.
+	// maxEntry is far above the size of any answer of Telegram's that the poll reads (maxAnswer):
+	// so every update that was received can be written, and no size can hold up the offset.
 	maxEntry = 512 << 20
 
-	// redelivery is for how long a done marker could be of use: Telegram forgets an update after 24
-	// h. Without this a marker could meet another update, since ids start anew at a random number
-	// after a week of silence.
+	// redelivery is how long a done marker can be of use: Telegram forgets an update after 24 h. A
+	// marker that stayed longer could meet another update with the same id, since ids start anew at
+	// a random number after a week of silence.
 	redelivery = 48 * time.Hour
 
-	// forgotten is for how long a marker stays though Telegram was told to forget the update: a
-	// server that has lost that sends it once more.
+	// forgotten is how long a marker stays after Telegram was told to forget the update: a server
+	// that has lost this confirmation sends the update once more.
 	forgotten = time.Hour
 )
 
 // Store keeps the entries of one ccbot, one file each. It is safe for concurrent use; no other
 // process may write the folder.
 type Store struct {
-	// Inside, set before anything is accepted, gives a chat and a message of it the name and the
-	// number that they have inside, see package alias. nil: those of Telegram.
+	// Inside, set before anything is accepted, gives the internal ids of a chat and of a message in
+	// it, see package alias. nil: Telegram's own ids are used.
 	Inside func(chat int64, message int) (place int64, inside int)
 
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
 
-	mu   sync.Mutex           // over every change of the folder, so that nothing saves what another finishes
+	mu   sync.Mutex           // held during every change of the folder, so that no save brings back an entry that was finished
 	done map[string]time.Time // finished keys whose marker still stands, and since when
 }
 
@@ -70,7 +70,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// open notes what is done and clears away writes that a crash cut short.
+// open reads which entries are done and removes writes that a crash cut short.
 func (s *Store) open() error {
 	if err := s.folder.Make(); err != nil {
 		return err
@@ -99,14 +99,14 @@ func (s *Store) open() error {
 
 // Accept puts an update on disk in state accepted. fresh is false when the key is there already or
 // was finished: then nothing is written. The conversation and message id are filled in as far as
-// raw tells them.
+// raw contains them.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
 	g := s.inside(glance(raw))
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
 }
 
-// Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted.
-// fresh is as for Accept: a key that comes twice counts once.
+// Add is Accept for an entry that is made already. A zero Received becomes now, an empty State
+// becomes accepted. fresh is as for Accept: a key that comes twice counts once.
 func (s *Store) Add(e Entry) (fresh bool, err error) {
 	e.State = cmp.Or(e.State, Accepted)
 	if e.Received.IsZero() {
@@ -129,8 +129,8 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry; ErrNoEntry when it is finished or never was, errNewer when a newer program
-// wrote it.
+// Load reads one entry. It returns ErrNoEntry when the entry is finished or never existed, errNewer
+// when a newer program wrote it.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
@@ -142,14 +142,14 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
-// Save is Change to e: a late one does not bring back what another finished.
+// Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
 func (s *Store) Save(e Entry) error {
 	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })
 }
 
-// Change rewrites an entry as change leaves it, with nobody in between; it is on disk when Change
-// returns. After an error of change, which is returned as it is, nothing is written. ErrNoEntry:
-// the entry is finished, or never was.
+// Change calls change and writes the entry as change leaves it. No other change can come in
+// between, and the entry is on disk when Change returns. An error of change is returned as it is,
+// and then nothing is written. ErrNoEntry: the entry is finished, or never existed.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +163,8 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	return s.writeLocked(e)
 }
 
-// Find is the unfinished entry that was made of a message; ErrNoEntry when there is none. Those
-// that only wait to be handled do not count: the edit of a message is one of them.
+// Find returns the unfinished entry that was made from a message; ErrNoEntry when there is none.
+// Entries that only wait to be handled do not count: the edit of a message is one of them.
 func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	if err != nil {
@@ -178,16 +178,16 @@ func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	return Entry{}, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry)
 }
 
-// Finish says that nothing more is to be done for key: it is never handed on again. Finishing
-// twice, or what never was, is fine.
+// Finish says that nothing more is to be done for key: it is never handed on again. It is no error
+// to finish a key twice, or a key that never existed.
 func (s *Store) Finish(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.finishLocked(key)
 }
 
-// FinishIn is Finish for an entry that is in a state, with nobody in between; ErrNoEntry when it is
-// in another one, or finished.
+// FinishIn is Finish for an entry that must be in a given state. No change can come between check
+// and finish. ErrNoEntry: the entry is in another state, or finished.
 func (s *Store) FinishIn(key string, state State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +201,7 @@ func (s *Store) FinishIn(key string, state State) error {
 	return s.finishLocked(key)
 }
 
-// finishLocked renames: that is one step, and works on a full disk.
+// finishLocked finishes by a rename, because a rename is one step and works on a full disk.
 func (s *Store) finishLocked(key string) error {
 	if !validKey(key) {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
@@ -216,7 +216,7 @@ func (s *Store) finishLocked(key string) error {
 	return s.folder.Sync()
 }
 
-// Reopen brings a finished entry back; its marker stays. ErrNoEntry where the marker is gone.
+// Reopen brings a finished entry back; its marker stays. ErrNoEntry: the marker is gone.
 func (s *Store) Reopen(key string, state State) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,8 +229,8 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 }
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received.
-// What cannot be read is put into quarantine, as spool.Untold, and logged, or left alone when a
-// newer program wrote it; the error is about the folder.
+// An entry that cannot be read is put into quarantine, as spool.Untold, and logged; an entry that a
+// newer program wrote is left alone. The error is about the folder.
 func (s *Store) List() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,8 +258,8 @@ func (s *Store) List() ([]Entry, error) {
 	return entries, nil
 }
 
-// setAside finishes an entry that nobody can handle and keeps it in quarantine. A crash between the
-// two steps leaves it unfinished, never unkept.
+// setAside finishes an entry that nobody can handle and keeps it in quarantine. After a crash
+// between the two steps the entry is unfinished, but it is never lost.
 func (s *Store) setAside(key, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +273,7 @@ func (s *Store) setAside(key, reason string) error {
 	return nil
 }
 
-// setAsideRaw keeps in quarantine what has no entry: a tap, or an update that has no id.
+// setAsideRaw keeps in quarantine an update that has no entry: a tap, or an update without an id.
 func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,9 +287,9 @@ func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
 	}
 }
 
-// confirmed removes the markers of updates below offset, which Telegram has forgotten for a while,
-// and those too old to be of use. A marker that comes back after a power cut does no harm, so
-// nothing is synced.
+// confirmed removes two kinds of markers: those of updates below offset, which Telegram was told to
+// forget some time ago, and those that are too old to be of use. A marker that comes back after a
+// power cut does no harm, so nothing is synced.
 func (s *Store) confirmed(offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

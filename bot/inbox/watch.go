@@ -13,31 +13,30 @@ import (
 const (
 	// lookEvery is how often a poll under way is looked at.
 	lookEvery = 30 * time.Second
-	// tapLife is how old a tap may be. After a longer time without an answer of Telegram's, taps
-	// are older than that, or may be: a callback query has no date.
+	// tapLife is how old a tap may be. When Telegram has not answered for a longer time, the taps
+	// that come then are older, or may be: a callback query has no date.
 	tapLife = 2 * time.Minute
 )
 
-// errHung is a poll that was given up.
 var errHung = errors.New("the poll did not end by itself")
 
-// errLate is why a tap was not handed on.
 var errLate = errors.New("the tap may be too old to be meant")
 
-// apart is the time between two moments by the clock that runs on while the machine sleeps, or by
-// the one that nobody can set, whichever says more.
+// apart is the longer of two measurements of the time between two moments: one by the clock that
+// runs on while the machine sleeps, one by the clock that nobody can set.
 func apart(begun, now time.Time) time.Duration {
 	return max(now.Sub(begun), now.Round(0).Sub(begun.Round(0)))
 }
 
-// hung says that a poll has outlived its own deadline by far: its transport does not heed it, or
-// the machine slept and the connection is gone.
+// hung reports that a poll has far outlived its own deadline: its transport ignores the deadline,
+// or the machine slept and the connection is gone.
 func hung(begun, now time.Time, timeout time.Duration) bool {
 	return apart(begun, now) > timeout+2*slack
 }
 
-// ask polls once. A poll that hangs is left to itself, and the next one has connections of its own;
-// what it may still bring comes again, because nothing confirms it. Handlers notice nothing.
+// ask polls once. A poll that hangs is abandoned, and the next poll has connections of its own.
+// Updates that the abandoned poll may still bring come again, because nothing confirms them.
+// Handlers notice nothing.
 func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
 	type answer struct {
 		batch []json.RawMessage
@@ -77,15 +76,14 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 	}
 }
 
-// awaitPolls waits for the polls that the end of their context has ended. One that hangs may
-// outlive Run: nothing but the end of the process ends a transport that heeds no context, and its
-// answer is nobody's.
+// awaitPolls waits for the polls whose context has ended. A poll that hangs may outlive Run: only
+// the end of the process ends a transport that ignores its context, and nobody reads the answer.
 func (i *Intake) awaitPolls() {
 	await(context.Background(), slack, i.polls)
 }
 
-// patience is how long Telegram may wait for an update. After a long silence it does not: what it
-// has by then is too old for a tap.
+// patience is how long Telegram may wait for an update. After a long silence it is 0: the updates
+// that Telegram already has are too old for a tap, and they must be fetched first.
 func (i *Intake) patience(p *polling) time.Duration {
 	if !p.answered.IsZero() && apart(p.answered, time.Now()) > tapLife {
 		p.late = true
@@ -96,17 +94,18 @@ func (i *Intake) patience(p *polling) time.Duration {
 	return i.cfg.Timeout
 }
 
-// fullAnswer is how many updates Telegram gives at once, and then there may be more.
+// fullAnswer is how many updates Telegram gives at most in one answer. After a full answer there
+// may be more.
 const fullAnswer = 100
 
-// caughtUp notes that what waits at Telegram is as young as the last poll.
+// caughtUp notes whether the updates that still wait at Telegram are as young as the last poll.
 func (p *polling) caughtUp(updates int) {
 	if updates < fullAnswer {
 		p.late = false
 	}
 }
 
-// hearsOf says whether an update is of somebody who may speak there.
+// hearsOf reports whether an update comes from a person who may speak in its chat.
 func (i *Intake) hearsOf(s seen) bool {
 	return i.cfg.Hears == nil || i.cfg.Hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
 }

@@ -74,13 +74,13 @@ func (l *lane) putBack(a *aside) {
 	}
 }
 
-// expire drops the asides that are too old to be of use.
 func (l *lane) expire(now time.Time) {
 	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 }
 
-// React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped
-// when the chat cannot be reached within a minute. The newest of a message counts.
+// React puts an emoji on a message; the emoji "" takes the reaction away. React is best effort: it
+// does not wait, and the reaction is dropped when the chat cannot be reached within a minute. Only
+// the newest reaction to a message is sent.
 func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
 	var list []models.ReactionType
 	if emoji != "" {
@@ -98,7 +98,7 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 	})
 }
 
-// Typing shows "typing…" for five seconds or until the next message. Best effort.
+// Typing shows "typing…" for five seconds or until the next message. It is best effort.
 func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 	o.beside(ctx, to, typing, strconv.Itoa(to.ThreadID), func(ctx context.Context, to address.Conversation) error {
 		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
@@ -108,8 +108,9 @@ func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 	})
 }
 
-// Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at
-// most 200 characters) or, with alert, a dialog. to is where the button is. Best effort.
+// Answer answers a tap on a button; until then the app shows a spinner. The answer is a short
+// notice (at most 200 characters) or, with alert, a dialog. to is the place of the button. Answer
+// is best effort.
 func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
 	o.beside(ctx, to, tapAnswer, queryID, func(ctx context.Context, _ address.Conversation) error {
 		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
@@ -119,7 +120,8 @@ func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, t
 	})
 }
 
-// beside has a call done beside the queue. about is what it is about, among those of its kind.
+// beside queues a call that is done beside the queue. about names its subject: a newer call of the
+// same kind about the same subject replaces it.
 func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKind, about string,
 	call func(context.Context, address.Conversation) error) {
 	o.with(func(q *queues) {
@@ -130,7 +132,6 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 	})
 }
 
-// deliverAside does one try of an aside.
 func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
 	ctx, cancel := context.WithTimeout(calls, callTimeout)
 	defer cancel()
@@ -139,7 +140,7 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	v := judge(err, &job{kind: send})
 	switch {
 	case v.answer == blocked && a.kind == tapAnswer:
-		v.answer = refused // of the tap, not of the chat
+		v.answer = refused // a refusal of the tap, not of the chat
 	case v.answer == moved:
 		v = o.migrate(out.ChatID, v.chat)
 	}

@@ -2,13 +2,12 @@ package outbox
 
 import "time"
 
-// lane makes the lane of a chat, with the budget that an earlier run has left.
 func (o *Outbox) lane(chat int64) *lane {
 	o.budgets.Do(o.takeBudgets)
 	l, now := newLane(chat), time.Now()
 	for _, b := range l.budgets {
 		full, all := o.full[key(chat)], timeFor(float64(b.Burst()), b)
-		if o.full == nil { // a burst may have been used a moment ago
+		if o.full == nil { // the previous run may have used a burst a moment ago
 			full = timeFor(float64(b.Burst()-1), b)
 		}
 		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
@@ -17,7 +16,7 @@ func (o *Outbox) lane(chat int64) *lane {
 	return l
 }
 
-// takeBudgets takes from the disk when budgets are full, before anything is sent.
+// takeBudgets reads from the disk, before anything is sent, when each budget is full again.
 func (o *Outbox) takeBudgets() {
 	o.notes.full.change(func(all map[string]time.Duration) bool {
 		if o.Uptime == nil || len(all) == 0 {
@@ -32,7 +31,8 @@ func (o *Outbox) takeBudgets() {
 	})
 }
 
-// keepBudgets keeps for the next run when budgets are full. A chat that is not named there has a full one.
+// keepBudgets writes to the disk, for the next run, when each budget is full again. A chat that is
+// not in the file has a full budget.
 func (o *Outbox) keepBudgets() {
 	if o.Uptime == nil || o.queues.fatal != nil {
 		return

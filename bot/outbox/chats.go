@@ -10,9 +10,9 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Parked says whether a chat takes nothing from this bot (403: blocked, kicked, never started).
-// Then nothing is sent there: posts stay files, callers of Send have their refusal at once, edits
-// are dropped. A start tries each once.
+// Parked reports whether a chat accepts nothing from this bot (403: blocked, kicked, never
+// started). While a chat is parked nothing is sent to it: posts stay files, callers of Send get
+// their refusal at once, and edits are dropped. After a start each parked chat is tried once.
 func (o *Outbox) Parked(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -20,8 +20,9 @@ func (o *Outbox) Parked(chat int64) bool {
 	return ok && l.parked
 }
 
-// Unpark tries a chat again: somebody there has written, so it is in reach. That is also why what
-// failed there is tried at once, and why its topics are taken to be there. It is quick.
+// Unpark tries a chat again, because somebody there has written, so the chat can be reached. For
+// the same reason a job that failed there is tried at once, and the topics of the chat are assumed
+// to exist. Unpark returns quickly.
 func (o *Outbox) Unpark(chat int64) {
 	o.with(func(q *queues) { q.unpark(chat) })
 	o.notes.unpark(chat)
@@ -29,11 +30,12 @@ func (o *Outbox) Unpark(chat int64) {
 
 func errParked(chat int64) error { return &Refused{fmt.Errorf("%w (chat %d)", ErrBlocked, chat)} }
 
-// TakesRich says whether the server is known to have rich messages, or may have them.
+// TakesRich reports whether rich messages are worth a try: the server is known to have them, or it
+// is unknown whether it has them.
 func (o *Outbox) TakesRich() bool { return o.notes.takesRich() }
 
 // unknownMethod finds out what a 404 for a rich message means: the server does not know the method,
-// or the token.
+// or it does not know the token.
 func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -47,8 +49,8 @@ func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
 	return verdict{answer: later}
 }
 
-// outward is a job as Telegram knows it now: the number of the chat, and the ids of its messages.
-// What is about a message of an earlier chat has the id 0.
+// outward is a job in Telegram's current terms: the number of the chat, and the ids of its
+// messages. A message that is in an earlier chat gets the id 0.
 func (o *Outbox) outward(j job) job {
 	place := j.to.ChatID
 	j.to.ChatID, j.messageID = o.Aliases.Out(place, j.messageID)
@@ -56,16 +58,16 @@ func (o *Outbox) outward(j job) job {
 	return j
 }
 
-// migrate takes in that a group has become another chat. That is on disk before anything is sent to
-// the new chat.
+// migrate records that a group has become another chat. The record is on disk before anything is
+// sent to the new chat.
 func (o *Outbox) migrate(from, to int64) verdict {
 	if now, _ := o.Aliases.Out(from, 0); now != from {
-		return verdict{answer: moved} // it is known meanwhile
+		return verdict{answer: moved} // another call has recorded it already
 	}
 	err := o.Aliases.Note(from, to)
 	if now, _ := o.Aliases.Out(from, 0); now == from {
 		o.log.Error("group_move_not_kept", logkey.ChatID, from, logkey.NewChatID, to, logkey.Error, err)
-		return verdict{answer: later} // nonsense, or a full disk: asking again is all there is
+		return verdict{answer: later} // nonsense, or a full disk: all that can be done is to ask again
 	}
 	if o.OnMigrate != nil {
 		o.OnMigrate()

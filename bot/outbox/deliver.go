@@ -14,11 +14,12 @@ import (
 const (
 	callTimeout = 30 * time.Second
 	maxReason   = 300                    // of an error in the log: an HTML page is one line too many
-	waited      = 100 * time.Millisecond // a message that goes sooner had not to wait
+	waited      = 100 * time.Millisecond // a message that is sent sooner than this did not have to wait
 )
 
-// deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all
-// the time, so nothing overtakes it. idle: the message looks so already.
+// deliver makes one attempt, puts its consequences on disk, and then reports them to the queue. The
+// lane counts as flying all the time, so nothing overtakes the attempt. idle: the message looks
+// like this already, so no call is made.
 func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, idle bool) {
 	id, v := attempt.messageID, verdict{answer: taken}
 	if !idle {
@@ -33,7 +34,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	case attempt.kind == post:
 		o.file(calls, attempt, id, v)
 	case attempt.kind == edit && attempt.change.message.Name != "":
-		_ = o.tell(calls, attempt, id, v) // no file waits for that
+		_ = o.tell(calls, attempt, id, v) // no file waits for the owner's answer
 	}
 	o.note(l, &attempt, v)
 	lost := false
@@ -43,7 +44,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	}
 }
 
-// attempt does the call, of a post with the message that it has by now.
+// attempt makes the call. A post is sent with the message that its owner gives now.
 func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int, v verdict) {
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
@@ -52,7 +53,7 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		if time.Since(j.since) >= waited {
 			j.change.message = more()
 		}
-		j.change.message.More = nil // what was tried once stays as it is
+		j.change.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
 	id, err := o.call(calls, out)
@@ -65,13 +66,13 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	}
 	_, id = o.Aliases.In(out.to.ChatID, id)
 	if v.answer == taken && j.name != "" && o.Aliases.Lost(j.to.ChatID, id) {
-		v = verdict{answer: moved} // in this moment: the message is not there
+		v = verdict{answer: moved} // the group became another chat during the call: the message is not there
 	}
 	return id, v
 }
 
-// note keeps what an answer means for the chat, or for the server, in the next run, too. The lane
-// waits before the disk has that: asides would go meanwhile.
+// note keeps the consequence of an answer for the chat, or for the server, also for the next run.
+// The lane is put on hold before the disk is written, because asides could go during the write.
 func (o *Outbox) note(l *lane, j *job, v verdict) {
 	switch {
 	case v.answer == taken && j.isNew():
@@ -89,7 +90,6 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
-// call asks the Bot API once.
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	patience := callTimeout
 	if j.kind == upload {
@@ -124,7 +124,7 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		sent, err = o.api.SendMessage(ctx, sendParams(j.to, m))
 	}
 	if sent != nil && sent.ID != 0 {
-		return sent.ID, nil // an id is a yes, even when the library cannot read the rest of the answer
+		return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer
 	}
 	return 0, err
 }
@@ -149,7 +149,7 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	case document:
 		log.Warn("photo_refused")
 	case refused:
-		if !errors.Is(v.err, ErrNoRich) { // which is told once, and not as trouble
+		if !errors.Is(v.err, ErrNoRich) { // ErrNoRich is reported once, and not as trouble
 			log.Warn("message_refused")
 		}
 	case topicGone:

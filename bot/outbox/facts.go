@@ -11,14 +11,14 @@ import (
 	"ccbot/internal/spool"
 )
 
-// facts is one small file of what must be known in the next run, too. A file that cannot be read
-// is set aside and counts as empty: all of it is found out again.
+// facts is one small file of facts that the next run needs, too. A file that cannot be read is set
+// aside and counts as empty, because every fact in it can be found out again.
 type facts[T any] struct {
 	folder spool.Folder
 	name   string
 	log    *slog.Logger
 
-	writing sync.Mutex // held over the disk; before mu
+	writing sync.Mutex // held during disk writes; taken before mu
 	mu      sync.Mutex
 	all     map[string]T
 }
@@ -43,8 +43,8 @@ func (f *facts[T]) get(key string) (T, bool) {
 	return v, ok
 }
 
-// change changes the facts, and writes them when do says so. What the disk does not take is known
-// until the program ends.
+// change changes the facts, and writes them when do returns true. If the disk refuses the write,
+// the change lasts until the program ends.
 func (f *facts[T]) change(do func(all map[string]T) (changed bool)) {
 	f.writing.Lock()
 	defer f.writing.Unlock()

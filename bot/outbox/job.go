@@ -14,30 +14,30 @@ type kind int
 const (
 	send   kind = iota // the caller waits
 	post               // a file waits
-	edit               // nobody waits, or who asked for EditNow
+	edit               // nobody waits, except callers of EditNow
 	upload             // the caller waits, and keeps the file open
 )
 
 func (k kind) String() string { return [...]string{"send", "post", "edit", "file"}[k] }
 
-// job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while it is
-// flying the delivery has a copy.
+// job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while the job
+// is flying the delivery works on a copy.
 type job struct {
 	kind      kind
 	rank      Rank
 	to        address.Conversation
-	session   uuid.UUID     // whose it is; nil: nobody's
+	session   uuid.UUID     // the session that the message is of; nil: none
 	change    change        // send: the message; edit: what to change; upload: its caption
 	messageID int           // edit
 	file      string        // post: the name of its file
 	name      string        // post: what its owner calls the message; empty: the file has the message
 	body      *File         // upload
 	since     time.Time     // send: when it was asked for
-	done      []chan result // who waits; each gets one result, buffered
+	done      []chan result // the callers that wait; each gets one result, buffered
 
 	plain      bool // formatting was refused
 	asDocument bool // upload: it was refused as a photo
-	unsure     bool // a call broke: it may have been carried out
+	unsure     bool // a call broke: Telegram may have carried it out
 	abandoned  bool // the caller is gone; the call under way is the last one
 	flying     bool
 }
@@ -47,7 +47,6 @@ type result struct {
 	err       error
 }
 
-// isNew says whether it brings a message into the chat.
 func (j *job) isNew() bool { return j.kind == send || j.kind == post || j.kind == upload }
 
 func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.Rich != "" }
@@ -58,7 +57,6 @@ func (j *job) formatted() bool {
 	return !j.change.buttonsOnly && !j.isRich() && len(j.change.message.Text.Entities) > 0
 }
 
-// message is what to say in this attempt.
 func (j *job) message() Message {
 	m := j.change.message
 	if j.plain {
@@ -67,12 +65,10 @@ func (j *job) message() Message {
 	return m
 }
 
-// become turns an edit into what a newer one of the same message makes of it.
 func (j *job) become(newer *job) {
 	j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
 }
 
-// finish tells who waits.
 func (j *job) finish(r result) {
 	for _, done := range j.done {
 		done <- r
@@ -87,7 +83,8 @@ func (j *job) doubt(err error) error {
 	return err
 }
 
-// settleIn lets a job go to another place. What it answers is not there.
+// settleIn moves a job to another place, and drops its ReplyTo, because the message that it answers
+// is not there.
 func (j *job) settleIn(to address.Conversation) {
 	if j.to != to {
 		j.to, j.change.message.ReplyTo = to, 0

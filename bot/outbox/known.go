@@ -1,6 +1,5 @@
 package outbox
 
-// ref names a message.
 type ref struct {
 	chat    int64
 	message int
@@ -8,10 +7,11 @@ type ref struct {
 
 func (j *job) ref() ref { return ref{j.to.ChatID, j.messageID} }
 
-// maxKnown is how many messages the outbox remembers; an edit of an older one is sent without comparing.
+// maxKnown is how many messages the outbox remembers; an edit of an older one is sent without
+// comparing.
 const maxKnown = 2000
 
-// memory is what the outbox knows of messages in the chats. The zero value knows nothing.
+// memory is what the outbox knows about messages in the chats. The zero value knows nothing.
 type memory struct {
 	facts map[ref]fact
 	order []ref // oldest first
@@ -19,12 +19,12 @@ type memory struct {
 
 type fact struct {
 	looks shown
-	rank  Rank // what it was sent with, or edited with since
+	rank  Rank // the rank of the send, or of a later edit
 }
 
 func (m *memory) looks(at ref) shown { return m.facts[at].looks }
 
-// rank is that of an edit of a message: a card stays one.
+// rank is the rank of an edit of a message: the edit of a card stays a card.
 func (m *memory) rank(at ref, asked Rank) Rank { return max(asked, m.facts[at].rank) }
 
 func (m *memory) note(at ref, f fact) {

@@ -26,7 +26,8 @@ const (
 	Danger  Style = "danger"
 )
 
-// Button is one inline button. Data is what a tap sends back, 1 to 64 bytes (Bot API, callback_data).
+// Button is one inline button. Data is what a tap sends back, 1 to 64 bytes (Bot API,
+// callback_data).
 type Button struct {
 	Text  string `json:"text"`
 	Data  string `json:"data"`
@@ -34,31 +35,31 @@ type Button struct {
 }
 
 // Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it,
-// and the id of the message it answers (0: none). Silent ones make no sound. In an edit To, ReplyTo
-// and Silent mean nothing.
+// and the id of the message it answers (0: none). A Silent message makes no sound. An edit ignores
+// To, ReplyTo and Silent.
 type Message struct {
 	To      address.Conversation `json:"to"`
 	Text    render.Text          `json:"text"`
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
 	Silent  bool                 `json:"silent,omitempty"`
-	// Rich is the text as Markdown, up to 32,768 characters: then the message goes as a rich one,
-	// and Text is not sent. Post sends the Text.
+	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
+	// message instead of Text; Post sends Text.
 	Rich string `json:"rich,omitempty"`
-	// Session is whose message it is; OnSent hears of it.
+	// Session is the session that the message is of; OnSent gets it with the message.
 	Session uuid.UUID `json:"session,omitzero"`
-	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or
-	// its own when that comes later.
+	// Rank says which messages of a chat go first. An edit has the rank of its message, or its own
+	// rank when that one comes later.
 	Rank Rank `json:"rank,omitempty"`
-	// Name makes Post ask for the message when its turn comes, and the owner of the name hear what
-	// becomes of an edit, see Owner.
+	// Name makes Post ask the owner of the name for the message when its turn comes. The owner is
+	// also told the outcome of each edit, see Owner.
 	Name string `json:"name,omitempty"`
-	// More, when set, is called by Send where the message has waited for its turn, before the first
-	// attempt: it gives what goes in the message's place, which is final. It may wait for a disk.
+	// More, when set, is called once by Send, before the first attempt, if the message had to wait
+	// for its turn. The message that More returns is sent in place of this one, and is final. More
+	// may wait for a disk.
 	More func() Message `json:"-"`
 }
 
-// blank says whether there is nothing to see in it.
 func (m Message) blank() bool {
 	if m.Rich != "" {
 		return strings.TrimSpace(m.Rich) == ""
@@ -66,14 +67,15 @@ func (m Message) blank() bool {
 	return m.Text.Blank()
 }
 
-// Rank says which of a chat's messages goes first. Those of one rank keep their order.
+// Rank says which of a chat's messages goes first. Messages of one rank keep their order.
 type Rank int
 
-// The ranks, the first one first. What a session has said goes before its question all the same.
+// The ranks, the first one first. A session's question still goes after the earlier messages of
+// that session.
 const (
 	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
-	Talk              // what agents say where it is shown in full
-	Later             // what other sessions have to tell
+	Talk              // what agents say, in the places where it is shown in full
+	Later             // reports of other sessions
 	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
@@ -83,7 +85,6 @@ type change struct {
 	buttonsOnly bool
 }
 
-// then is the change that has the effect of c and, after it, of d.
 func (c change) then(d change) change {
 	if d.buttonsOnly && !c.buttonsOnly {
 		c.message.Buttons = d.message.Buttons
@@ -92,7 +93,7 @@ func (c change) then(d change) change {
 	return d
 }
 
-// shown is what a message in the chat looks like, as digests; a zero digest is not known.
+// shown is what a message in the chat looks like, as digests; a zero digest means unknown.
 type shown struct{ text, buttons [sha256.Size]byte }
 
 func looksOf(c change) shown {
@@ -107,13 +108,12 @@ func looksOf(c change) shown {
 	return s
 }
 
-// changedBy says that c makes a message that looks like s look different.
+// changedBy reports whether c makes a message that looks like s look different.
 func (s shown) changedBy(c change) bool {
 	n := looksOf(c)
 	return n.buttons != s.buttons || !c.buttonsOnly && n.text != s.text
 }
 
-// after is what the message looks like when c was done.
 func (s shown) after(c change) shown {
 	n := looksOf(c)
 	if c.buttonsOnly {
@@ -139,12 +139,13 @@ func keyboard(rows [][]Button) models.ReplyMarkup {
 		}
 	}
 	if len(out) == 0 {
-		return nil // an absent keyboard in an edit takes the old one away
+		return nil // an edit without a keyboard removes the old one
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: out}
 }
 
-// noPreview: a preview of the first link pushes an answer off a phone's screen.
+// noPreview turns the preview of links off, because a preview of the first link pushes an answer
+// off a phone's screen.
 func noPreview() *models.LinkPreviewOptions {
 	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
 }
@@ -163,8 +164,8 @@ func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	}
 }
 
-// inputRich is a rich message as it is written: what an agent quotes mentions nobody, and is no
-// command of a bot.
+// inputRich is a rich message without automatic mentions and commands: text that an agent quotes
+// must notify nobody, and must not become a command of a bot.
 func inputRich(markdown string) models.InputRichMessage {
 	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
 }

@@ -12,33 +12,32 @@ import (
 const (
 	parkedFile = "parked.json" // chat → since when it takes nothing
 	richFile   = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
-	holdsFile  = "holds.json"  // chat → what Telegram has asked to wait: a restart in between must not break it
-	paceFile   = "pace.json"   // chat → its budget is full when the machine is up so long; only after a clean stop
+	holdsFile  = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
+	paceFile   = "pace.json"   // chat → the uptime at which its budget is full again; written only at a clean stop
 )
 
-// richAgain is after how long a server that had none is asked again: it may be newer by then.
+// richAgain is the time after which a server that had no rich messages is asked again: it may have
+// been updated.
 const richAgain = 7 * 24 * time.Hour
 
-// richFact is what was found out about one server.
 type richFact struct {
 	Has bool      `json:"has"`
 	At  time.Time `json:"at"`
 }
 
-// hold is one retry_after. It is kept as a stretch of time, so that a clock that is set anew cannot
-// make it longer.
+// hold is one retry_after. It is kept as a duration, so that a clock that is set anew cannot make
+// it longer.
 type hold struct {
 	At      time.Time `json:"at"`
 	Seconds int       `json:"seconds"`
 }
 
-// left is how long it still holds.
 func (h hold) left(now time.Time) time.Duration {
 	all := time.Duration(h.Seconds) * time.Second
 	return min(max(h.At.Add(all).Sub(now), 0), all)
 }
 
-// notes are what must be known in the next run, too: small files beside the folder of posts.
+// notes are the facts that the next run needs, too: small files beside the folder of posts.
 type notes struct {
 	server  string
 	log     *slog.Logger
@@ -56,7 +55,8 @@ func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }
 
-// park notes that a chat takes nothing. It is told once, not at each start that tries it again.
+// park notes that a chat accepts nothing. That is logged once, not after each start that tries the
+// chat again.
 func (n *notes) park(chat int64, why error) {
 	n.parked.change(func(all map[string]time.Time) bool {
 		if _, known := all[key(chat)]; known {
@@ -68,7 +68,6 @@ func (n *notes) park(chat int64, why error) {
 	})
 }
 
-// unpark notes that a chat takes messages.
 func (n *notes) unpark(chat int64) {
 	if _, known := n.parked.get(key(chat)); !known {
 		return
@@ -97,7 +96,7 @@ func (n *notes) hold(chat int64, wait time.Duration) {
 	})
 }
 
-// heldFor is how long a chat must wait since an earlier run.
+// heldFor is the rest of the wait that an earlier run was told for a chat.
 func (n *notes) heldFor(chat int64, now time.Time) time.Duration {
 	h, _ := n.holds.get(key(chat))
 	return h.left(now)
@@ -109,7 +108,6 @@ func (n *notes) takesRich() bool {
 	return !known || f.Has || age < 0 || age >= richAgain
 }
 
-// rich notes whether the server has rich messages.
 func (n *notes) rich(has bool) {
 	if f, known := n.servers.get(n.server); known && f.Has && has {
 		return

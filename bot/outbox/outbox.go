@@ -19,7 +19,7 @@ import (
 	"ccbot/internal/spool"
 )
 
-// API is what the outbox uses of the Bot API; *tgbot.Bot has it.
+// API is the part of the Bot API that the outbox uses; *tgbot.Bot implements it.
 type API interface {
 	SendMessage(ctx context.Context, params *tgbot.SendMessageParams) (*models.Message, error)
 	SendRichMessage(ctx context.Context, params *tgbot.SendRichMessageParams) (*models.Message, error)
@@ -33,50 +33,51 @@ type API interface {
 	GetMe(ctx context.Context) (*models.User, error)
 }
 
-// Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they
-// ask for is done while Run runs. They take and give the names of places and the numbers of
-// messages inside, see package alias.
+// Outbox sends through one bot. Its methods may be called from any goroutine, also before Run; the
+// calls that they ask for are made while Run runs. Places and message numbers, in arguments and in
+// results, are the internal ones, see package alias.
 type Outbox struct {
 	// Aliases, replaced before Run, knows which groups have become which chats.
 	Aliases *alias.Table
 
-	// OnSent, when set before Run, is told the id of each message that the chat has, before who
-	// sent it hears of it. m.To is where it stands. It must be quick.
+	// OnSent, when set before Run, is called with the id of each message that has reached the chat,
+	// before the sender gets that id. m.To is the place where the message stands. OnSent must be
+	// quick.
 	OnSent func(m Message, messageID int)
 
-	// Uptime, when set before Run, is how long the machine is up. With it the budgets of chats outlive
-	// a clean stop; after any other end, and without it, a chat begins without a burst.
+	// Uptime, when set before Run, gives how long the machine is up. With it the budgets of chats
+	// outlive a clean stop; after any other end, and without it, a chat begins without a burst.
 	Uptime func() time.Duration
 
 	// Named, set before Run, knows the messages that have a name.
 	Named Owner
 
-	// OnMigrate, when set before Run, is told that Aliases knows more: a group became another chat.
-	// It must not wait.
+	// OnMigrate, when set before Run, is called when a group has become another chat and Aliases
+	// has recorded that. It must not wait.
 	OnMigrate func()
 
-	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not
-	// wait; the outbox itself sends to its chat from then on, until the program ends or somebody
-	// writes there.
+	// OnTopicGone, when set before Run, is called when a topic does not exist any more. It must not
+	// wait. From then on the outbox sends messages for the topic to its chat, until the program
+	// ends or somebody writes there.
 	OnTopicGone func(gone address.Conversation)
 
 	api     API
 	log     *slog.Logger
 	jitter  func() float64
 	wake    chan struct{}
-	began   time.Time                // about when this run did
-	full    map[string]time.Duration // how long after that budgets of the run before are full; nil: nothing is known
-	budgets sync.Once                // takes what the run before has left
+	began   time.Time                // about when this run began
+	full    map[string]time.Duration // time after began until the budgets of the previous run are full; nil: unknown
+	budgets sync.Once                // reads once what the previous run has left
 	posts   shelf
 	notes   notes
 
-	mu     sync.Mutex // after that of posts
+	mu     sync.Mutex // taken after the one in posts
 	queues queues
 }
 
-// New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know
-// in the next run, too. Posts refused for good go to quarantine/ there. server is the address that
-// api speaks to, without a token.
+// New makes an outbox that keeps posts in dir (made when missing), and the facts that the next run
+// needs beside dir. Posts refused for good go to quarantine/ there. server is the address that api
+// speaks to, without a token.
 func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	o := &Outbox{
@@ -89,16 +90,15 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	return o
 }
 
-// quarantineFolder is beside the folder of posts.
 const quarantineFolder = "quarantine"
 
-// shutdownGrace is how long calls under way may take after the end of Run's context: a call that is
-// cut off may have been carried out, and then its message comes twice.
+// shutdownGrace is how long calls under way may take after the end of Run's context. Telegram may
+// have carried out a call that is cut off, and then the next run sends its message a second time.
 const shutdownGrace = 5 * time.Second
 
-// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It takes up what
-// an earlier run left on disk. When it returns nothing is under way, callers that wait have an
-// error, and edits not yet sent are lost.
+// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It begins with
+// what an earlier run left on disk. When Run returns nothing is under way, callers that wait have
+// an error, and edits not yet sent are lost.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.Load(); err != nil {
 		return fmt.Errorf("outbox: %w", err)
@@ -114,7 +114,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	return o.end()
 }
 
-// serve does one turn; false ends Run.
+// serve does one turn; it returns false when Run must end.
 func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool {
 	if ctx.Err() != nil {
 		return false
@@ -127,14 +127,15 @@ func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool
 		running.Go(work)
 		return true
 	}
-	if wait <= 0 { // only a wake-up changes anything
+	if wait <= 0 { // only news wakes this loop
 		wait = pause.Forever
 	}
 	pause.Until(ctx, wait, o.wake)
 	return true
 }
 
-// begin asks the schedule, and takes from the budgets what the turn costs. The work it gives does the call.
+// begin asks the schedule for the next turn, and takes its cost from the budgets. The returned
+// function makes the call.
 func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -171,7 +172,6 @@ func (o *Outbox) end() error {
 	return nil
 }
 
-// with changes the queues, and has the schedule look at them.
 func (o *Outbox) with(change func(q *queues)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -179,5 +179,4 @@ func (o *Outbox) with(change func(q *queues)) {
 	pause.Poke(o.wake)
 }
 
-// again is when to try what has failed so many times in a row.
 func (o *Outbox) again(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }

@@ -10,30 +10,33 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Owner knows messages by name. A named post keeps only the name on disk; when its turn comes, also
-// in a later run, the owner is asked what to send. Posting a name that waits adds nothing, and the
-// owner is asked after that. The owner of a message hears what becomes of its edits, too. Methods
-// are called without locks of the outbox and must not wait for it.
+// Owner knows messages by name. Of a named post only the name is kept on disk. When the turn of the
+// post comes, in this run or a later one, the outbox asks the owner for the message. Posting a name
+// that already waits adds nothing, because the owner is asked after that anyway. The owner is also
+// told the outcome of edits of its messages. The outbox holds no lock while it calls these methods,
+// and they must not wait for the outbox.
 type Owner interface {
-	// Current gives the message that goes to a place now, before each attempt; its To differs when
-	// the chat or topic has become another one. False: nothing is sent, and the post is over. Of a
-	// Text over render.Limit only the first part is sent; Rich is not.
+	// Current gives the message that is to go to a place now. It is asked before each attempt. The
+	// message's To is another place when the chat or topic has become another one. False means that
+	// nothing is sent and the post is over. Of a Text over render.Limit only the first part is
+	// sent, and Rich is not sent.
 	Current(name string, to address.Conversation) (m Message, wanted bool)
 	// Sent reports that the message looks like m in the chat: it was posted (id 0: Telegram did not
-	// say which message it is), or edited. It returns nil when that is on disk. After an error the
-	// post's file stays for the next run; in this run the message is not sent again.
+	// say which message it is), or edited. Sent returns nil once that is on disk. After an error
+	// the post's file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
-	// Refused reports that Telegram will never take a post (id 0), which is over, or an edit. An edit
-	// that is lost, because the chat takes nothing or the program ends, is not reported.
+	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit.
+	// An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
 	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
 
-// Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on
-// disk and will be sent, in order within its chat and rank, by this run or a later one; in a parked
-// chat it waits. A kill while it is being sent makes it come twice at most. A text that is too long
-// is split, the buttons under the last part. When Telegram refuses it for good it goes to
-// quarantine. Of a message with a Name only Name, To, Session and Rank count, see Owner. Post works without
-// Run, and after it.
+// Post sends a message that must not be lost and that nothing would repeat (receipts, notices).
+// When Post returns nil the message is on disk and will be sent, in order within its chat and rank,
+// by this run or a later one; in a parked chat it waits. If the program is killed while the message
+// is being sent, the message comes twice at most. A text that is too long is split, and the buttons
+// stand under the last part. A message that Telegram refuses for good goes to quarantine. Of a
+// message with a Name only Name, To, Session and Rank count, see Owner. Post works without Run, and
+// after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}
@@ -63,21 +66,22 @@ func Parts(m Message) []Message {
 	return parts
 }
 
-// Load queues, once, what earlier runs left on disk, and puts into quarantine, as spool.Untold, what cannot be read. It is
-// done before anything else is queued, so that old comes before new.
+// Load queues, once, what earlier runs left on disk, and puts files that cannot be read into
+// quarantine, as spool.Untold. It runs before anything else is queued, so that old messages go
+// before new ones.
 func (o *Outbox) Load() error { return o.posts.load(o.queuePosts) }
 
 func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
 		for _, file := range files {
-			if q.closed == nil { // else it is for the next run
+			if q.closed == nil { // after the end the post waits for the next run
 				q.add(&job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name})
 			}
 		}
 	})
 }
 
-// fetch gives a post its message when its turn comes; false: there is nothing to send.
+// fetch gives a post its message when its turn comes; false means that there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
 	var ok bool
 	m := j.change.message
@@ -89,21 +93,22 @@ func (o *Outbox) fetch(j *job) bool {
 		}
 		m.Text, m.Rich = m.Text.Split(render.Limit)[0], ""
 		if digest(m.Text) != digest(j.change.message.Text) {
-			j.plain = false // what was refused was another text
+			j.plain = false // Telegram refused the formatting of another text
 		}
 	case !m.Text.Blank():
 		return true // an earlier attempt read it
 	default:
 		m, ok = o.posts.read(j.file)
 	}
-	if m.To != j.to { // it goes elsewhere by now, where there is nothing to answer
+	if m.To != j.to { // the place has changed, and the message that it answers is not there
 		m.ReplyTo = 0
 	}
 	j.change = change{message: m}
 	return ok
 }
 
-// file does to the file of a post what the answer means, and tells the owner of a name.
+// file removes, keeps or quarantines the file of a post, as the answer requires, and reports to the
+// owner of a name.
 func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	var err error
 	switch {
@@ -118,12 +123,13 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 		err = o.posts.folder.Remove(j.file)
 	}
 	if err != nil {
-		// The message is in the chat, or never will be; the next start tries it once more.
+		// The message is in the chat, or never will be, but its file could not be removed: the next
+		// start sends the message once more.
 		o.log.Error("sent_message_not_removed", logkey.File, j.file, logkey.Error, err)
 	}
 }
 
-// tell has the owner of a name hear what became of a post or an edit.
+// tell reports the outcome of a post or an edit to the owner of its name.
 func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
 	m := j.change.message
 	switch name := cmp.Or(j.name, m.Name); v.answer {

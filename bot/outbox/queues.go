@@ -11,18 +11,18 @@ import (
 	"ccbot/internal/address"
 )
 
-// queues are what waits for the chats, and what is known of them. Their methods decide: they call
-// nothing, and they wait for nothing. Who uses them holds the lock of the outbox.
+// queues hold the jobs that wait for the chats, and what is known about the chats. Their methods
+// only decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
 type queues struct {
 	open   func(chat int64) *lane // makes the lane of a chat that has none
 	lanes  map[int64]*lane
-	order  []*lane // the same, oldest first
+	order  []*lane // the same lanes, oldest first
 	all    *rate.Limiter
 	flying int
 	turns  uint64
-	edits  map[ref]*job // the one edit of a message that waits; one under way is not among them
+	edits  map[ref]*job // the one edit of a message that waits; an edit under way is not in it
 	known  memory
-	gone   map[address.Conversation]bool // topics
+	gone   map[address.Conversation]bool // topics that do not exist any more
 	fatal  error                         // why Run must end
 	closed error                         // why nothing can be sent any more
 }
@@ -37,7 +37,6 @@ func without[T comparable](list []T, one T) []T {
 	return slices.DeleteFunc(list, func(o T) bool { return o == one })
 }
 
-// lane is that of a chat.
 func (q *queues) lane(chat int64) *lane {
 	l, ok := q.lanes[chat]
 	if !ok {
@@ -48,7 +47,7 @@ func (q *queues) lane(chat int64) *lane {
 	return l
 }
 
-// place is where a conversation is by now: topics are deleted.
+// place is the place that messages for a conversation go to now: the topic may have been deleted.
 func (q *queues) place(to address.Conversation) address.Conversation {
 	if q.gone[to] {
 		to.ThreadID = 0
@@ -56,14 +55,12 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 	return to
 }
 
-// add puts a job at the end of its chat's queue.
 func (q *queues) add(j *job) {
 	j.settleIn(q.place(j.to))
 	l := q.lane(j.to.ChatID)
 	l.queue = append(l.queue, j)
 }
 
-// drop takes a job out of its queue.
 func (q *queues) drop(j *job) {
 	l := q.lane(j.to.ChatID)
 	l.queue = without(l.queue, j)
@@ -72,8 +69,9 @@ func (q *queues) drop(j *job) {
 	}
 }
 
-// edit puts a change at the end of the queue, or into the edit of the message that waits already:
-// of the edits that wait only the newest is sent, and who waits for an older one has that, too.
+// edit puts a change at the end of the queue, or merges it into the edit of the same message that
+// waits already. Of the edits that wait only the newest is sent, and callers that wait for an older
+// one get its result.
 func (q *queues) edit(e *job) {
 	j := q.edits[e.ref()]
 	if j == nil {
@@ -84,7 +82,8 @@ func (q *queues) edit(e *job) {
 	j.become(e)
 }
 
-// begin takes from the budgets what a job costs. idle: an edit that changes nothing costs nothing.
+// begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
+// and costs nothing.
 func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
 	if !idle {
@@ -94,7 +93,7 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 		}
 	}
 	if q.edits[j.ref()] == j {
-		delete(q.edits, j.ref()) // an edit that comes now has its own turn
+		delete(q.edits, j.ref()) // from now on a new edit gets a turn of its own
 	}
 	q.turns++
 	q.flying++
@@ -102,18 +101,18 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 	return idle
 }
 
-// settle enters the outcome of an attempt. backoff is how long the queue waits after a number of
-// failures; lost reports that it is news that the topic is gone.
+// settle records the outcome of an attempt. backoff gives the time of the next attempt after so
+// many failures in a row; lost reports that the topic is gone and that this was not known before.
 func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	l.flying, j.flying = false, false
-	j.change, j.plain = attempt.change, attempt.plain // a post has its message now
+	j.change, j.plain = attempt.change, attempt.plain // a post has its message only since this attempt
 	switch v.answer {
 	case taken, vanished, refused:
 		l.parked = l.parked && !(v.answer == taken && j.isNew())
 		q.finish(l, j, id, v)
 		return false
-	case blocked: // what was under way ends as all that waits there, a post stays
+	case blocked: // the job under way ends like all that waits there; a post stays
 		if j.kind != post {
 			q.drop(j)
 			j.finish(result{err: &Refused{v.err}})
@@ -136,8 +135,8 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 	return lost
 }
 
-// keep prepares the next attempt: nobody waits for an abandoned job, and an edit goes on as the
-// newer one of the message that has come meanwhile.
+// keep prepares the next attempt. A job that its caller has abandoned ends, because nobody waits
+// for it; an edit is merged into a newer edit of the message if one came during the attempt.
 func (q *queues) keep(l *lane, j *job) {
 	newer := q.edits[j.ref()]
 	switch {
@@ -172,12 +171,12 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	j.finish(r)
 }
 
-// park lets everything that waits for a chat go but the posts, of which only the names are kept.
+// park drops everything that waits for a chat except the posts, of which only the names are kept.
 func (q *queues) park(l *lane) {
 	l.parked, l.asides, l.failures = true, nil, 0
 	l.queue = slices.DeleteFunc(l.queue, func(j *job) bool {
 		switch {
-		case j.flying: // it comes to its own end
+		case j.flying: // its attempt is under way and ends by itself
 			return false
 		case j.kind == post:
 			j.change, j.plain, j.unsure = change{}, false, false
@@ -191,7 +190,7 @@ func (q *queues) park(l *lane) {
 	})
 }
 
-// unpark takes a chat for one that takes messages, and its topics for topics that are there.
+// unpark assumes again that a chat accepts messages and that its topics exist.
 func (q *queues) unpark(chat int64) {
 	maps.DeleteFunc(q.gone, func(topic address.Conversation, _ bool) bool { return topic.ChatID == chat })
 	if l, ok := q.lanes[chat]; ok {
@@ -199,8 +198,8 @@ func (q *queues) unpark(chat int64) {
 	}
 }
 
-// loseTopic takes in that a job's topic is not there: what waits for the topic goes to its chat.
-// fresh: that was not known.
+// loseTopic records that a job's topic does not exist: jobs that wait for the topic go to its chat.
+// fresh: this was not known before.
 func (q *queues) loseTopic(l *lane, j *job) (fresh bool) {
 	lost := j.to
 	fresh = !q.gone[lost]
@@ -213,7 +212,7 @@ func (q *queues) loseTopic(l *lane, j *job) (fresh bool) {
 	return fresh
 }
 
-// beginAside takes an aside out of its lane, and gives the place it is for.
+// beginAside takes an aside out of its lane, and gives the place that it goes to.
 func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
 	l.asides = without(l.asides, a)
 	q.all.AllowN(now, 1)
@@ -223,7 +222,8 @@ func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conver
 	return q.place(a.to)
 }
 
-// settleAside ends a try of an aside. What is worth it is tried again while it is of use.
+// settleAside records the outcome of an attempt at an aside. An aside that is worth another attempt
+// is tried again as long as it is of use.
 func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures int) time.Time) {
 	q.flying--
 	l.beside = false
@@ -241,7 +241,6 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 	}
 }
 
-// end lets everything go: nothing is sent any more.
 func (q *queues) end() {
 	q.closed = cmp.Or(q.fatal, ErrClosed)
 	for _, l := range q.order {

@@ -11,12 +11,13 @@ import (
 
 var errBlank = errors.New("there is nothing to see in the text")
 
-// Send sends one message and waits for its id. Errors: *Refused when Telegram will never take it,
-// with ErrBlocked inside as long as the chat is parked and ErrNoRich when the server has no rich
-// messages; ErrRevoked or ErrClosed when nothing can be sent any more; ctx's when that ended first.
-// A message that was still waiting when ctx ended is never sent. If a call was under way, or an
-// earlier one broke, the error is also ErrUnsure: the message may or may not be in the chat, and no
-// further attempt is made. The id is 0 when Telegram said yes in words the library cannot read.
+// Send sends one message and waits for its id. It returns *Refused when Telegram will never take
+// the message, with ErrBlocked inside as long as the chat is parked and ErrNoRich inside when the
+// server has no rich messages; ErrRevoked or ErrClosed when nothing can be sent any more; and the
+// error of ctx when ctx ended first. A message that was still waiting when ctx ended is never sent.
+// If a call was under way, or an earlier one broke, the error is also ErrUnsure: it is unknown
+// whether the message is in the chat, and no further attempt is made. The id is 0 when Telegram
+// said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
 	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, change: change{message: m}, since: time.Now()})
 	if err != nil {
@@ -25,22 +26,24 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 	return id, nil
 }
 
-// Edit replaces text and buttons of a message and does not wait: of the edits of a message that
-// wait only the newest is sent, and none that changes nothing. The owner of the message's name hears
-// what becomes of the edit; where the message has no name, nobody does. Edits that wait are lost
-// when the program ends; those of a parked chat are dropped. ctx counts only when it is over already.
+// Edit replaces text and buttons of a message and does not wait. Of the edits of a message that
+// wait only the newest is sent, and an edit that changes nothing is not sent. The outcome is
+// reported to the owner of the message's name; without a name it is reported to nobody. Edits that
+// wait are lost when the program ends; edits in a parked chat are dropped. ctx matters only if it
+// has ended before the call.
 func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
 	return o.edit(ctx, to, messageID, change{message: m})
 }
 
-// EditButtons replaces only the buttons of a message, nil takes them away; else it is like Edit.
+// EditButtons is Edit for the buttons alone; nil removes them.
 func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]Button) error {
 	return o.edit(ctx, to, messageID, change{message: Message{Buttons: buttons}, buttonsOnly: true})
 }
 
-// EditNow is Edit for who must know that the chat has it: it waits until Telegram has changed the
-// message, or already had it so, or has it as a still newer edit wants it. Errors as in Send; after
-// one that is ErrUnsure the message may be changed.
+// EditNow is Edit for a caller that must know that the chat has the change. It waits until Telegram
+// has changed the message, or the message looked like that already, or Telegram has made a still
+// newer edit. Its errors are those of Send; after an error that is ErrUnsure the message may have
+// changed.
 func (o *Outbox) EditNow(ctx context.Context, to address.Conversation, messageID int, m Message) error {
 	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, change: change{message: m}})
 	if err != nil {
@@ -66,7 +69,6 @@ func (o *Outbox) edit(ctx context.Context, to address.Conversation, messageID in
 	return nil
 }
 
-// ask queues a job and waits for its result.
 func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -87,14 +89,14 @@ func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	}
 	o.with(func(q *queues) {
 		select {
-		case r := <-done: // at the same moment
+		case r := <-done: // the result came at the same moment
 			messageID, err = r.messageID, r.err
 			return
 		default:
 		}
 		err = j.doubt(context.Cause(ctx))
 		switch {
-		case j.kind == edit: // others may wait for it, too
+		case j.kind == edit: // other callers may wait for this edit, too
 		case j.flying:
 			j.abandoned = true
 		default:
@@ -104,7 +106,6 @@ func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
 	return messageID, err
 }
 
-// admit queues a job unless its end is known already.
 func (o *Outbox) admit(q *queues, j *job) error {
 	switch {
 	case q.closed != nil:

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The limits are Telegram's FAQ: about 1 message a second in a chat with short bursts, 20 a minute
-// in a group, 30 a second in all; edits count. A burst and the rate after it together stay below
-// each of them. In a group half of the burst is for what people wait for.
+// The limits are those of Telegram's FAQ: about 1 message a second in a chat with short bursts, 20
+// a minute in a group, 30 a second in all; edits count. A burst and the rate after it together stay
+// below each limit. In a group half of the burst is kept for messages that people wait for.
 const (
 	chatBurst  = 3
 	chatEach   = time.Second
@@ -21,20 +21,21 @@ const (
 	allBurst   = 5
 	maxFlying  = 16 // calls under way at once
 	maxAsides  = 32
-	typingLife = 5 * time.Second // Telegram shows it that long
+	typingLife = 5 * time.Second // Telegram shows it for this long
 	reactLife  = time.Minute
-	answerLife = 15 * time.Second // later the app has given up on the tap
+	answerLife = 15 * time.Second // after this time the app has given up on the tap
 )
 
-// A chat that Telegram has told to wait is slower for a while: each time half as fast, down to a
-// quarter, and a step faster after each quiet stretch.
+// A chat that Telegram told to wait is slower for a while: each time half as fast, down to a
+// quarter of the normal pace. After each quiet stretch it becomes one step faster.
 const (
 	maxStrain = 2
 	quiet     = 30 * time.Second
 )
 
-// leaves is what a message of a rank leaves in its chat's budgets, so that what matters more and comes
-// right after it goes at once. In a group a question would wait for seconds.
+// leaves is how many tokens a message of a rank leaves in its chat's budgets, so that a more
+// important message that comes right after it is sent at once. Without this rest a question in a
+// group would wait for seconds.
 func (l *lane) leaves(r Rank) (n int) {
 	if r >= Talk && l.chat < 0 {
 		n = groupBurst / 2
@@ -45,25 +46,25 @@ func (l *lane) leaves(r Rank) (n int) {
 	return n
 }
 
-// reactPatience is how long a reaction lets messages go first: people read it as a receipt.
+// reactPatience is how long a reaction waits for messages to go first. It is short, because people
+// read the reaction as a receipt.
 const reactPatience = 2 * time.Second
 
-// lane is one chat: its queue, its budget, and when it may go on.
 type lane struct {
 	chat     int64
-	queue    []*job          // in the order of asking; what goes next depends on the ranks, too
+	queue    []*job          // in the order in which they were asked for; the ranks decide with it what goes next
 	asides   []*aside        // reactions, typing, answers to taps: best effort, beside the queue
 	flying   bool            // one job of the queue is under way
 	beside   bool            // an aside is under way
-	parked   bool            // the chat takes nothing
-	until    time.Time       // Telegram has said so: nothing is sent before
-	again    time.Time       // of the queue, after a failure
+	parked   bool            // the chat accepts nothing
+	until    time.Time       // Telegram has told the chat to wait: nothing is sent before
+	again    time.Time       // the next try of the queue after a failure
 	failures int             // in a row
-	budgets  []*rate.Limiter // a message takes one of each
-	strain   int             // how many steps slower than others it is
-	eased    time.Time       // when it is to be a step faster
-	served   uint64          // when its queue had its turn last
-	attended uint64          // when an aside had
+	budgets  []*rate.Limiter // a message takes one token of each
+	strain   int             // how many steps slower it is than normal
+	eased    time.Time       // when it becomes one step faster
+	served   uint64          // the last turn of the queue
+	attended uint64          // the last turn of an aside
 }
 
 func newLane(chat int64) *lane {
@@ -74,20 +75,19 @@ func newLane(chat int64) *lane {
 	return l
 }
 
-// timeFor is how long a budget needs for so many tokens.
 func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 	return time.Duration(tokens / float64(b.Limit()) * float64(time.Second))
 }
 
-// hold lets nothing go for a while. What was under way at the same time may have been told another
-// one: the longest counts.
+// hold stops everything in the chat for a while. Several calls under way at the same time may each
+// be told to wait: the longest wait counts.
 func (l *lane) hold(now time.Time, wait time.Duration) {
 	l.until = now.Add(max(wait, l.until.Sub(now)))
 	l.pace(now, min(l.strain+1, maxStrain))
 	l.eased = now.Add(wait + quiet)
 }
 
-// ease makes a chat faster again that was told to wait.
+// ease makes a chat that was told to wait faster again.
 func (l *lane) ease(now time.Time) {
 	if l.strain > 0 && !now.Before(l.eased) {
 		l.pace(now, l.strain-1)
@@ -102,7 +102,8 @@ func (l *lane) pace(now time.Time, strain int) {
 	l.strain = strain
 }
 
-// class is the order of what several chats, or the queue and the asides of one, would do at the same moment.
+// class is the order in which several chats, or the queue and the asides of one chat, are served
+// when all of them could go at the same moment.
 type class int
 
 const (
@@ -113,23 +114,23 @@ const (
 	signs                 // typing
 )
 
-// turn is what to do now: call for a job or for an aside of a lane, or (lane nil) look again after
-// a while; wait 0 means when there is news.
+// turn is the next thing to do: make the call of a job or of an aside of a lane. Without a lane it
+// says to look again after wait; wait 0 then means to look when there is news.
 type turn struct {
 	lane  *lane
 	job   *job
 	aside *aside
 	class class
-	since uint64 // when the queue, or the asides, of the lane had their turn last
+	since uint64 // the last turn of the queue, or of the asides, of the lane
 	wait  time.Duration
 }
 
-// never is the wait for what only news can bring.
+// never is the wait when only news can bring a turn.
 const never = time.Duration(math.MaxInt64)
 
-// next decides. It changes nothing: whoever carries the turn out takes from the budgets. Among
-// chats that may send, the least class goes first; within a class the chat that has waited longest
-// for its turn.
+// next decides what is done next. It changes nothing: the caller that carries the turn out takes
+// the cost from the budgets. Among the chats that may send, the lowest class goes first; within a
+// class the chat that has waited longest for its turn goes first.
 func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
 	if flying >= maxFlying {
 		return turn{}
@@ -177,8 +178,8 @@ func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 	return t, 0
 }
 
-// jobTurn is the turn of the queue: of the jobs with the least rank the first one, or what its session
-// has to say before it.
+// jobTurn is the turn of the queue: the first of the jobs with the lowest rank, or an earlier
+// message of the same session, because a session's messages keep their order.
 func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	if l.flying || len(l.queue) == 0 {
 		return turn{}, never
@@ -204,9 +205,9 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	return t, wait
 }
 
-// asideTurn is the turn of the asides: an answer before a reaction before typing, each in the order
-// of asking. They take nothing from the chat's budget, so they go while the queue waits for its
-// own. Typing is for a chat with nothing to say.
+// asideTurn is the turn of the asides: an answer before a reaction before typing, each kind in the
+// order in which they were asked for. Asides take nothing from the chat's budget, so they go while
+// the queue waits for that budget. Typing is shown only in a chat with an empty queue.
 func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	if l.beside {
 		return turn{}, never
@@ -232,8 +233,8 @@ func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	return best, 0
 }
 
-// untilTokens is how long until the budget allows n more, 0 when it does. Rounded up: an early
-// timer would spin.
+// untilTokens is how long until the budget allows n more, 0 when it already does. The time is
+// rounded up, because a timer that fires too early would make the loop spin.
 func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 	missing := float64(n) - b.TokensAt(now)
 	if missing <= 0 {

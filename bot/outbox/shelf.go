@@ -19,32 +19,32 @@ const (
 	maxPost     = 1 << 20 // bytes of a file; a message with 4096 characters has a fraction of it
 )
 
-// letter is one file in outbox/: a message that must reach the chat. Names are the time of writing
-// in nanoseconds, with leading zeros, so that their order is the order of posting, over restarts
-// too.
+// letter is one file in outbox/: a message that must reach the chat. Its name is the time of
+// writing in nanoseconds, with leading zeros, so that the order of the names is the order of
+// posting, also over restarts.
 type letter struct {
 	Version int       `json:"version"`
 	Created time.Time `json:"created"`
 	Message Message   `json:"message"`
 }
 
-// shelf is the folder of posts.
 type shelf struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
 
-	mu       sync.Mutex // held over disk writes and queueing, so that both have the same order
-	loaded   bool       // what earlier runs left is queued
+	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
+	loaded   bool       // the posts of earlier runs are queued
 	lastName int64
-	named    map[string]string // the file of each name whose owner is still to be asked
+	named    map[string]string // the file of each name for which the owner is still to be asked
 }
 
-// queueing puts posts into the queue: files with parts of a message, or with one of an earlier run.
+// queueing puts posts into the queue: the files of the parts of a message, or the file of a message
+// from an earlier run.
 type queueing func(files []string, m Message)
 
-// load queues, the first time, what earlier runs left. Only names are kept; the chat of each
-// decides its queue.
+// load queues, at its first call, the posts of earlier runs. Only the names of the files are kept
+// in memory; the chat of each post decides its queue.
 func (s *shelf) load(queue queueing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +68,8 @@ func (s *shelf) load(queue queueing) error {
 	return nil
 }
 
-// write keeps a message, or nothing of it, and queues it. Of a named one only the name is kept,
-// unless that waits already.
+// write keeps a message on disk, all of it or nothing, and queues it. Of a named message only the
+// name is kept, unless a post of that name waits already.
 func (s *shelf) write(m Message, queue queueing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *shelf) write(m Message, queue queueing) error {
 	var files []string
 	for _, part := range parts {
 		now := time.Now()
-		s.lastName = max(now.UnixNano(), s.lastName+1) // a clock that goes back must not reorder
+		s.lastName = max(now.UnixNano(), s.lastName+1) // a clock that is set back must not change the order
 		file := fmt.Sprintf("%020d.json", s.lastName)
 		data, err := json.Marshal(letter{Version: postVersion, Created: now.UTC(), Message: part})
 		if err == nil {
@@ -104,8 +104,8 @@ func (s *shelf) write(m Message, queue queueing) error {
 
 var errLetter = errors.New("not a message of this version")
 
-// read gives the message of a file; false: there is none. A file that will never be readable goes
-// to quarantine, as spool.Untold, and one that may be readable later stays for the next start.
+// read gives the message of a file, or false when there is none. A file that will never be readable
+// goes to quarantine, as spool.Untold; a file that may be readable later stays for the next start.
 func (s *shelf) read(file string) (m Message, ok bool) {
 	_, err := s.aside.LoadOne(s.folder, file, func(data []byte) error {
 		var l letter
@@ -126,8 +126,8 @@ func (s *shelf) putAside(file string, why error) error {
 	return s.folder.Quarantine(file, s.aside.Quarantine, why.Error())
 }
 
-// asks notes whether the owner of a post's name is being asked, or the post waits. Only what waits
-// makes another post of the name needless.
+// asks notes whether the owner of a post's name is being asked now, or the post still waits. Only a
+// post that still waits makes another post of the same name needless.
 func (s *shelf) asks(name, file string, being bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

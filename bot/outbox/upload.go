@@ -23,11 +23,12 @@ const (
 	MaxCaption = 1024
 )
 
-// uploadTimeout bounds one attempt: 50 MB in it need 1.4 Mbit/s. The http client may set less.
+// uploadTimeout bounds one attempt: to send 50 MB within it needs 1.4 Mbit/s. The http client may
+// set a shorter limit.
 const uploadTimeout = 5 * time.Minute
 
 // File is one file for a chat: Size bytes of Body, which stays open until SendFile has returned.
-// Name is what the chat shows. The caption has at most MaxCaption units and may be empty.
+// Name is the name that the chat shows. The caption has at most MaxCaption units and may be empty.
 type File struct {
 	To      address.Conversation
 	Name    string
@@ -36,12 +37,12 @@ type File struct {
 	Size    int64
 	ReplyTo int
 	Silent  bool
-	Photo   bool      // a picture to look at; where Telegram does not take it for one it goes as a document
+	Photo   bool      // a picture to look at; if Telegram refuses it as a photo it goes as a document
 	Session uuid.UUID // as of Message
 	Rank    Rank      // as of Message
 }
 
-// isPhoto says whether it goes as a photo: a larger one would be refused.
+// isPhoto reports whether the file is sent as a photo: Telegram would refuse a larger photo.
 func (f *File) isPhoto() bool { return f.Photo && f.Size <= MaxPhoto }
 
 var (
@@ -51,7 +52,8 @@ var (
 	errUnread   = errors.New("the file cannot be read")
 )
 
-// source marks what is wrong with the file itself: asking again would not mend it, and would dam the chat.
+// source marks an error of the file itself. A retry would not help, and it would block the queue of
+// the chat.
 type source struct{ io.Reader }
 
 func (s source) Read(p []byte) (int, error) {
@@ -62,8 +64,8 @@ func (s source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SendFile sends one file, in its chat's order and pace, and waits for the message's id; errors are
-// those of Send. Every attempt reads the file anew from its start.
+// SendFile sends one file, in its chat's order and pace, and waits for the message's id; its errors
+// are those of Send. Every attempt reads the file anew from its start.
 func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
 	switch {
 	case f.Size < 1 || f.Size > MaxFile:
@@ -73,8 +75,8 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	case f.Name == "":
 		return 0, &Refused{errNameless}
 	}
-	// The caption stands where a message has its text: formatting that is refused is left out in
-	// the next attempt.
+	// The caption is sent like the text of a message: the next attempt leaves out formatting that
+	// Telegram refused.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
 	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
 	if err != nil {
@@ -83,8 +85,8 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	return id, nil
 }
 
-// contents is the file for one attempt. It has a reader of its own: that of an attempt that failed
-// may still be read from.
+// contents is the file for one attempt. Each attempt has a reader of its own, because a failed
+// attempt may still read from its reader.
 func (f *File) contents() *models.InputFileUpload {
 	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 }

@@ -14,21 +14,21 @@ import (
 	"ccbot/internal/pause"
 )
 
-// answer is what an answer of the Bot API means for what was asked.
+// answer is the meaning of an answer of the Bot API for the job.
 type answer int
 
 const (
-	later     answer = iota // ask again after a while; it is not known whether Telegram did it
-	taken                   // done, or as good as done
+	later     answer = iota // ask again after a while; it is unknown whether Telegram did it
+	taken                   // done, or equal to done
 	paused                  // not done; this chat must wait
 	plain                   // not done; try once without formatting
 	document                // not done; try once as a document instead of a photo
 	refused                 // never
-	blocked                 // not as long as the chat takes nothing
+	blocked                 // not done; refused as long as the chat accepts nothing
 	moved                   // not done; the group has a new id
-	topicGone               // the topic is not there
-	vanished                // there is nothing to ask for any more
-	unknown                 // the method, or the token
+	topicGone               // the topic does not exist
+	vanished                // the target does not exist any more
+	unknown                 // the server does not know the method, or it does not know the token
 	revoked                 // the token is dead
 )
 
@@ -39,27 +39,26 @@ type verdict struct {
 	err    error         // refused, blocked, revoked: why
 }
 
-// final says that nothing is left to do.
 func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
 }
 
-// clientError matches the library's text for codes it has no type for; 4xx will not get better by
-// asking again.
+// clientError matches the library's text for codes it has no type for. Asking again does not help
+// after a 4xx.
 var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
 
-// What Telegram says of a message that people have deleted, and of a topic: the Bot API server
-// itself, or the servers behind it (tdlib/telegram-bot-api, Client.cpp, check_message_topic;
-// reports of bots). A topic that is only closed is there.
+// Telegram's texts about a message that people have deleted, and about a topic. They come from the
+// Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
+// check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
 	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
 	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted`)
 )
 
-// unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind
-// the library does not know. Asking again would send the message again, for ever. Of an edit the
-// library gives the decoder's own error: then everything is such a yes that does not begin as the
-// errors of a call do.
+// unreadableYes is the library's text when Telegram said ok and the library does not know the kind
+// of the rest of the answer. Asking again would send the message again, for ever. For an edit the
+// library gives the decoder's own error instead: there every error that does not begin like the
+// errors of a call counts as such a yes.
 const (
 	unreadableYes = "error decode response result for method "
 	callError     = "error "
@@ -70,10 +69,10 @@ func isUnreadableYes(err error, j *job) bool {
 	return strings.HasPrefix(text, unreadableYes) || j.kind == edit && !strings.HasPrefix(text, callError)
 }
 
-// judge reads the error of a call. How the library reports errors is found by experiment: 429 is a
-// type that errors.Is does not match with its own sentinel, "not modified" is a bad request told by
-// its text only, a 5xx and a broken connection have no type. Nothing tells whether a broken call
-// was carried out.
+// judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
+// type that errors.Is does not match with its own sentinel; "not modified" is a bad request that
+// only its text distinguishes; a 5xx and a broken connection have no type. It is unknown whether a
+// broken call was carried out.
 func judge(err error, j *job) verdict {
 	var tooMany *tgbot.TooManyRequestsError
 	var migrated *tgbot.MigrateError
@@ -113,7 +112,7 @@ func badRequest(err error, j *job) verdict {
 		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrGone, err)}
 	case j.isNew() && j.to.ThreadID != 0 && topicGoneText.MatchString(text):
 		return verdict{answer: topicGone}
-	case j.isPhoto() && !strings.Contains(text, "entit"): // else it is the caption
+	case j.isPhoto() && !strings.Contains(text, "entit"): // otherwise the caption is at fault
 		return verdict{answer: document, err: err}
 	case j.formatted() && !j.plain:
 		return verdict{answer: plain, err: err}
@@ -121,7 +120,6 @@ func badRequest(err error, j *job) verdict {
 	return verdict{answer: refused, err: err}
 }
 
-// inBrief is an error in the log.
 func inBrief(err error) string { return clip.Bytes(err.Error(), maxReason, "") }
 
 const (
@@ -129,7 +127,8 @@ const (
 	maxBackoff   = 30 * time.Second
 )
 
-// backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0, 1).
+// backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0,
+// 1).
 func backoff(failures int, jitter float64) time.Duration {
 	return time.Duration(float64(pause.Doubled(firstBackoff, maxBackoff, failures-1)) * (0.75 + 0.5*jitter))
 }

@@ -9,7 +9,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// noArgs refuses what the verb does not take.
+// noArgs refuses arguments that the verb does not take.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exit.Usage(fmt.Errorf("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath()))

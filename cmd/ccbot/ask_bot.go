@@ -24,7 +24,7 @@ const (
 // pingPatience is how long a bot may take to say that it is there.
 const pingPatience = 5 * time.Second
 
-// askBot has the running bot do something. Without a bot it is control.ErrNoServer.
+// askBot makes the running bot carry out a verb. Without a bot the error is control.ErrNoServer.
 func askBot(ctx context.Context, dir, verb string, body, reply any) error {
 	path := filepath.Join(dir, hookwire.SocketName)
 	if err := ping(ctx, dir, path); err != nil {
@@ -47,22 +47,22 @@ func askBot(ctx context.Context, dir, verb string, body, reply any) error {
 	return nil
 }
 
-// ping finds out whether a bot answers at all, before it is given as long as it
-// needs, and whether it serves this program.
+// ping finds out whether a bot answers at all, before the real call gets as long as it needs, and
+// whether the bot serves this program.
 func ping(ctx context.Context, dir, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, pingPatience)
 	defer cancel()
 	_, err := control.Do(ctx, path, hookwire.Call{Verb: verbPing})
 	switch refusal := (*control.Refusal)(nil); {
 	case errors.As(err, &refusal) && refusal.Code != codeForbidden:
-		return nil // an answer all the same, of an older one too
+		return nil // any answer counts, also the refusal of an older bot
 	case errors.Is(err, context.DeadlineExceeded):
 		return silentError(dir)
 	}
 	return err
 }
 
-// silentError says which process holds the lock while its socket says nothing.
+// silentError names the process that holds the lock although its socket does not answer.
 func silentError(dir string) error {
 	return fmt.Errorf("ccbot runs as process %d for %s and its socket says nothing: it may still be starting, so try again, or look at its log", statefolder.Holder(dir), dir)
 }

@@ -24,8 +24,8 @@ import (
 	"ccbot/internal/token"
 )
 
-// config is everything that can be set, with its defaults. The documentation is
-// checked against this struct.
+// config is everything that can be set, with its defaults. The documentation is checked against
+// this struct.
 type config struct {
 	Token          token.Token   `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
 	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
@@ -62,8 +62,8 @@ type config struct {
 	flags     []string
 	voice     []string
 	roots     []string
-	claudeSet string   // ClaudeDir where somebody has set it, else empty
-	unknown   []string // names in the file that set nothing
+	claudeSet string   // ClaudeDir if the person has set it, else empty
+	unknown   []string // names in the file that are no setting
 }
 
 // byteOrderMark begins a text file that some editors write.
@@ -87,7 +87,7 @@ func (l *ids) UnmarshalText(text []byte) error {
 // yes is 1 or true, 0 or false.
 type yes bool
 
-// UnmarshalText reads it; what it is not is never shown.
+// UnmarshalText reads the value; a value that it refuses is never shown.
 func (y *yes) UnmarshalText(text []byte) error {
 	value, err := strconv.ParseBool(string(text))
 	if err != nil {
@@ -105,8 +105,9 @@ func (l ids) set() map[int64]bool {
 	return set
 }
 
-// loadConfig reads the environment, and $CCBOT_DIR/ccbot.env below it. Every
-// error says the variable and where to set it, never a value that is secret.
+// loadConfig reads the environment, and $CCBOT_DIR/ccbot.env for variables that the environment
+// does not set. Every error names the variable and the place to set it, and never contains a secret
+// value.
 func loadConfig(environ []string) (config, error) {
 	c, file, err := parseConfig(environ)
 	if err != nil {
@@ -117,8 +118,8 @@ func loadConfig(environ []string) (config, error) {
 	return *c, err
 }
 
-// loadForReading is loadConfig for a verb that only looks: it needs to know where
-// things are, neither a token nor people.
+// loadForReading is loadConfig for a verb that only looks: the verb needs to know the folders, but
+// no token and no list of people.
 func loadForReading(environ []string) (config, error) {
 	c, file, err := parseConfig(environ)
 	if err != nil {
@@ -128,7 +129,7 @@ func loadForReading(environ []string) (config, error) {
 	return *c, err
 }
 
-// parseConfig reads what there is, unchecked. file is where more may be set.
+// parseConfig reads the settings without checking them. file is where more may be set.
 func parseConfig(environ []string) (c *config, file string, err error) {
 	vars := env.ToMap(environ)
 	home := vars["HOME"]
@@ -147,13 +148,14 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	return c, file, nil
 }
 
-// withFile gives the environment with what ccbot.env has below it, and that file's path. It refuses a file that
-// another user could have written before it reads it: the file says what ccbot runs. The file may name another folder,
-// which is looked at in the same way; nothing is read from there.
+// withFile returns the environment, completed by ccbot.env, and that file's path. Before it reads
+// the file it refuses one that another user could have written, because the file decides which
+// programs ccbot runs. The file may name another folder: that folder is checked in the same way,
+// but no settings are read from there.
 func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
 	dir, mayRead := stateFolder(vars, home), false
 	file, merged = filepath.Join(dir, statefolder.SettingsFile), make(map[string]string)
-	if filepath.IsAbs(dir) { // any other is refused by its own check
+	if filepath.IsAbs(dir) { // a relative path is refused by its own check
 		mayRead, _ = strconv.ParseBool(vars[statefolder.ReadableVariable])
 		real, err := statefolder.RefuseOthers(dir, mayRead)
 		if err != nil {
@@ -173,19 +175,21 @@ func withFile(vars map[string]string, home string) (merged map[string]string, fi
 	return merged, file, nil
 }
 
-// stateFolder is ccbot's folder as vars name it. It is clean, as all that use it have it: the kernel would follow a
-// link before a "..", and then one folder would be looked at and another one used.
+// stateFolder is ccbot's folder as vars name it. The path is cleaned, as it is everywhere else: the
+// kernel would follow a link before a "..", and then the folder that was checked would not be the
+// folder that is used.
 func stateFolder(vars map[string]string, home string) string {
 	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
-// readSettings reads ccbot.env from where it really lies; that is empty where there is none. Errors name file.
+// readSettings reads ccbot.env from real, the path without links, which is empty when there is no
+// file. Errors name file.
 func readSettings(file, real string) (map[string]string, error) {
 	if real == "" {
 		return make(map[string]string), nil
 	}
 	data, err := os.ReadFile(real)
-	if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+	if errors.Is(err, fs.ErrNotExist) { // the file was removed since it was looked at
 		return make(map[string]string), nil
 	}
 	var vars map[string]string
@@ -198,8 +202,8 @@ func readSettings(file, real string) (map[string]string, error) {
 	return vars, nil
 }
 
-// fileError says where the file is wrong, never what stands there: the line may be
-// the token's. real is where it lies.
+// fileError says where the file is wrong. It never shows the line, which may hold the token. real
+// is the path of the file without links.
 func fileError(file, real string, err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
@@ -211,8 +215,8 @@ func fileError(file, real string, err error) error {
 	return fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
 }
 
-// junkLine is the first line that cannot be read: what is before it can be, and
-// nothing that has it.
+// junkLine is the number of the first line that cannot be read: all text before this line can be
+// read, and no text that includes it.
 func junkLine(text string) int {
 	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
 	for good := len(lines) - 1; good > 0; good-- {
@@ -223,7 +227,7 @@ func junkLine(text string) int {
 	return 1
 }
 
-// unknownSettings are the names in the file alone that are no setting's.
+// unknownSettings are the names in the file that are no settings.
 func unknownSettings(merged, environment map[string]string) (unknown []string) {
 	for name := range merged {
 		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
@@ -244,7 +248,8 @@ func settingNames() (names []string) {
 	return names
 }
 
-// nearestSetting is the setting that an unknown name is most like, or empty where it is like none.
+// nearestSetting is the setting that is most similar to an unknown name, or empty when none is
+// similar.
 func nearestSetting(unknown string) string {
 	unknown = strings.ToUpper(unknown)
 	distance := func(name string) int { return levenshtein.ComputeDistance(unknown, name) }
@@ -255,7 +260,7 @@ func nearestSetting(unknown string) string {
 	return nearest
 }
 
-// describe names the variables of a parse error without their values' secrets.
+// describe names the variables of a parse error without values that may be secret.
 func describe(err error, file string) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {

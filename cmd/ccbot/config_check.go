@@ -24,8 +24,8 @@ import (
 // longestShown is shorter than the secret half of any token.
 const longestShown = 20
 
-// butIs quotes what was given instead. What may be a token in the wrong line, or a
-// part of one, is never shown.
+// butIs quotes the value that was given. It never shows a value that may be a token in the wrong
+// line, or a part of one.
 func butIs(value string) string {
 	if len(value) > longestShown || strings.ContainsAny(value, ":0123456789") {
 		return ""
@@ -33,7 +33,7 @@ func butIs(value string) string {
 	return fmt.Sprintf(", not %q", value)
 }
 
-// oneOf wants a setting to have one of some values.
+// oneOf requires that a setting has one of the given values.
 func oneOf(name, value string, values ...string) error {
 	if slices.Contains(values, value) {
 		return nil
@@ -52,7 +52,7 @@ func (c *config) check(file string, checks ...func() error) error {
 	return nil
 }
 
-// checkPeople wants a bot and somebody to speak to it.
+// checkPeople requires a bot and somebody who may speak to it.
 func (c *config) checkPeople() error {
 	switch {
 	case c.Token.Empty():
@@ -67,7 +67,7 @@ func (c *config) checkPeople() error {
 	return nil
 }
 
-// checkAPI keeps the token off the network in clear.
+// checkAPI refuses addresses that would send the token over the network unencrypted.
 func (c *config) checkAPI() error {
 	u, err := url.Parse(strings.TrimRight(c.APIURL, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -114,7 +114,7 @@ func (c *config) checkPaths() error {
 	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
 		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
 	}
-	// The kernel would follow a link before a "..", and all else here does not.
+	// The kernel would follow a link before a "..", and the code here would not.
 	c.Dir, c.ClaudeDir = filepath.Clean(c.Dir), filepath.Clean(c.ClaudeDir)
 	if c.claudeSet != "" {
 		c.claudeSet = c.ClaudeDir
@@ -172,8 +172,8 @@ func (c *config) checkResume() error {
 	return nil
 }
 
-// checkMetrics keeps what ccbot does from other machines unless that is meant. A
-// name is not looked up: it may lead elsewhere at the next look.
+// checkMetrics keeps the metrics away from other machines unless the person wants them there. A
+// host name is not looked up, because its address may be another one at the next look-up.
 func (c *config) checkMetrics() error {
 	if c.MetricsAddr == "" {
 		return nil

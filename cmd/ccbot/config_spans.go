@@ -25,7 +25,7 @@ func readSpan(text string) (any, error) {
 	}
 	n, err := strconv.ParseInt(m[1], 10, 32)
 	unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
-	if err != nil || n > int64(math.MaxInt64/unit) { // it would come out as any time, also a short one
+	if err != nil || n > int64(math.MaxInt64/unit) { // an overflow could become any span, also a short one
 		return nil, fmt.Errorf("%q is too long", text)
 	}
 	return time.Duration(n) * unit, nil

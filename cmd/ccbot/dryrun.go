@@ -20,11 +20,11 @@ import (
 	"ccbot/tmux"
 )
 
-// dryRun prints what a recovery would do now. It is the same look and the same plan,
-// with nothing behind them that could change anything. Beside a bot it is what
-// `ccbot recover` would have that one do.
+// dryRun prints what a recovery would do now. It looks and plans like a real recovery, but it has
+// no parts that could change anything. If a bot runs, dryRun prints what `ccbot recover` would make
+// that bot do.
 func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
-	c, store, err := openForReading(environ, io.Discard) // what it cannot read the plan tells
+	c, store, err := openForReading(environ, io.Discard) // the plan reports records that cannot be read
 	if err != nil {
 		return err
 	}
@@ -51,20 +51,20 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	for _, action := range actions {
 		would := actionOf(action, name)
 		if bot != 0 && action.Do == recovery.Reattach {
-			would.Do = keep // it is attached to it already
+			would.Do = keep // the running bot is attached to it already
 		}
 		a.Actions = append(a.Actions, would)
 	}
 	return a.show(asJSON, stdout)
 }
 
-// keep is what there is to do with a session that a running bot holds.
+// keep is the action for a session that a running bot holds.
 const keep = "keep"
 
-// look looks at tmux once, and gives what there is to read beside it.
+// look looks at tmux once, and collects everything else that a plan reads.
 func (c config) look(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	seen picture, sources *evidence.Sources, err error) {
-	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window is this ccbot's
+	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window belongs to this ccbot
 	if err != nil {
 		return picture{}, nil, statefolder.Error(c.Dir, err)
 	}
@@ -73,7 +73,7 @@ func (c config) look(ctx context.Context, environ []string, store *session.Store
 	return seen, c.evidence(instance, store, table, seen.Panes, log), nil
 }
 
-// picture is tmux as one look has found it.
+// picture is the result of one look at tmux.
 type picture struct {
 	server tmux.ServerID
 	panes  []tmux.Pane
@@ -83,10 +83,10 @@ type picture struct {
 // Server is the server that was looked at.
 func (p picture) Server(context.Context) (tmux.ServerID, error) { return p.server, p.err }
 
-// Panes are all of its panes.
+// Panes are all panes of that server.
 func (p picture) Panes(context.Context) ([]tmux.Pane, error) { return p.panes, p.err }
 
-// Pane is one of them.
+// Pane is one pane of that server.
 func (p picture) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
 	for _, pane := range p.panes {
 		if pane.ID == id {

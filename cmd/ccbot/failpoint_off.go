@@ -2,5 +2,5 @@
 
 package main
 
-// failpoint is nothing in a program that people run.
+// failpoint does nothing in a program that people run.
 func failpoint([]string) func(string) { return nil }

@@ -11,13 +11,14 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// killed is the exit code of a program that dies by itself; a shell has it for SIGKILL.
+// killed is the exit code of a program that stops as if it were killed: the code that a shell
+// reports for SIGKILL.
 const killed = 137
 
-// failpoint makes a program for crash tests: at the point that CCBOT_FAILPOINT names it makes the
-// file CCBOT_FAILFILE and stops for good, so that the test can kill it right there. Behind a "+"
-// the point has a number: the program goes on, and is gone that many milliseconds later, as after a
-// SIGKILL: nothing is flushed, closed or deferred.
+// failpoint makes a program for crash tests. At the point that CCBOT_FAILPOINT names, the program
+// makes the file CCBOT_FAILFILE and stops for good, so that the test can kill it right there. When
+// a number follows the point after a "+", the program goes on and exits that many milliseconds
+// later, as after a SIGKILL: nothing is flushed, closed or deferred.
 func failpoint(environ []string) func(string) {
 	vars := env.ToMap(environ)
 	wanted, after, goesOn := strings.Cut(vars["CCBOT_FAILPOINT"], "+")

@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// openRecords reads the records for a verb that only looks, beside a bot that
-// runs or without one. Of what cannot be read it says so on stderr.
+// openRecords reads the records for a verb that only looks, with or without a running bot. It names
+// the records that it cannot read on stderr.
 func openRecords(dir string, stderr io.Writer) (*session.Store, error) {
 	store, err := session.OpenReadOnly(filepath.Join(dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -31,7 +31,7 @@ func openRecords(dir string, stderr io.Writer) (*session.Store, error) {
 	return store, nil
 }
 
-// openForReading is what each verb begins with that only looks.
+// openForReading is the first step of every verb that only looks.
 func openForReading(environ []string, stderr io.Writer) (config, *session.Store, error) {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -48,15 +48,17 @@ func asideText(a session.Aside) string {
 	return fmt.Sprintf("%s cannot be read: %s", a.File, a.Why)
 }
 
-// find finds the session that a person means, see package naming; Claude Code's id will do, too. A
-// record whose conversation another one goes on with has lost its name to that; its own id still finds it.
+// find finds the session that a person means, see package naming; Claude Code's id works, too. A
+// record whose conversation goes on in another record has lost its name to that record; its own id
+// still finds it.
 func find(records []session.Record, what string) (session.Record, error) {
 	return theOne(what, meant(records, what, hasName), naming.ShortID)
 }
 
 func hasName(r session.Record) bool { return !r.HandedOver() }
 
-// meant gives the records that a text means, of several those that fit.
+// meant returns the records that a text may mean. If there are several, it returns those of them
+// that fit.
 func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
@@ -64,7 +66,8 @@ func meant(records []session.Record, what string, fits func(session.Record) bool
 	return naming.Find(records, what, named, fits)
 }
 
-// theOne is the one record that is meant. An error lists what else tells several apart.
+// theOne is the one record that is meant. If several are possible, the error lists the properties
+// that distinguish them.
 func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
 	switch len(found) {
 	case 0:

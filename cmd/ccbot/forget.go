@@ -45,7 +45,7 @@ Claude Code's own conversation file stays; the command says where. It asks first
 	return cmd
 }
 
-// forget asks first, unless there is nobody to answer.
+// forget asks for confirmation first, unless answers is nil.
 func forget(ctx context.Context, environ []string, what string, answers io.Reader, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -86,8 +86,9 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	return p.Err
 }
 
-// findToForget finds a session by its record, or by the copy of one that has left by its age. By a name that
-// both have, the record that is there is meant. Where several are meant it gives whole ids, which forget takes.
+// findToForget finds a session by its record, or by the copy of a record that was removed because
+// of its age. If a record and a copy have the same name, the record is meant. If several are
+// possible, it lists whole ids, which forget accepts.
 func (c config) findToForget(what string, stderr io.Writer) (session.Record, error) {
 	store, err := openRecords(c.Dir, stderr)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c config) findToForget(what string, stderr io.Writer) (session.Record, err
 			records = append(records, p.Record)
 		}
 	}
-	hidden := func(r session.Record) bool { // it has left, and its name is another's now
+	hidden := func(r session.Record) bool { // its record is removed, and its name belongs to another session now
 		_, there := store.Get(r.ID)
 		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return hasName(p) && strings.EqualFold(p.Name, r.Name) })
 	}
@@ -113,7 +114,7 @@ func (c config) findToForget(what string, stderr io.Writer) (session.Record, err
 	return r, err
 }
 
-// findPurged finds a session among those whose records have left by their age.
+// findPurged finds a session among those whose records were removed because of their age.
 func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
 	var records []session.Record
 	for _, p := range all {
@@ -133,7 +134,8 @@ func notForgotten(name string, state session.State) string {
 	return fmt.Sprintf("%s is %s: only the record of a session that is over is deleted; end it first", name, state)
 }
 
-// forget deletes the record of a session that is over, and all copies of it. No backup is made meanwhile.
+// forget deletes the record of a session that is over, and all copies of the record. No backup is
+// made at the same time.
 func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()
@@ -145,7 +147,7 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	return s.keeper.Forget(ctx, id)
 }
 
-// forget serves a forgetting that came through the socket.
+// forget serves a forget call that came through the socket.
 func (s socket) forget(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
 	var body forgetCall
 	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == uuid.Nil {
@@ -158,13 +160,13 @@ func (s socket) forget(ctx context.Context, _ caller, c hookwire.Call) (any, err
 	return struct{}{}, err
 }
 
-// purge lets go of the records that are due, and tells of each.
+// purge removes the records that are due, and reports each.
 func (s *system) purge(ctx context.Context) []accountPurge {
 	records := s.store.List()
 	return s.purgesOf(s.keeper.Purge(ctx), records, time.Now(), "was forgotten", "; `ccbot recover --restore` brings it back for a week")
 }
 
-// purgesOf tells of records that are due, or have left.
+// purgesOf describes records that are due, or were removed because of their age.
 func (c config) purgesOf(all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []accountPurge) {
 	names := make(map[uuid.UUID]string)
 	for _, r := range records {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// harden keeps secrets out of core files and away from other processes'
-// debuggers. It runs before any secret is read.
+// harden keeps secrets out of core files and away from other processes' debuggers. It runs before
+// any secret is read.
 func harden() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core files off: %w", err)

@@ -12,7 +12,8 @@ import (
 	"ccbot/hooks"
 )
 
-// The exit code of a status that is not all well; the lines before say what is wrong.
+// The errors of a status that is not all well give it its exit code; the lines that are printed
+// before them say what is wrong.
 var (
 	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
@@ -37,8 +38,8 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return root
 }
 
-// hookFolders are the two folders that the hooks' verbs need; nothing need be set for them, but what is set
-// must be right, as with every verb.
+// hookFolders returns the two folders that the verbs of the hooks need. No setting is required, but
+// each setting that is there must be right, as for every verb.
 func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	c, file, err := parseConfig(environ)
 	if err != nil {
@@ -78,7 +79,7 @@ func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// hooksOff says that nothing that is installed runs.
+// hooksOff says that no installed hook runs.
 const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
 
 func hooksUninstall(environ []string, stdout io.Writer) error {
@@ -89,7 +90,7 @@ func hooksUninstall(environ []string, stdout io.Writer) error {
 	return editSettings(hooks.SettingsIn(claudeDir), stdout, hooks.Uninstall)
 }
 
-// editSettings edits the file and prints what became of it.
+// editSettings edits the file and prints the outcome.
 func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []hooks.Change, error)) error {
 	var changes []hooks.Change
 	backup, err := file.Edit(func(old []byte) (data []byte, err error) {
@@ -112,7 +113,7 @@ func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) (
 	return err
 }
 
-// unreadable says the place in the file where a person has to look.
+// unreadable names the place in the file where a person has to look.
 func unreadable(file hooks.SettingsFile, err error) error {
 	var place *hooks.SettingsError
 	if errors.As(err, &place) {
@@ -125,12 +126,12 @@ func unreadable(file hooks.SettingsFile, err error) error {
 type hooksReport struct {
 	File string `json:"file"`
 	hooks.Installed
-	Problem string `json:"problem,omitempty"` // what keeps install from mending it
+	Problem string `json:"problem,omitempty"` // the reason why install could not repair it
 	Error   string `json:"error,omitempty"`   // why the file cannot be read; then nothing is known of the events
 }
 
-// hooksStatus only reads. Without a hook binary no command is the right one,
-// which the status then says too.
+// hooksStatus only reads. Without a hook binary no command can be the right one, and the status
+// says that as well.
 func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
 	dir, claudeDir, err := hookFolders(environ)
 	if err != nil {
@@ -163,7 +164,7 @@ func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
 	return nil
 }
 
-// read fills in what the file says, and what would keep install from mending it.
+// read fills in the content of the file, and the reason why install could not repair it.
 func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 	data, err := file.Read()
 	if err == nil {

@@ -25,16 +25,17 @@ import (
 	"ccbot/lifecycle"
 )
 
-// listed is one session as `ccbot list --json` prints it, in an array, oldest
-// first. Times are RFC 3339 in UTC; what is not known, or never was, is left out.
+// listed is one session as `ccbot list --json` prints it, in an array, oldest first. Times are RFC
+// 3339 in UTC; a value that is unknown, or never existed, is left out.
 type listed struct {
 	ID    uuid.UUID     `json:"id"`
 	Name  string        `json:"name"`
 	Dir   string        `json:"dir"`
 	Host  string        `json:"host"`
 	State session.State `json:"state"`
-	// Phase is what the agent was last seen doing, PhaseAt since when. PhaseWhat is the tool that it waits with, or the
-	// text of a failure, PhaseUntil the end of a limit or the time of a request's next try.
+	// Phase is what the agent was doing when it was last seen, and PhaseAt is since when. PhaseWhat
+	// is the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
+	// the time of a request's next try.
 	Phase           string    `json:"phase,omitempty"`
 	PhaseAt         time.Time `json:"phase_at,omitzero"`
 	PhaseWhat       string    `json:"phase_what,omitempty"`
@@ -60,11 +61,11 @@ type listed struct {
 	Memory uint64 `json:"memory_bytes,omitempty"` // of the agent and all that it has started
 	Window string `json:"window,omitempty"`       // tmux's id, "@21"
 	Held   int    `json:"held_prompts"`           // not delivered yet
-	// Closed is why the session is over for good, or how it was lost, where its
-	// state does not say it.
+	// Closed is the reason why the session is over for good, or how it was lost, where its state
+	// does not say it.
 	Closed   string    `json:"closed_reason,omitempty"`
 	TookOver uuid.UUID `json:"took_over_from,omitzero"`
-	Crashed  bool      `json:"crashed,omitempty"` // how it came to be completed
+	Crashed  bool      `json:"crashed,omitempty"` // its agent crashed: the state is completed then, too
 }
 
 // listedTasks counts the agent's own to-do items.
@@ -131,7 +132,7 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 // isOpen says whether there is something to do for a session.
 func isOpen(r session.Record) bool { return !r.State.Over() }
 
-// listingOf is what a record tells, and the kernel of its agent.
+// listingOf combines a record with what the kernel says of its agent.
 func listingOf(r session.Record, alive func(process.Identity) process.Liveness) listed {
 	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
@@ -159,8 +160,8 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 // listWidth is how wide the table may be.
 const listWidth = 120
 
-// columns are the table's, each with the most cells that it takes; the folder gets
-// the rest, cut at its beginning.
+// columns are the columns of the table, each with the most cells that it takes; the folder gets the
+// rest, cut at its beginning.
 var columns = []struct {
 	title string
 	most  int
@@ -177,12 +178,12 @@ var columns = []struct {
 	{"TASKS", 7, func(l listed, _ time.Time) string { return taskText(l.Tasks) }},
 }
 
-// does notes what the agent does.
+// does fills in what the agent does.
 func (l *listed) does(now phase.Now) {
 	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
 }
 
-// phaseText is what the agent of a session that runs was last seen doing.
+// phaseText is what the agent of a running session was doing when it was last seen.
 func phaseText(l listed) string {
 	switch p := phase.Phase(l.Phase); p {
 	case "", phase.Unknown:
@@ -220,8 +221,8 @@ func clock(words string, at time.Time) string {
 // crashed is the state of a session that is completed by the crash of its agent, for people.
 const crashed = "crashed"
 
-// stateText is the state, and of a session that runs what its agent does: that it
-// lives goes without saying.
+// stateText is the state. For a running session it is what the agent does instead, because that
+// includes that the session lives.
 func stateText(l listed) string {
 	switch {
 	case l.State.Live() && l.Alive != "" && l.Alive != process.Alive.String():
@@ -234,8 +235,8 @@ func stateText(l listed) string {
 	return string(l.State) + closedText(l)
 }
 
-// closedText tells apart what is over with the same state, such as a lost session
-// and the one that its conversation went on in.
+// closedText distinguishes sessions that are over with the same state, such as a lost session and a
+// session with a conversation that went on in another record.
 func closedText(l listed) string {
 	switch {
 	case !l.State.Over():
@@ -252,8 +253,8 @@ func closedText(l listed) string {
 	return ""
 }
 
-// lastSeen is the newest sign of life that the record tells. What was lost has a date of its end, too:
-// that is when somebody noticed.
+// lastSeen is the newest sign of life in the record. A lost session has an end date too, but that
+// is only when the loss was noticed.
 func lastSeen(l listed) time.Time {
 	signs := []time.Time{l.CreatedAt, l.StartedAt, l.PhaseAt, l.LastTurnAt}
 	if l.State.EndedOnPurpose() {
@@ -329,7 +330,8 @@ func line(row []string, widths []int) string {
 	return b.String()
 }
 
-// shortDir is a folder in at most width cells; its end tells more than its beginning.
+// shortDir is a folder in at most width cells. It is cut at the beginning, because the end of a
+// path says more.
 func shortDir(dir, home string, width int) string {
 	if rest, ok := strings.CutPrefix(dir, home+"/"); ok && home != "" {
 		dir = "~/" + rest

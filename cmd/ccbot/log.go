@@ -10,8 +10,9 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// newLog makes the program's log: colours for a person at a terminal, else key=value lines, or
-// JSON. Each line is written whole, and loses the token on its way out, however it came there.
+// newLog makes the program's log: with colours for a person at a terminal, otherwise as key=value
+// lines or JSON. Each line is written whole, and the token is removed from it, however the token
+// came there.
 func newLog(c config, out io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -29,6 +30,6 @@ func newLog(c config, out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(clean, options))
 }
 
-// foreignLog is where libraries say what they say by themselves, such as net/http
-// with GODEBUG=http2debug=1, which shows every URL.
+// foreignLog takes the log lines that libraries write by themselves, such as net/http with
+// GODEBUG=http2debug=1, which shows every URL.
 func foreignLog(c config, out io.Writer) { stdlog.SetOutput(c.Token.Writer(out)) }

@@ -19,8 +19,8 @@ import (
 	"ccbot/recovery"
 )
 
-// metrics are what Prometheus may read of this ccbot. They hold counts and times,
-// no names and no texts.
+// metrics are the numbers that Prometheus may read of this ccbot. They hold counts and times, no
+// names and no texts.
 type metrics struct {
 	registry *prometheus.Registry
 	took     prometheus.Gauge
@@ -32,7 +32,7 @@ type metrics struct {
 	listener net.Listener // nil: nobody may read them
 }
 
-// newMetrics makes them; states counts the sessions at each reading.
+// newMetrics makes the metrics; states counts the sessions at each reading.
 func newMetrics(states func() map[session.State]int) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(),
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
@@ -72,7 +72,8 @@ func (m *metrics) recovered(r recovery.Report) {
 var agesDesc = prometheus.NewDesc("ccbot_recovery_session_age_seconds",
 	"Time since the last sign of life of the open sessions, at the last recovery.", nil, nil)
 
-// aged makes the histogram of a report's ages anew. Each of its buckets counts those before as well; the sum is not known.
+// aged rebuilds the histogram of the ages in a report. Each of its buckets counts those before as
+// well; the sum is unknown.
 func (m *metrics) aged(ages []recovery.AgeBucket) {
 	buckets, count := make(map[float64]uint64), uint64(0)
 	for _, a := range ages {
@@ -90,10 +91,10 @@ func (m *metrics) forgot(state session.State, age time.Duration) {
 	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
 }
 
-// end counts a process that was to end, by what became of it.
+// end counts a process that was to end, by the outcome.
 func (m *metrics) end(outcome string) { m.ended.WithLabelValues(outcome).Inc() }
 
-// acted counts what was done, also by a recovery that was cut short.
+// acted counts the actions of a recovery, also of one that was cut short.
 func (m *metrics) acted(results []recovery.Result) {
 	for _, result := range results {
 		word := "ok"
@@ -104,7 +105,7 @@ func (m *metrics) acted(results []recovery.Result) {
 	}
 }
 
-// listenMetrics opens METRICS_ADDR. What is in its way only a change of the configuration mends.
+// listenMetrics opens METRICS_ADDR. Only a change of the configuration removes an error here.
 func (s *system) listenMetrics(ctx context.Context) (err error) {
 	if s.MetricsAddr == "" {
 		return nil
@@ -140,7 +141,7 @@ func (m *metrics) Run(ctx context.Context) error {
 	return nil
 }
 
-// states counts the sessions in each state, also in those that none is in.
+// states counts the sessions in each state. States without sessions are counted as 0.
 func (s *system) states() map[session.State]int {
 	counts := make(map[session.State]int)
 	for _, state := range session.States() {

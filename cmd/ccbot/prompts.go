@@ -16,7 +16,7 @@ import (
 // prompts shows the inbox to lifecycle as the store of prompts.
 type prompts struct{ inbox *inbox.Store }
 
-// Prompt reads one; fs.ErrNotExist says that no queue holds it.
+// Prompt reads a prompt; fs.ErrNotExist says that no queue holds it.
 func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
@@ -43,8 +43,8 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 // queued are the states of a prompt that a queue holds.
 var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
 
-// HoldPrompt makes a prompt of which nothing was typed one that a session's queue holds.
-// fs.ErrNotExist: it is typed, or finished.
+// HoldPrompt puts a prompt of which nothing was typed into a session's queue. fs.ErrNotExist: the
+// prompt was typed already, or is finished.
 func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
 		switch {
@@ -76,8 +76,8 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 	})
 }
 
-// MovePrompt makes a prompt another session's, durably; once more is nothing.
-// fs.ErrNotExist says that it is finished.
+// MovePrompt gives a prompt to another session, durably; a second call changes nothing.
+// fs.ErrNotExist says that the prompt is finished.
 func (p prompts) MovePrompt(key string, to uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
 		if e.Session == to {
@@ -88,7 +88,7 @@ func (p prompts) MovePrompt(key string, to uuid.UUID) error {
 	}))
 }
 
-// asNotExist is the error of a change as lifecycle knows it.
+// asNotExist translates the error of a change into the one that lifecycle knows.
 func asNotExist(err error) error {
 	switch {
 	case errors.Is(err, errUnchanged):
@@ -104,13 +104,13 @@ var errUnchanged = errors.New("the entry is so already")
 // FinishPrompt ends a prompt for good.
 func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
 
-// Waiting lists the unfinished prompts of each session, in order. Those that a
-// person is asked about lie in no queue, and are none of them.
+// Waiting lists the unfinished prompts of each session, in order. Prompts that wait for a person's
+// answer lie in no queue, and are left out.
 func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
 	return p.bySession(queued...)
 }
 
-// Left is Waiting with those that a person is asked about: what has to be told
+// Left is Waiting including the prompts that wait for a person's answer: all that must be reported
 // before a session is forgotten.
 func (p prompts) Left() (map[uuid.UUID][]string, error) {
 	return p.bySession(append(slices.Clone(queued), inbox.Asked)...)

@@ -16,30 +16,31 @@ import (
 	"ccbot/recovery"
 )
 
-// account is what a recovery did, or, of a dry run, would do: what `ccbot recover
-// --json` prints. Times are RFC 3339 in UTC, spans are seconds.
+// account is what a recovery did, or what a dry run would do: the output of `ccbot recover --json`.
+// Times are RFC 3339 in UTC, spans are seconds.
 type account struct {
 	DryRun bool `json:"dry_run"`
-	// Bot is the process of a bot that runs beside a dry run. What it holds then has
-	// the action "keep".
+	// Bot is the process of a bot that runs during a dry run. Sessions that this bot holds then
+	// have the action "keep".
 	Bot int `json:"bot_pid,omitempty"`
-	// Tmux is where a dry run has looked.
+	// Tmux is the server that a dry run has looked at.
 	Tmux    string    `json:"tmux,omitempty"`
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_seconds"`
 	Records int       `json:"records"`
-	// States and Ages count the sessions as they are after it. Ages are of the open
-	// ones, since the last sign of life.
+	// States and Ages count the sessions after the recovery. Ages are those of the open sessions,
+	// since the last sign of life.
 	States map[session.State]int `json:"states,omitempty"`
 	Ages   []accountAge          `json:"ages,omitempty"`
-	// Actions are what was done or would be. Those that change nothing are there too.
+	// Actions are the actions that were done, or would be. Those that change nothing are included.
 	Actions []accountAction `json:"actions"`
 	Notices []accountNotice `json:"notices"`
-	Purge   []accountPurge  `json:"purge,omitempty"`  // what was forgotten; of a dry run: what is due
+	Purge   []accountPurge  `json:"purge,omitempty"`  // what was removed because of its age; in a dry run: what is due
 	Backup  string          `json:"backup,omitempty"` // of the records as they were before
 }
 
-// accountAge counts sessions; without a bound they are older than all others.
+// accountAge counts sessions up to an age; without a bound it counts the ones older than all
+// bounds.
 type accountAge struct {
 	UpTo  float64 `json:"up_to_seconds,omitempty"`
 	Count int     `json:"count"`
@@ -60,7 +61,7 @@ type accountAction struct {
 	Ended    []string  `json:"ended,omitempty"` // processes, and how
 }
 
-// accountNotice is what was seen and left as it is.
+// accountNotice is something that was noticed and left as it is.
 type accountNotice struct {
 	Kind   string    `json:"kind"`
 	ID     uuid.UUID `json:"id,omitzero"`
@@ -70,7 +71,7 @@ type accountNotice struct {
 	Why    string    `json:"why"`
 }
 
-// accountPurge is a record whose time is over.
+// accountPurge is a record that is old enough to be removed.
 type accountPurge struct {
 	ID    uuid.UUID `json:"id"`
 	Name  string    `json:"name"`
@@ -79,8 +80,8 @@ type accountPurge struct {
 	Why   string    `json:"why"`
 }
 
-// accountOf is a report for people and programs; name gives the name of a record,
-// empty where it is gone.
+// accountOf turns a report into an account for people and programs; name gives the name of a
+// record, empty when the record is gone.
 func accountOf(r recovery.Report, name func(uuid.UUID) string) account {
 	a := account{At: r.At.UTC(), Took: r.Took.Seconds(), Records: r.Records, States: r.States, Backup: r.Backup,
 		Actions: []accountAction{}, Notices: noticesOf(r.Notices, name)}
@@ -136,7 +137,7 @@ func endingText(e lifecycle.Ending) string {
 	return fmt.Sprintf("%s was spared: %s", who, e.Spared)
 }
 
-// count counts the actions for which is holds.
+// count counts the actions for which is returns true.
 func (a account) count(is func(accountAction) bool) (n int) {
 	for _, did := range a.Actions {
 		if is(did) {
@@ -146,7 +147,7 @@ func (a account) count(is func(accountAction) bool) (n int) {
 	return n
 }
 
-// show prints it for people or programs.
+// show prints the account for people or programs.
 func (a account) show(asJSON bool, out io.Writer) error {
 	return terminal.Show(out, asJSON, a, a.print)
 }
@@ -155,8 +156,8 @@ func (a account) failed() int {
 	return a.count(func(did accountAction) bool { return did.Error != "" })
 }
 
-// print prints it like a plan: what changes, then what does not, then what was
-// noticed, and a line that sums up.
+// print prints the account like a plan: first the changes, then the actions that change nothing,
+// then the notices, and a line that sums up.
 func (a account) print(p *terminal.Printer) {
 	if a.Bot != 0 {
 		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
@@ -182,7 +183,7 @@ func (a account) print(p *terminal.Printer) {
 
 func (did accountAction) print(p *terminal.Printer) {
 	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
-	if !did.Changes && did.Error == "" { // of most sessions, after most starts
+	if !did.Changes && did.Error == "" { // most sessions after most starts
 		p.Line("%s: %s", who, terminal.Printable(did.Why)+terminal.Words(" (", terminal.Printable(did.Evidence), ")"))
 		return
 	}
@@ -216,7 +217,7 @@ func (n accountNotice) text() string {
 	return strings.Join(words, " ") + ": " + terminal.Printable(n.Why)
 }
 
-// aside counts the records that a start moves away, because nobody can read them.
+// aside counts the records that a start moves away because they cannot be read.
 func (a account) aside() (n int) {
 	for _, notice := range a.Notices {
 		if notice.Kind == string(recovery.Unreadable) {

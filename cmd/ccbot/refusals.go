@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// refusals logs who was refused at the socket, at most one line a second: a program that asks in a loop must not fill
-// the log. Every line counts all that were refused since the one before, itself included. Those after the last line
-// are in none: nothing but another refusal makes a line.
+// refusals logs which programs were refused at the socket, at most one line a second: a program
+// that asks in a loop must not fill the log. Every line counts all refusals since the previous
+// line, itself included. Refusals after the last line are in no line, because only another refusal
+// writes one.
 type refusals struct {
 	now func() time.Time
 	log *slog.Logger
@@ -21,7 +22,8 @@ type refusals struct {
 // refusalEvery is how often a line is logged at most.
 const refusalEvery = time.Second
 
-// note logs a refusal, or only counts it: should another one be logged later, that line says how many there were.
+// note logs a refusal, or only counts it. If a later refusal is logged, that line says how many
+// there were.
 func (r *refusals) note(attributes ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

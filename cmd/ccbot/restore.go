@@ -19,8 +19,8 @@ import (
 	"ccbot/recovery"
 )
 
-// restoreBackup brings back the records of a backup, or one that has left by its age.
-// The bot has them in use while it runs, so this takes the lock.
+// restoreBackup brings back the records of a backup, or one record that was removed because of its
+// age. A running bot has the records in use, so this takes the lock.
 func restoreBackup(ctx context.Context, environ []string, name string, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -59,7 +59,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 			return fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
 		}
 		return c.restorePurged(left, stdout)
-	case wanted.Records == 0 && wanted.Broken == nil: // none that a person can mean: all sessions would be gone
+	case wanted.Records == 0 && wanted.Broken == nil: // such a backup is never what a person wants: all sessions would be gone
 		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s%s", wanted.Name, backupLines(list), purgedLines(purged))
 	}
 	done, err := backups.Restore(ctx, wanted.Name)
@@ -74,7 +74,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	return err
 }
 
-// restorePurged brings one record back that has left by its age.
+// restorePurged brings back one record that was removed because of its age.
 func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 	if err := c.backups().BringBack(left); err != nil {
 		return statefolder.Error(c.Dir, err)
@@ -84,8 +84,8 @@ func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 	return err
 }
 
-// renew opens the records of a backup that was restored, and has the time begin anew of those that the next start would
-// forget again.
+// renew opens the records of a backup that was restored, and restarts the age of those records that
+// the next start would remove again.
 func (c config) renew(b recovery.Backup) (*session.Store, error) {
 	store, err := openRecords(c.Dir, io.Discard)
 	if err != nil {
@@ -100,7 +100,8 @@ func (c config) renew(b recovery.Backup) (*session.Store, error) {
 	return store, nil
 }
 
-// restoredText says what came back and what did not. aside are the records that could not be read afterwards.
+// restoredText says which records came back and which did not. aside are the records that could not
+// be read afterwards.
 func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; what was there before is in backup %s (%s)",
 		terminal.Several(wanted.Records, "record"), wanted.Name, done.Before.Name, terminal.Several(done.Before.Records, "record"))}
@@ -114,7 +115,7 @@ func restoredText(wanted recovery.Backup, done recovery.Restored, aside []sessio
 	return strings.Join(append(lines, "next: `ccbot recover --dry-run` shows what a start will make of them, then start ccbot"), "\n")
 }
 
-// lockRecords takes the lock where no bot runs and no agent asks.
+// lockRecords takes the lock if no bot runs and the caller is no agent.
 func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, quietLog(c, stderr))
 	if errors.Is(err, exit.ErrRunning) {
@@ -129,7 +130,7 @@ func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Wri
 	return func() { _ = held.Close() }, nil // the process ends too, and the lock with it
 }
 
-// refuseAgents looks for them without a bot.
+// refuseAgents refuses a caller that runs below an agent, without a bot.
 func (c config) refuseAgents(ctx context.Context, environ []string, table *process.Table, stderr io.Writer) error {
 	store, err := openRecords(c.Dir, io.Discard)
 	if err != nil {
@@ -142,7 +143,8 @@ func (c config) refuseAgents(ctx context.Context, environ []string, table *proce
 	return refuseAgents(ctx, sources)
 }
 
-// purgedLines lists the records that have left by their age, the latest first, below the backups.
+// purgedLines lists the records that were removed because of their age, the latest first, below the
+// backups.
 func purgedLines(all []recovery.Purged) string {
 	if len(all) == 0 {
 		return ""

@@ -33,7 +33,7 @@ type resumed struct {
 	Name   string    `json:"name"`
 	Dir    string    `json:"dir"`
 	Attach string    `json:"attach"`          // the command that shows it
-	Ended  []string  `json:"ended,omitempty"` // what was left of its earlier life
+	Ended  []string  `json:"ended,omitempty"` // the processes of its earlier life that were ended
 	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
 }
 
@@ -54,7 +54,7 @@ func resume(ctx context.Context, environ []string, what string, stdout, stderr i
 		if store, err := openRecords(c.Dir, stderr); err != nil {
 			return err
 		} else if _, err := find(store.List(), what); err != nil {
-			return err // before a tmux server is started for it
+			return err // before a tmux server is started for nothing
 		}
 		later = ", once ccbot runs"
 		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) (err error) {
@@ -74,8 +74,8 @@ func resume(ctx context.Context, environ []string, what string, stdout, stderr i
 	return p.Err
 }
 
-// resume brings a session back. Of two that want the same one at once, from the
-// chat or from here, the worker of its record lets one through.
+// resume brings a session back. If the chat and this verb want the same session at the same time,
+// the worker of its record lets only one of them through.
 func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	records := s.store.List()
 	r, err := find(records, what)
@@ -103,11 +103,11 @@ func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	return done, nil
 }
 
-// chosenByHand is for a session that is not the current one of a chat.
+// chosenByHand is the place of a session that is not the current one of a chat.
 const chosenByHand = "in the chat, choose it with /list"
 
-// tellBack has the chat told that a session is back, though who asked may be gone
-// by now, and says what its texts go to. The session is back whatever comes of it.
+// tellBack reports to the chat that a session is back, even if the caller is gone by now, and
+// returns where the session's texts go. The session stays back if the report fails.
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
@@ -129,8 +129,9 @@ type restores interface {
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 }
 
-// bringBack restores a session where one may be opened, or the one that goes on
-// with its conversation since the records were read; which says whose error it is.
+// bringBack restores a session in a folder where sessions may be opened. If another record has
+// taken over the conversation since the records were read, it restores that record instead. which
+// is the record that the error is about.
 func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.UUID) (session.Record, bool),
 	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
 	for range 2 { // two transfers within a moment are for a person to look at
@@ -151,8 +152,8 @@ func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.
 	return r, back, err
 }
 
-// notResumed says in a sentence why a session did not come back, and where there is
-// a choice to make; empty for what only the log can say.
+// notResumed says in a sentence why a session did not come back, and where a choice can be made. It
+// is empty for an error that belongs only into the log.
 func notResumed(r session.Record, attach string, err error) string {
 	moved, state, dir := (*lifecycle.MovedError)(nil), (*lifecycle.StateError)(nil), (*lifecycle.DirError)(nil)
 	writers, damaged := (*lifecycle.WriterError)(nil), (*lifecycle.TranscriptError)(nil)
@@ -181,7 +182,7 @@ func notResumed(r session.Record, attach string, err error) string {
 	return ""
 }
 
-// notOver is why a session in this state cannot be resumed.
+// notOver says why a session in this state cannot be resumed.
 func notOver(r session.Record, state session.State, attach string) string {
 	switch {
 	case state == session.Stopping:
@@ -194,7 +195,7 @@ func notOver(r session.Record, state session.State, attach string) string {
 	return fmt.Sprintf("%s is %s and cannot be resumed", r.Name, state)
 }
 
-// writersText says who writes a conversation, or may.
+// writersText names the processes that write a conversation, or may write it.
 func writersText(all []evidence.Writer) string {
 	if len(all) == 0 {
 		return "somebody else writes its conversation"
@@ -213,7 +214,7 @@ func writersText(all []evidence.Writer) string {
 	return text
 }
 
-// resumeCalled serves a resume that came through the socket.
+// resume serves a resume call that came through the socket.
 func (s socket) resume(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
 	var body resumeCall
 	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == "" {
@@ -222,7 +223,7 @@ func (s socket) resume(ctx context.Context, _ caller, c hookwire.Call) (any, err
 	return s.changes.resume(ctx, body.Session)
 }
 
-// recover serves a recovery that was asked for through the socket.
+// recover serves a recovery call that came through the socket.
 func (s socket) recover(ctx context.Context, _ caller, _ hookwire.Call) (any, error) {
 	return s.changes.recoverAgain(ctx)
 }

@@ -23,8 +23,8 @@ import (
 	"ccbot/internal/token"
 )
 
-// runBot runs the bot until ctx ends. Its error does not have the token in it,
-// whatever it is made of.
+// runBot runs the bot until ctx ends. Its error never contains the token, wherever the error comes
+// from.
 func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err := harden(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func begin(ctx context.Context, c config, role, hook string, environ []string, l
 	if err != nil {
 		return nil, err
 	}
-	since := time.Now() // what was launched later was launched by this ccbot
+	since := time.Now() // an agent that is launched later was launched by this ccbot
 	s, err := wire(ctx, c, environ, hook, table, log)
 	if err != nil {
 		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
@@ -71,7 +71,7 @@ func begin(ctx context.Context, c config, role, hook string, environ []string, l
 	return s, nil
 }
 
-// warn tells at start what will be in the way later.
+// warn reports at the start conditions that will cause trouble later.
 func (c config) warn(log *slog.Logger) {
 	file := filepath.Join(c.Dir, statefolder.SettingsFile)
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -94,10 +94,10 @@ func (c config) warn(log *slog.Logger) {
 	}
 }
 
-// settingName is what the names of settings look like.
+// settingName matches names that look like the name of a setting.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
-// run recovers first and handles updates then.
+// run recovers first, and handles updates only after that.
 func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.tmux.Run(ctx) })
@@ -122,7 +122,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.tell(ctx, report)
-	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
+	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
 		s.keeper.Run, s.serveSocket, s.claude.Run, s.tellLosses, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
@@ -145,8 +145,8 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	return intake.Run(ctx)
 }
 
-// unkept gives what can be done about a message that the disk does not take, and has the disk looked
-// at.
+// unkept returns what can still be done about a message that the disk refuses, and makes the disk
+// be looked at.
 func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
 	s.room.Refused()
 	return s.bot.Unkept(u)

@@ -32,8 +32,8 @@ elsewhere into the folder first. Files of ccbot's own are never sent.`,
 	return cmd
 }
 
-// sendFile asks the bot to send a file and says in one line what became of it.
-// Which session it is for, the bot finds out itself.
+// sendFile asks the bot to send a file and prints the outcome in one line. The bot itself finds out
+// for which session the file is.
 func sendFile(ctx context.Context, environ []string, file, caption string, stdout io.Writer) error {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -69,7 +69,8 @@ func sendFailure(file, dir string, err error) error {
 	return fmt.Errorf("%s was not sent: %w", file, err)
 }
 
-// stateDir is ccbot's folder as the environment names it; inside a window ccbot has set it.
+// stateDir is ccbot's folder as the environment names it; in a window of ccbot's the variable is
+// set.
 func stateDir(environ []string) (string, error) {
 	vars := env.ToMap(environ)
 	if vars["HOME"] == "" && !filepath.IsAbs(vars["CCBOT_DIR"]) {

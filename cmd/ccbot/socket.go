@@ -59,7 +59,7 @@ func (s socket) server(dir string, table control.Table) *control.Server {
 	return server
 }
 
-// serveSocket runs the control socket. What is in its way is for a person to mend.
+// serveSocket runs the control socket. A person has to remove the cause of its error.
 func (s *system) serveSocket(ctx context.Context) error {
 	s.lasting = lastingIn(ctx)
 	err := s.socket.Run(ctx)
@@ -72,19 +72,19 @@ func (s *system) serveSocket(ctx context.Context) error {
 	return err
 }
 
-// Codes of what the socket refuses.
+// Codes of the refusals at the socket.
 const (
-	codeForbidden = "forbidden" // not this verb for this program
-	codeRefused   = "refused"   // not this
+	codeForbidden = "forbidden" // this program may not use this verb
+	codeRefused   = "refused"   // this request is refused
 	codeMalformed = control.CodeMalformed
 )
 
 func refuse(code, text string) error { return &control.Refusal{Code: code, Text: text} }
 
-// permitted says for which program a verb is served. Who calls is what the kernel
-// says; what the call says counts for nothing. Below an agent there are only the
-// verbs that are for agents, and for its own session. All others change something,
-// and need a way up to pid 1 that shows a terminal and no agent.
+// permitted says whether a program may use a verb. The caller is identified by the kernel; nothing
+// that the call itself says counts. A program below an agent may only use the verbs for agents, and
+// only for the agent's own session. All other verbs change something: the chain of parents of their
+// caller must be known up to pid 1, and must show a terminal and no agent.
 func permitted(verb string, p control.Peer, above evidence.Above) error {
 	forAgents := verb == hookwire.VerbPermission || verb == hookwire.VerbSend
 	switch {
@@ -98,16 +98,16 @@ func permitted(verb string, p control.Peer, above evidence.Above) error {
 		return refuse(codeForbidden, "no session of ccbot is above this program, so there is no chat to send to")
 	case forAgents:
 		return refuse(codeForbidden, "no session of ccbot is above this program")
-	case !p.Whole, p.Orphan(): // for verbs that change something: every one that is not named above
+	case !p.Whole, p.Orphan(): // every verb that is not named above changes something
 		return refuse(codeForbidden, "it cannot be told who has started this program; run it in a terminal")
 	}
 	return nil
 }
 
-// fromHook says whether the peer is our hook as its agent runs it: our program, and
-// nothing but shells on the way up. Another program below the agent could else make
-// up requests, and take all places of the session. A hook that the agent itself
-// runs from a tool's shell looks the same; it may.
+// fromHook reports whether the peer is our hook as its agent runs it: our program, with nothing but
+// shells between it and the agent. Without this check another program below the agent could invent
+// requests, and use up all places of the session. A hook that the agent itself runs from a tool's
+// shell looks the same; it is allowed.
 func fromHook(chain []process.Process, agent process.Identity, hook string) bool {
 	if len(chain) == 0 || !isProgram(chain[0].Exe, hook) {
 		return false
@@ -123,12 +123,12 @@ func fromHook(chain []process.Process, agent process.Identity, hook string) bool
 	return false
 }
 
-// replaced is what Linux appends to the path of an executable that is not there any
-// more, as after an upgrade.
+// replaced is what Linux appends to the path of an executable that does not exist any more, as
+// after an upgrade.
 const replaced = " (deleted)"
 
-// isProgram compares by file, so that a link to the program is the program, and by
-// path one that was replaced while it ran.
+// isProgram compares files, so that a link to the program counts as the program. A program that was
+// replaced while it ran is compared by its path.
 func isProgram(exe, program string) bool {
 	if strings.TrimSuffix(exe, replaced) == program {
 		return program != ""
@@ -149,14 +149,14 @@ func isShell(exe string) bool {
 	return false
 }
 
-// caller is who calls: the program at the socket, and the agent that it runs below.
+// caller is the program at the socket, and the agent that it runs below.
 type caller struct {
 	process process.Identity
 	chain   []process.Process
 	above   evidence.Above
 }
 
-// checked serves a verb for those who may.
+// checked serves a verb for the callers that are permitted.
 func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any, error)) control.Handler {
 	return func(ctx context.Context, p control.Peer, c hookwire.Call) (json.RawMessage, error) {
 		above, err := s.agents.AgentAbove(ctx, p.Chain)
@@ -175,9 +175,9 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 	}
 }
 
-// permission waits until a person has decided, or nobody needs to any more: then
-// the answer is empty and the terminal decides. A wait that ends with the
-// connection, or with this program, has no answer at all: the hook asks again.
+// permission waits until a person has decided, or until no decision is needed any more: then the
+// answer is empty and the terminal decides. A wait that ends with the connection, or with this
+// program, has no answer at all: the hook asks again.
 func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	if !fromHook(who.chain, who.above.Agent, s.hook) {
 		s.refused.note("verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
@@ -191,7 +191,7 @@ func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 		return nil, refuse(codeMalformed, err.Error())
 	}
 	ask.Received = s.within(ask.Received)
-	if claude, err := uuid.Parse(ask.SessionID); err == nil { // else NewRequest refuses it
+	if claude, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
 		ask.TranscriptPath = transcript.Own(s.projects, ask.TranscriptPath, claude)
 	}
 	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)
@@ -213,12 +213,13 @@ func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 	return hookwire.Answer{Decision: raw}, err
 }
 
-// oldestAsk is how long ago a request may say that it was made: as long as a hook looks for a ccbot
-// that is started again, and some. The card of a request that comes back later keeps its own time.
+// oldestAsk is the greatest age that a request may claim: a little more than the time for which a
+// hook looks for a ccbot that is being restarted. The card of a request that comes back later keeps
+// its own time.
 const oldestAsk = 15 * time.Minute
 
-// within is the time that a request says it was made at, as far as it can be: what
-// becomes of the dialog is judged by it, and one from the future would never be over.
+// within limits the time at which a request says that it was made to a possible one. The outcome of
+// the dialog is judged by this time, and a request from the future would never be over.
 func (s socket) within(asked time.Time) time.Time {
 	now := s.now().UTC()
 	switch {
@@ -250,7 +251,7 @@ func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 	return struct{}{}, err
 }
 
-// unsent says to an agent why its file is not sent; the reason, if any, stands behind.
+// unsent are the reasons for an agent why its file is not sent; a further detail, if any, follows.
 var unsent = map[port.Code]string{
 	port.NotFound:       "there is no such session",
 	port.WrongState:     "the session is over",

@@ -19,12 +19,12 @@ import (
 	"ccbot/recovery"
 )
 
-// recover makes the world right before anything new is taken on.
+// recover brings records, windows and processes into agreement before anything new is accepted.
 func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.ensureTmux(ctx); err != nil {
 		return recovery.Report{}, err
 	}
-	if _, err := s.prompts.Waiting(); err != nil { // sets aside what cannot be read, before anything needs it
+	if _, err := s.prompts.Waiting(); err != nil { // sets aside unreadable entries before anything needs them
 		return recovery.Report{}, err
 	}
 	report, err := s.recovery.Run(ctx)
@@ -36,14 +36,15 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 		s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
 	}
 	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
-		return recovery.Report{}, err // else what is old, or nobody's, would be typed
+		return recovery.Report{}, err // otherwise prompts that are too old, or belong to no session, would be typed
 	}
 	return report, s.settle(ctx)
 }
 
-// settle finds out what became of the prompts that were under way. Whose they are is read only now:
-// a recovery may have handed them on with their conversation. Those of a record that could not be
-// read wait: a newer ccbot reads it, or a person brings it back out of a backup.
+// settle finds out what became of the prompts that were being delivered. It reads only now to which
+// session each belongs, because a recovery may have moved a prompt together with its conversation.
+// Prompts of a record that could not be read wait: a newer ccbot may read the record, or a person
+// may bring it back out of a backup.
 func (s *system) settle(ctx context.Context) error {
 	waiting, err := s.prompts.Waiting()
 	if err != nil {
@@ -65,22 +66,23 @@ func (s *system) settle(ctx context.Context) error {
 	return nil
 }
 
-// tell has the chat told what recovery did. It is on disk when tell returns, also while Telegram is
-// away. What could not be told stays noted in the records, and the next start tells it.
+// tell reports to the chat what recovery did. The report is on disk when tell returns, also while
+// Telegram cannot be reached. A failed report stays noted in the records, and the next start
+// repeats it.
 func (s *system) tell(ctx context.Context, report recovery.Report) {
 	if err := s.recovered(ctx, report); err != nil {
 		s.log.Error("recovery_not_told", logkey.Error, err.Error())
 	}
 }
 
-// recovered tells the chat what a recovery did, and what was set aside that no
-// report has told yet, whoever met it. That counts as told when nothing has failed.
+// recovered reports to the chat what a recovery did, and which files were set aside, by any part of
+// ccbot, without being reported yet. The report counts as made when nothing has failed.
 func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	start := host.StartOf(report)
 	quarantine := filepath.Join(s.Dir, "quarantine")
-	unread := s.outbox.Load() // sets aside what cannot be read
+	unread := s.outbox.Load() // sets aside posts that cannot be read
 	aside, err := spool.Untold(quarantine)
-	for _, name := range aside { // of sessions/, inbox/ and outbox/
+	for _, name := range aside { // files of sessions/, inbox/ and outbox/
 		if strings.HasPrefix(name, "sessions-") {
 			start.Unreadable++
 		} else {
@@ -94,8 +96,9 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 	return spool.Told(quarantine, aside...)
 }
 
-// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on though who
-// asked is gone, and what it did before an error is told as well: nobody else would tell the chat.
+// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on even if the
+// caller is gone. What it did before an error is reported as well, because nothing else would
+// report it to the chat.
 func (s *system) recoverAgain(ctx context.Context) (account, error) {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()
@@ -118,8 +121,8 @@ func (s *system) recoverAgain(ctx context.Context) (account, error) {
 	return did, err
 }
 
-// lastingIn makes contexts that end with the run, whatever becomes of the one that
-// they are made of.
+// lastingIn returns a function that makes contexts which end with the run, even if the parent
+// context has ended before.
 func lastingIn(run context.Context) func(context.Context) (context.Context, context.CancelFunc) {
 	return func(ctx context.Context) (context.Context, context.CancelFunc) {
 		lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -134,7 +137,7 @@ func (s *system) nameOf(id uuid.UUID) string {
 	return r.Name
 }
 
-// ended says whether the process of a hook's binding is proven gone.
+// ended reports whether the process of a hook's binding is proven gone.
 func (s *system) ended(b hookwire.Binding) bool {
 	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
 }

@@ -27,21 +27,22 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// detailed is what `ccbot status --json` prints: what `ccbot list --json` tells of the session, with the phase as it is
-// now, and more. What is not known is left out; an empty list is known to be empty.
+// detailed is the output of `ccbot status --json`: the fields of `ccbot list --json` for one
+// session, with the phase as it is now, and more. A value that is unknown is left out; an empty
+// list is known to be empty.
 type detailed struct {
 	listed
 	Background bool              `json:"background_commands"` // that the agent has started still run
 	Flags      []string          `json:"flags"`
 	ClaudeMode string            `json:"claude_permission_mode,omitempty"` // Claude Code's own, as last noted
 	TaskList   []transcript.Task `json:"task_list"`                        // the agent's own to-do items
-	// Repository says whether the folder is in one: yes, no or unknown. Start is the repository at the session's start,
-	// Changes are what the work tree has beside its commit.
+	// Repository says whether the folder is in one: yes, no or unknown. Start is the repository at
+	// the session's start, Changes are what the work tree has beside its commit.
 	Repository string       `json:"git_repository"`
 	Start      *git.State   `json:"git_start,omitempty"`
 	Changes    *git.Changes `json:"git_changes_since_start,omitempty"`
-	// Writers have the session's conversation open, or may, and are not its agent. Beside are the names of other open
-	// sessions in the same folder.
+	// Writers are processes other than its agent that have the session's conversation open, or may
+	// have. Beside are the names of other open sessions in the same folder.
 	Writers []otherWriter    `json:"other_writers,omitzero"`
 	Beside  []string         `json:"same_dir_sessions"`
 	Queue   []waiting        `json:"queue"`
@@ -54,7 +55,7 @@ type otherWriter struct {
 	Age     float64 `json:"age_seconds,omitempty"`
 	Dir     string  `json:"dir,omitempty"`
 	Proven  bool    `json:"proven"`
-	Session string  `json:"session_name,omitempty"` // whose agent it is
+	Session string  `json:"session_name,omitempty"` // the session that this process is the agent of
 }
 
 // waiting is a prompt that is not delivered yet.
@@ -63,7 +64,7 @@ type waiting struct {
 	Received time.Time `json:"received_at"`
 }
 
-// lastEvents is how many lines of the history are told.
+// lastEvents is how many lines of the history are shown.
 const lastEvents = 5
 
 func statusCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -102,7 +103,7 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })
 }
 
-// detailsOf asks the machine for all that is known of a session.
+// detailsOf asks the machine for everything that is known of a session.
 func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, r session.Record, all []session.Record) detailed {
 	d := detailed{listed: listingOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
 		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
@@ -118,7 +119,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 		look := m.Look(ctx, r.ID)
 		d.Background = look.Background
 		known := lifecycle.Noted(r).At(time.Now())
-		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // of it only the bot can see
+		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it
 		if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
 			d.does(look.Now)
 			d.PhaseAt = time.Time{}
@@ -145,7 +146,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 	return d
 }
 
-// git puts the repository as it is now in the place of the last look at it.
+// git replaces the last known state of the repository by the current one.
 func (d *detailed) git(g *views.Git) {
 	switch {
 	case g == nil:
@@ -162,7 +163,7 @@ func (d *detailed) git(g *views.Git) {
 	}
 }
 
-// queueIn reads the prompts that wait. One that is not there has just left the queue.
+// queueIn reads the prompts that wait. A prompt that is missing has just left the queue.
 func queueIn(dir string, keys []string) []waiting {
 	all := []waiting{}
 	for _, key := range keys {

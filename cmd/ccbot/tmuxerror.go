@@ -10,24 +10,25 @@ import (
 	"ccbot/tmux"
 )
 
-// tmuxPatience is how long a start waits for tmux without a word: it answers
-// within milliseconds, or hangs.
+// tmuxPatience is how long a start waits for tmux before it logs that it waits: tmux answers within
+// milliseconds, or hangs.
 const tmuxPatience = 2 * time.Second
 
-// ensureTmux makes sure of the server and the session, and says what to look at when tmux hangs.
+// ensureTmux makes sure that the server and the session exist, and says what to look at when tmux
+// hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
 	slow := time.AfterFunc(tmuxPatience, func() {
 		s.log.Warn("tmux_does_not_answer", logkey.Server, s.tmuxCommand(), logkey.Look, s.tmuxCommand()+" ls")
 	})
 	defer slow.Stop()
 	err := s.tmux.Ensure(ctx)
-	if ctx.Err() != nil { // a stop is none of tmux's
+	if ctx.Err() != nil { // ccbot was stopped; tmux is not to blame
 		return err
 	}
 	return s.machineError(err)
 }
 
-// tmuxCommand is tmux as a person calls it for the server that is used.
+// tmuxCommand is the tmux command that a person types for the server in use.
 func (c config) tmuxCommand() string {
 	if c.TmuxSocket == "" {
 		return "tmux"

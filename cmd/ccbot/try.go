@@ -10,7 +10,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 )
 
-// tryCommand becomes ccbot-try, which lies beside ccbot: no stand-in is a part of ccbot itself.
+// tryCommand replaces this process by ccbot-try, which lies beside ccbot. It is a program of its
+// own so that no stand-in is a part of ccbot.
 func tryCommand(environ []string) *cobra.Command {
 	return &cobra.Command{Use: "try", DisableFlagParsing: true,
 		Short: "Try ccbot in a browser: no Telegram account, no token and no Claude needed",

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set at build time; a plain `go build` tells the commit instead.
+// version is set at build time; a plain `go build` gives the commit instead.
 var version string
 
 func versionCommand(stdout io.Writer) *cobra.Command {

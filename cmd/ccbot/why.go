@@ -13,8 +13,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// told is what `ccbot why --json` prints: a session and what became of it, oldest
-// first. A line that changed nothing has the same state twice.
+// told is the output of `ccbot why --json`: a session and its history, oldest first. A line that
+// changed nothing has the same state twice.
 type told struct {
 	ID       uuid.UUID     `json:"id"`
 	Name     string        `json:"name"`
@@ -22,8 +22,9 @@ type told struct {
 	Closed   string        `json:"closed_reason,omitempty"`
 	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
 	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
-	Crashed  bool          `json:"crashed,omitempty"`       // how it came to be completed
-	// Exit is how the agent ended by itself, Interruption what that cut short, as long as nobody has gone on.
+	Crashed  bool          `json:"crashed,omitempty"`       // its agent crashed: the state is completed then, too
+	// Exit is how the agent ended by itself. Interruption is the work that this end cut short, as
+	// long as nobody has continued it.
 	Exit         *exited               `json:"exit,omitempty"`
 	Interruption *session.Interruption `json:"interruption,omitempty"`
 	History      []session.Change      `json:"history"` // the newest hundred
@@ -70,8 +71,8 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	return terminal.Show(stdout, asJSON, t, t.print)
 }
 
-// print prints it for people: when by their own clock, from → to, by which rule,
-// and the evidence on a line of its own.
+// print prints the history for people: the time by their own clock, from → to, the rule, and the
+// evidence on a line of its own.
 func (t told) print(p *terminal.Printer) {
 	state := string(t.State)
 	if t.Crashed {
@@ -106,7 +107,7 @@ func (e exited) text() string {
 	return "left with exit status 0"
 }
 
-// interruptionText says what was cut short, and how far it was.
+// interruptionText says which work was cut short, and how far it was.
 func interruptionText(i session.Interruption) string {
 	text := "interrupted at work"
 	if i.Waited {

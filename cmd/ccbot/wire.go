@@ -80,10 +80,10 @@ type system struct {
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
-	end       func() // lets go of the lock
+	end       func() // releases the lock
 
-	// lasting makes a context that outlives the client which has asked for
-	// something, and ends with the run.
+	// lasting makes a context that outlives the client which has asked for something, and ends with
+	// the run.
 	lasting    func(ctx context.Context) (context.Context, context.CancelFunc)
 	recovering sync.Mutex // held by a recovery while the bot runs
 }
@@ -149,7 +149,7 @@ func (s *system) openStores() (err error) {
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
-// openAsks reads what the chat shows of what agents ask.
+// openAsks opens the store of the questions of agents that the chat shows.
 func (s *system) openAsks() (err error) {
 	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
 	return err
@@ -193,7 +193,7 @@ func (s *system) wireChat(environ []string) error {
 	return nil
 }
 
-// wireSessions makes what runs the lives of sessions, and what puts them away.
+// wireSessions makes the parts that run sessions, and the parts that archive them.
 func (s *system) wireSessions(instance string, environ []string, hook string) error {
 	name, err := os.Hostname()
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	return nil
 }
 
-// evidence is what tells who writes which conversation.
+// evidence are the sources that show which process writes which conversation.
 func (c config) evidence(instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
 	log *slog.Logger) *evidence.Sources {
 	return &evidence.Sources{Instance: instance, Command: expandHome(c.Claude, c.home), Records: store, Processes: table,
@@ -242,15 +242,16 @@ func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
-// gitWith asks git without secrets: what agents may not have, a program of the repository may not either.
+// gitWith runs git without secrets: a program that the repository starts must not get what agents
+// must not get.
 func gitWith(environ []string) func(context.Context, string, string) (*git.State, *git.Changes, error) {
 	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
 		return git.Compare(ctx, dir, environment.Server(environ), since)
 	}
 }
 
-// wireRecovery makes what puts things right, at a start and when a conversation
-// comes back elsewhere.
+// wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
+// another record.
 func (s *system) wireRecovery(instance string, environ []string) {
 	backups := s.backups()
 	backups.Failpoint = failpoint(environ)
@@ -261,15 +262,16 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	s.recovery.Events = s.events.Drain
 }
 
-// unmade are the records for recovery. What it removes are starts that came to
-// nothing; while the bot runs, one that looks so may only be under way.
+// unmade are the records for recovery. Recovery removes starts that came to nothing; while the bot
+// runs, a start that looks like that may still be under way.
 type unmade struct {
 	*session.Store
 	launches hooks.Launch
 }
 
-// Remove waits until nobody works on the record, and removes it only if there is still nothing of
-// it. Its launch settings go first: without the record nobody would know of them.
+// Remove waits until no worker uses the record, and removes it only if it is still a start that
+// came to nothing. It removes the launch settings first, because without the record nothing would
+// lead to them.
 func (u unmade) Remove(id uuid.UUID) error {
 	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {
@@ -283,7 +285,7 @@ func (u unmade) Remove(id uuid.UUID) error {
 	return err
 }
 
-// limits are the ages that recovery goes by.
+// limits are the ages that recovery uses.
 func (c config) limits() recovery.Limits {
 	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
 }
@@ -293,7 +295,7 @@ func (c config) backups() recovery.Backups {
 	return recovery.Backups{Dir: filepath.Join(c.Dir, "backups"), Sessions: filepath.Join(c.Dir, "sessions"), Now: time.Now}
 }
 
-// wireSocket connects what can only be connected once all of it is there.
+// wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
 	s.relay.Connect(s.bot)
@@ -302,7 +304,7 @@ func (s *system) wireSocket(hook string) {
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }
 
-// transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
+// transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
 func (s *system) transcriber(environ []string) prompt.Transcriber {
 	if len(s.voice) == 0 {
 		return nil
@@ -310,8 +312,8 @@ func (s *system) transcriber(environ []string) prompt.Transcriber {
 	return voice.New(s.voice, environment.Server(environ), s.home, s.table)
 }
 
-// installed is the Claude Code that launches start. Asked for its version it gets
-// no secret, not even its own.
+// installed is the Claude Code that launches start. It gets no secret, not even its own, when it is
+// asked for its version.
 func (s *system) installed(environ []string) *hooks.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
 	if s.claudeSet != "" {
@@ -320,8 +322,8 @@ func (s *system) installed(environ []string) *hooks.Binary {
 	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log, Stale: make(chan struct{}, 1)}
 }
 
-// clear gives what comes before a record is forgotten: prompts that still wait
-// for it are told, then go what it asked, its launch settings and its status.
+// clear returns the steps before a record is forgotten: prompts that still wait for it are
+// reported; then its requests, its launch settings and its status are removed.
 func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
 	return func(ctx context.Context, r session.Record) error {
 		left, err := s.prompts.Left()
@@ -339,8 +341,8 @@ func (c config) projectsDir() string { return filepath.Join(c.ClaudeDir, "projec
 
 func (c config) presenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
 
-// startOf gives the start time of a process, which tells a tmux server from
-// the next one with its pid.
+// startOf returns the start time of a process. It distinguishes a tmux server from a later one with
+// the same pid.
 func startOf(table *process.Table) func(int) (uint64, error) {
 	return func(pid int) (uint64, error) {
 		id, err := table.Identify(pid)
@@ -348,7 +350,7 @@ func startOf(table *process.Table) func(int) (uint64, error) {
 	}
 }
 
-// toInstall says what to install.
+// toInstall names the program that has to be installed.
 func toInstall(err error) error {
 	if errors.Is(err, tmux.ErrNoTmux) || errors.Is(err, tmux.ErrTooOld) {
 		return exit.Usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))

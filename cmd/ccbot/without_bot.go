@@ -16,8 +16,8 @@ import (
 	"ccbot/recovery"
 )
 
-// throughBot does a verb that changes something: the running bot does it, through
-// its socket, and where none runs, alone does it.
+// throughBot carries out a verb that changes something: through the socket of the running bot, or,
+// if none runs, by calling alone.
 func throughBot(ctx context.Context, environ []string, verb string, body, reply any, alone func(context.Context, config) error) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -27,7 +27,7 @@ func throughBot(ctx context.Context, environ []string, verb string, body, reply 
 	if !errors.Is(err, control.ErrNoServer) {
 		return sentence(err)
 	}
-	if err := harden(); err != nil { // not before: the bot must see who calls
+	if err := harden(); err != nil { // not before the call: the bot must see who calls
 		return err
 	}
 	c, err = loadConfig(environ)
@@ -41,7 +41,7 @@ func throughBot(ctx context.Context, environ []string, verb string, body, reply 
 	return sentence(c.Token.CleanError(err))
 }
 
-// sentence is an error for a person: of a refusal its text alone.
+// sentence turns an error into text for a person: of a refusal only its text.
 func sentence(err error) error {
 	if refusal := (*control.Refusal)(nil); errors.As(err, &refusal) {
 		return errors.New(refusal.Text)
@@ -49,8 +49,8 @@ func sentence(err error) error {
 	return err
 }
 
-// withoutBot makes everything right as a start of the bot does, then does fn. No
-// update is handled, and what there is to say in the chat waits for the bot.
+// withoutBot recovers as a start of the bot does, then calls fn. No update is handled, and reports
+// for the chat wait for the next start of the bot.
 func withoutBot(ctx context.Context, c config, environ []string, stderr io.Writer,
 	fn func(context.Context, *system, recovery.Report) error) error {
 	hook, err := hookBinary()
@@ -75,7 +75,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 		if err := refuseAgents(ctx, s.evidence); err != nil {
 			return err
 		}
-		s.claude.Version(ctx) // nobody waits here but whoever asked for it
+		s.claude.Version(ctx) // only the caller of this verb waits here
 		report, err := s.recover(ctx)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func refuseAgents(ctx context.Context, sources *evidence.Sources) error {
 	return nil
 }
 
-// quietLog is for a verb that says itself what it did: the log is for what failed.
+// quietLog is for a verb that prints itself what it did: its log shows failures only.
 func quietLog(c config, stderr io.Writer) *slog.Logger {
 	if c.LogLevel != "debug" {
 		c.LogLevel = "error"

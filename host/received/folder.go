@@ -11,15 +11,16 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Folder is the folder below a session's directory that files from the chat lie in.
+// Folder is the folder below a session's directory in which files from the chat lie.
 const Folder = files.Folder
 
-// ErrNotOurs says that what has the name of the folder is not a directory of ours: a link, a file,
-// another user's directory, or something that has changed while we looked.
+// ErrNotOurs says that the folder's name belongs to something that is not a directory of ours: a
+// link, a file, another user's directory, or something that changed while we looked.
 var ErrNotOurs = errors.New(Folder + " is not a directory of ours")
 
-// openFolder opens the folder of a session's directory and makes it where it is missing. What is
-// done through the root lands in the directory that was checked, whatever has its name by then.
+// openFolder opens the folder of a session's directory and makes it where it is missing. Everything
+// that is done through the returned root happens in the directory that was checked, even if
+// something else has its name by then.
 func openFolder(dir string, make bool) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -38,7 +39,7 @@ func openFolder(dir string, make bool) (*os.Root, error) {
 	return enter(root, named)
 }
 
-// look finds what has the folder's name and refuses what is not a directory of ours.
+// look finds what has the folder's name, and refuses everything but a directory of ours.
 func look(root *os.Root) (fs.FileInfo, error) {
 	named, err := root.Lstat(Folder)
 	if err == nil && (!named.IsDir() || ownfile.Owner(named) != os.Geteuid()) {
@@ -47,7 +48,7 @@ func look(root *os.Root) (fs.FileInfo, error) {
 	return named, err
 }
 
-// enter opens the directory that was looked at, and no other that has its name by now.
+// enter opens the directory that was looked at. It refuses another one that has its name by now.
 func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
 	box, err := root.OpenRoot(Folder)
 	if err != nil {
@@ -57,7 +58,7 @@ func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
 	if err == nil && !os.SameFile(named, opened) {
 		err = ErrNotOurs
 	}
-	if err == nil && opened.Mode().Perm()&0o077 != 0 { // a repository's, and files of a chat are nobody else's business
+	if err == nil && opened.Mode().Perm()&0o077 != 0 { // the repository made it; other users must not see files of a chat
 		err = box.Chmod(".", 0o700)
 	}
 	if err != nil {
@@ -66,7 +67,8 @@ func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
 	return box, nil
 }
 
-// inPlace makes sure that the folder still has its name: it is by this that the agent finds the file.
+// inPlace makes sure that the folder still has its name, because the agent finds the file by this
+// name.
 func inPlace(dir string, box *os.Root) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -87,7 +89,8 @@ func inPlace(dir string, box *os.Root) error {
 	return nil
 }
 
-// inode tells a file from the next one of its name; 0 where the system does not say.
+// inode distinguishes a file from a later one with the same name; 0 where the system has no such
+// number.
 func inode(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Ino
@@ -95,11 +98,11 @@ func inode(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// ignoreAll is what git reads in the folder: nothing in it belongs into a commit.
+// ignoreAll is the .gitignore of the folder, because none of its files belongs into a commit.
 const ignoreAll = "*\n"
 
-// ignore writes the folder's .gitignore, through a name that is free. One that is there stays,
-// whatever it is.
+// ignore writes the folder's .gitignore, through an unused temporary name. A .gitignore that exists
+// stays as it is.
 func ignore(box *os.Root, part string, link linker) error {
 	const name = ".gitignore"
 	if _, err := box.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +116,7 @@ func ignore(box *os.Root, part string, link linker) error {
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = publish(box, part, name, link)
 	}
-	if errors.Is(err, fs.ErrExist) { // since a moment
+	if errors.Is(err, fs.ErrExist) { // it appeared a moment ago
 		err = nil
 	}
 	return errors.Join(err, remove(box, part))
@@ -126,13 +129,15 @@ func create(box *os.Root, name string) (*os.File, error) {
 // linker gives a file a second name, as (*os.Root).Link does.
 type linker func(box *os.Root, from, to string) error
 
-// publish gives a file its name, which is fs.ErrExist where something has it. The name that it had may stay.
+// publish gives a file its final name; the error is fs.ErrExist when that name is in use. The
+// temporary name may stay.
 func publish(box *os.Root, part, name string, link linker) error {
 	err := link(box, part, name)
 	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EMLINK) {
 		return err
 	}
-	// A file system without hard links. The name is taken first: a rename takes the place of what it finds.
+	// This file system has no hard links. The name is reserved first, because a rename replaces an
+	// existing file.
 	f, err := create(box, name)
 	if err != nil {
 		return err
@@ -140,7 +145,7 @@ func publish(box *os.Root, part, name string, link linker) error {
 	return errors.Join(f.Close(), box.Rename(part, name))
 }
 
-// remove takes a name away, never what a link leads to; one that is not there is fine.
+// remove removes a name, never the target of a link; a missing name is no error.
 func remove(box *os.Root, name string) error {
 	if err := box.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove: %w", err)

@@ -12,16 +12,16 @@ import (
 // maxName is the longest name of a file, in bytes.
 const maxName = 80
 
-// maxExtension is the longest ending that survives the shortening of a name, in bytes.
+// maxExtension is the longest extension, in bytes, that is kept when a name is shortened.
 const maxExtension = 16
 
-// nameless is what a file is called of whose name nothing is left.
+// nameless is the name of a file when nothing of its own name is left.
 const nameless = "file"
 
-// safeName makes a harmless name of one that somebody else has chosen: its last element without
-// what cannot be seen, with _ for blanks, for what a shell reads and for the @ that an agent takes
-// for a mention of a file, readable in every script. It has at most maxName bytes and keeps its
-// ending.
+// safeName makes a harmless name out of one that somebody else has chosen. It takes the last path
+// element, removes invisible characters, and puts _ for blanks, for characters that a shell reads,
+// and for the @ that an agent takes for a mention of a file. Letters of every script stay readable.
+// The result has at most maxName bytes and keeps its extension.
 func safeName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -37,7 +37,8 @@ func safeName(name string) string {
 	return numbered(name, 1)
 }
 
-// harmless drops what has no shape of its own and replaces what means something to a shell.
+// harmless removes characters that have no visible shape, and replaces those that have a meaning
+// for a shell.
 func harmless(r rune) rune {
 	switch {
 	case unicode.IsSpace(r), strings.ContainsRune("$`\"'|&;<>*?!#:\u2800", r): // the last one looks like a blank
@@ -48,7 +49,8 @@ func harmless(r rune) rune {
 	return r
 }
 
-// instructs says whether agents read a file of this name as instructions, unasked, because of where it lies.
+// instructs reports whether agents read a file of this name as instructions, without being asked,
+// because of where it lies.
 func instructs(name string) bool {
 	switch strings.ToLower(name) {
 	case "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md":
@@ -57,7 +59,7 @@ func instructs(name string) bool {
 	return false
 }
 
-// numbered is the n-th name of those that a file may have: the first is its own.
+// numbered is the n-th of the names that a file may get: the first one is its own name.
 func numbered(name string, n int) string {
 	stem, ending := split(name)
 	number := ""
@@ -67,7 +69,7 @@ func numbered(name string, n int) string {
 	return strings.TrimRight(clip.Bytes(stem, maxName-len(number)-len(ending), ""), ".") + number + ending
 }
 
-// split takes a name's ending off, if it is one that programs go by.
+// split separates a name from its extension, if it has one that programs recognise.
 func split(name string) (stem, ending string) {
 	ending = path.Ext(name)
 	if len(ending) < 2 || len(ending) > maxExtension || len(ending) == len(name) {

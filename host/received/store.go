@@ -21,18 +21,19 @@ import (
 // version is the schema version of a record that this program writes.
 const version = 1
 
-// record is one file of $CCBOT_DIR/received: what was put where. It is on disk before the file is there.
+// record is one file of $CCBOT_DIR/received: which file was put where. It is on disk before the
+// file exists.
 type record struct {
 	Version int    `json:"version"`
 	Dir     string `json:"dir"`            // the session's directory
-	Part    string `json:"part"`           // name of the file as long as it is not whole
-	Name    string `json:"name,omitempty"` // below Folder; empty as long as there is none
-	// What tells the file from another of its name. A device's number is no part of it: it may
-	// change with a reboot.
+	Part    string `json:"part"`           // temporary name, until the file is whole
+	Name    string `json:"name,omitempty"` // below Folder; empty as long as it has no final name
+	// These fields distinguish the file from another one of its name. The device's number is not
+	// among them, because it may change with a reboot.
 	Inode   uint64    `json:"inode,omitempty"`
 	Size    int64     `json:"size,omitempty"`
 	Written time.Time `json:"written,omitzero"` // the file's modification time
-	At      time.Time `json:"at"`               // when its time began
+	At      time.Time `json:"at"`               // from when its age counts
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
@@ -57,23 +58,23 @@ func (r *record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// is says whether a file is the one on record, unchanged.
+// is reports whether a file is the one on record, unchanged.
 func (r record) is(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && inode(info) == r.Inode && info.Size() == r.Size && info.ModTime().Equal(r.Written)
 }
 
-// Store keeps what files lie in which folders. It is safe for concurrent use; no other process may
-// write its own folder.
+// Store keeps the record of the files in the folders. It is safe for concurrent use; no other
+// process may write its own folder.
 type Store struct {
 	records spool.Folder
-	aside   string // where records go that cannot be read
+	aside   string // folder for records that cannot be read
 	now     func() time.Time
 	log     *slog.Logger
 	link    linker
 
 	mu   sync.Mutex
-	free *sync.Cond      // somebody is done with a record
-	busy map[string]bool // records that somebody works on
+	free *sync.Cond      // signals that a record is no longer in use
+	busy map[string]bool // records in use
 }
 
 // Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be
@@ -96,8 +97,8 @@ func keyOf(dir, id string) string {
 	return id + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Has gives the name of the file of an id in the folder of a session's directory, if it lies there as
-// it was put. Of a try that came to nothing the rest is taken away. Errors: those of Put.
+// Has returns the name of the file of an id in the folder of a session's directory, if it lies
+// there unchanged. It removes the rest of an attempt that failed. Errors are those of Put.
 func (s *Store) Has(dir, id string) (name string, err error) {
 	key := keyOf(dir, id)
 	s.take(key)
@@ -111,7 +112,7 @@ func (s *Store) Has(dir, id string) (name string, err error) {
 	return name, nil
 }
 
-// open is openFolder for a file that is put there.
+// open is openFolder for putting a file there.
 func open(dir string) (*os.Root, error) {
 	box, err := openFolder(dir, true)
 	if err != nil {
@@ -121,10 +122,11 @@ func open(dir string) (*os.Root, error) {
 }
 
 // Put puts a file into the folder of a session's directory, under a name like the wished one, and
-// returns its name there. Where the file of that id lies there already, the body is not read. The id
-// is a part of file names.
+// returns the name that it got. If the file of that id lies there already, the body is not read.
+// The id is a part of file names.
 //
-// Errors: [ErrNotOurs], those of the disk, and the body's own. Then nothing is left there.
+// Errors: [ErrNotOurs], those of the disk, and the body's own. After an error nothing is left
+// there.
 func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
 	key := keyOf(dir, id)
 	s.take(key)
@@ -148,7 +150,7 @@ func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err er
 	return name, nil
 }
 
-// take waits until nobody else works on a record.
+// take waits until no other call works on a record, and reserves the record.
 func (s *Store) take(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +167,7 @@ func (s *Store) release(key string) {
 	s.free.Broadcast()
 }
 
-// tryTake takes a record if nobody works on it.
+// tryTake reserves a record if no other call works on it.
 func (s *Store) tryTake(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +176,8 @@ func (s *Store) tryTake(key string) bool {
 	return free
 }
 
-// undo takes away what a try has left. What cannot be taken away stays on record, for the next sweep.
+// undo removes everything that an attempt has left. Files that cannot be removed stay on record,
+// for the next sweep.
 func (s *Store) undo(box *os.Root, key string) error {
 	r, err := s.load(key)
 	if err == nil {
@@ -186,8 +189,8 @@ func (s *Store) undo(box *os.Root, key string) error {
 	return err
 }
 
-// already finds the file that an earlier try has put there. Of a try that came to nothing the rest
-// is taken away.
+// already finds the file that an earlier attempt has put there. It removes the rest of an attempt
+// that failed.
 func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
 	r, err := s.load(key)
 	if err != nil {
@@ -203,7 +206,7 @@ func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
 	return r.Name, true
 }
 
-// put fills the file under its temporary name and gives it its own.
+// put fills the file under its temporary name and then gives it its final name.
 func (s *Store) put(box *os.Root, key string, r record, wished string, body io.Reader) (string, error) {
 	if err := ignore(box, r.Part, s.link); err != nil {
 		return "", fmt.Errorf("write .gitignore: %w", err)
@@ -212,7 +215,7 @@ func (s *Store) put(box *os.Root, key string, r record, wished string, body io.R
 	if err != nil {
 		return "", fmt.Errorf("make a file: %w", err)
 	}
-	defer f.Close() // a second time where all went well
+	defer f.Close() // a second Close where all went well
 	if _, err := io.Copy(f, body); err != nil {
 		return "", fmt.Errorf("write a file: %w", err)
 	}
@@ -231,10 +234,10 @@ func (s *Store) put(box *os.Root, key string, r record, wished string, body io.R
 	return name, s.check(box, r, name)
 }
 
-// names is how many of a kind there may be.
+// names is how many numbered names are tried.
 const names = 1000
 
-// name gives a whole file the first name that is free, on record before it has it.
+// name gives a whole file the first free name. The name is on record before the file has it.
 func (s *Store) name(box *os.Root, key string, r record, wished string) (string, error) {
 	for n := 1; n <= names; n++ {
 		r.Name = numbered(wished, n)
@@ -256,8 +259,8 @@ func (s *Store) name(box *os.Root, key string, r record, wished string) (string,
 	return "", fmt.Errorf("name a file: there are %d of that name", names)
 }
 
-// check makes sure that what has the name now is the file that was written, where the agent looks
-// for it. If it is not, it is not the agent's to have.
+// check makes sure that the name now belongs to the file that was written, and that it stands where
+// the agent looks for it. Otherwise the agent must not get it.
 func (s *Store) check(box *os.Root, r record, name string) error {
 	info, err := box.Lstat(name)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"ccbot/internal/pause"
 )
 
-// every is how often Run looks for files whose time is over.
+// every is how often Run looks for files that are old enough to be removed.
 const every = time.Hour
 
-// Run removes files whose time is over, now and every hour, until ctx ends. waits says which names
-// a prompt has that is still to be typed.
+// Run removes files that are old enough, now and every hour, until ctx ends. waits returns the file
+// names in prompts that still have to be typed.
 func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
 	for {
 		names, err := waits()
@@ -35,8 +35,9 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 	}
 }
 
-// Sweep removes the files that are older than ttl; with 0 none. The time of those that a prompt
-// waits with begins anew. What a crash has left of a file that did not become whole goes at once.
+// Sweep removes the files that are older than ttl; with 0 it removes none. The age of a file that a
+// waiting prompt names starts anew. The rest of a file that a crash kept from becoming whole is
+// removed at once.
 func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 	items, err := s.records.List()
 	if err != nil {
@@ -77,8 +78,9 @@ func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool)
 	return nil
 }
 
-// clear removes what a try has left beside a file, and with whole the file, if it is still the one
-// that was put there. A folder that is not ours any more has none of ours.
+// clear removes everything that an attempt has left beside a file. With whole it also removes the
+// file, if it is still the one that was put there. A folder that is not ours any more contains no
+// file of ours.
 func (s *Store) clear(r record, whole bool) error {
 	box, err := openFolder(r.Dir, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOurs) {

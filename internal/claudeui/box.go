@@ -13,11 +13,11 @@ const (
 	promptSign = '❯'
 	bashSign   = '!'
 
-	// minRule keeps short runs of dashes from being taken for an edge of the box; it is the narrowest
-	// pane in which a box is recognised.
+	// minRule keeps short runs of dashes from being taken for an edge of the box. It is the width
+	// of the narrowest pane in which a box is recognised.
 	minRule = 8
-	// maxFooter is more than the mode line, a status line of several rows and tmux hints; below a live
-	// box there is never more, below a frozen one there often is.
+	// maxFooter is more rows than the mode line, a status line of several rows and tmux hints have.
+	// Below a live box there are never more rows; below a frozen one there often are.
 	maxFooter = 12
 )
 
@@ -26,21 +26,22 @@ func isRule(l line) bool {
 	return len(l) >= minRule && l[0].r == '─' && l.only("─")
 }
 
-// isNamedRule reports whether a row is the upper edge of a box as wide as the rule below it: plain, or
-// with the session's name in it ("──── ccbot-topic-7 ─").
+// isNamedRule reports whether a row is the upper edge of a box and as wide as the rule below it.
+// The row is a plain rule, or a rule with the session's name in it ("──── ccbot-topic-7 ─").
 func isNamedRule(l, below line) bool {
 	if len(l) < minRule || l[0].r != '─' || l[len(l)-1].r != '─' {
 		return false
 	}
-	// tmux and we may disagree about the width of an emoji in the name.
+	// tmux and this package may disagree about the width of an emoji in the name.
 	const tolerance = 4
 	d := ansi.StringWidth(l.String()) - len(below)
 	return d >= -tolerance && d <= tolerance
 }
 
-// findBox finds the rows of the two rules of the prompt box. The lower one is the last rule on the screen.
-// Between them stand the row with the sign and, indented by two, the other rows of the draft; agent text
-// is indented too and history has no rules, so nothing an agent prints makes a box.
+// findBox finds the rows of the two rules of the prompt box. The lower one is the last rule on the
+// screen. Between them stand the row with the sign and, indented by two, the other rows of the
+// draft. Text of the agent is indented too, and earlier prompts have no rules, so nothing that an
+// agent prints makes a box.
 func findBox(lines []line) (top, bottom int, found bool) {
 	bottom = -1
 	for i, l := range lines {
@@ -89,9 +90,9 @@ func readBox(rows []line) Box {
 	return b
 }
 
-// isPlaceholder reports whether the visible cells of a box are Claude Code's own hint: dim, except the
-// first one while the drawn cursor (reverse video) stands on it. A single character under the cursor is
-// a person's draft.
+// isPlaceholder reports whether the visible cells of a box are Claude Code's own hint: dim, except
+// the first one while the drawn cursor (reverse video) stands on it. A single character under the
+// cursor is a person's draft.
 func isPlaceholder(cells []cell) bool {
 	if !cells[0].dim && (!cells[0].reverse || len(cells) == 1) {
 		return false
@@ -104,8 +105,9 @@ func isPlaceholder(cells []cell) bool {
 	return true
 }
 
-// belongsToBox reports whether the rows below a box are its footer. A row at the very left is something
-// else: the shell after the agent was killed, tmux, or a dialog drawn over an old box.
+// belongsToBox reports whether the rows below a box are its footer. A row that begins in the first
+// column is something else: the shell after the agent was killed, tmux, or a dialog drawn over an
+// old box.
 func belongsToBox(footer []line) bool {
 	visible := 0
 	for _, l := range footer {
@@ -120,16 +122,18 @@ func belongsToBox(footer []line) bool {
 	return visible <= maxFooter
 }
 
-// interruptible reports whether the footer offers the key that ends a turn. A narrow pane cuts the words.
+// interruptible reports whether the footer offers the key that ends a turn. A narrow pane cuts off
+// these words.
 func interruptible(footer []line) bool {
 	return strings.Contains(fold(footer), "esc to int")
 }
 
-// waiting is the last thing above the box while only agents in the background work (2.1.328).
+// waiting matches the last thing above the box while only agents in the background work (2.1.328).
 var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
 
-// resting says what the last thing above the box tells of agents in the background: how many are waited for, or
-// that the turn beside them was interrupted. Else a turn may run.
+// resting reads what the last thing above the box says about agents in the background: how many
+// Claude Code waits for, or that the turn beside them was interrupted. In any other case a turn may
+// run.
 func resting(above []line) (waitedFor int, interrupted bool) {
 	for _, l := range slices.Backward(above) {
 		switch row := l.String(); {
@@ -145,7 +149,8 @@ func resting(above []line) (waitedFor int, interrupted bool) {
 	return 0, false
 }
 
-// agentsBelow counts the agents in the background that the rows below "● main" name, but those that were stopped.
+// agentsBelow counts the agents in the background that the rows below "● main" name, except those
+// that were stopped.
 func agentsBelow(footer []line) (n int) {
 	listed := false
 	for _, l := range footer {
@@ -158,8 +163,8 @@ func agentsBelow(footer []line) (n int) {
 	return n
 }
 
-// spinning looks for a spinner row ("✶ Zesting… (5s · ↓ 119 tokens)") above the box, up to the last thing
-// said; it is the second witness where the footer is cut.
+// spinning looks for a spinner row ("✶ Zesting… (5s · ↓ 119 tokens)") above the box, up to the last
+// thing said. It is the second sign of a running turn, for panes where the footer is cut.
 func spinning(above []line) bool {
 	for i := len(above) - 1; i >= 0; i-- {
 		l := above[i]
@@ -176,7 +181,8 @@ func spinning(above []line) bool {
 	return false
 }
 
-// isSpinner reports whether a row is that of a running turn ("✶ Zesting… (5s · ↓ 119 tokens)").
+// isSpinner reports whether a row is the spinner of a running turn ("✶ Zesting… (5s · ↓ 119
+// tokens)").
 func isSpinner(row []rune) bool {
 	return len(row) > 0 && strings.ContainsRune("·✢✳✶✻✽*", row[0]) && strings.Contains(string(row), "… (")
 }

@@ -14,8 +14,8 @@ type style struct {
 	fg           color.Color // nil is the default colour
 }
 
-// cell is one character and its style. Columns are counted in runes, which is exact for the left edge
-// (spaces and signs), the only place where columns are compared.
+// cell is one character and its style. Columns are counted in runes, which is exact at the left
+// edge (spaces and signs), and only there columns are compared.
 type cell struct {
 	r rune
 	style
@@ -24,12 +24,13 @@ type cell struct {
 // line is one row of the screen, trailing blank cells cut.
 type line []cell
 
-// hyperlinks are what tmux writes as OSC 8. The parser below takes them for ended at a byte 0x9c, which
-// stands in the middle of an "Ü", and would show the rest of an address as text.
+// hyperlinks matches the OSC 8 sequences that tmux writes. They are removed first, because the
+// parser below ends them at a byte 0x9c, which stands in the middle of an "Ü", and would show the
+// rest of an address as text.
 var hyperlinks = regexp.MustCompile(`\x1b\][^\a\x1b\n]*(?:\a|\x1b\\)?`)
 
-// parseCells splits a capture into styled rows. The style runs on over line ends, as tmux writes it;
-// a torn sequence ends with its line and never swallows the rest of the screen.
+// parseCells splits a capture into styled rows. The style continues over line ends, as tmux writes
+// it; a broken sequence ends with its line and never swallows the rest of the screen.
 func parseCells(capture string) []line {
 	var (
 		lines []line
@@ -39,7 +40,7 @@ func parseCells(capture string) []line {
 	p := ansi.NewParser()
 	p.SetHandler(ansi.Handler{
 		Print: func(r rune) {
-			if r >= 0xa0 || r < 0x7f { // what lies between are controls, which draw nothing
+			if r >= 0xa0 || r < 0x7f { // the characters between these are controls, which draw nothing
 				cur = append(cur, cell{r, st})
 			}
 		},
@@ -133,7 +134,7 @@ func (l line) first() rune {
 	return 0
 }
 
-// only reports whether the row is visible and made of these characters alone.
+// only reports whether the row is visible and consists of these characters alone.
 func (l line) only(chars string) bool {
 	s := strings.TrimSpace(l.String())
 	return s != "" && strings.Trim(s, chars) == ""

@@ -11,8 +11,8 @@ import (
 var (
 	numbered = regexp.MustCompile(`^(\s*(?:❯\s*)?)(\d{1,2})\.\s+(\S.*)$`)
 
-	// submits finds hints that Enter or Esc go elsewhere than into the box. The box's own footer only
-	// says "esc to interrupt" and "esc to undo".
+	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
+	// "esc to interrupt" and "esc to undo".
 	submits = regexp.MustCompile(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
 	// keyHint finds the hints at the foot of any dialog.
 	keyHint = regexp.MustCompile(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
@@ -21,7 +21,8 @@ var (
 // hintRows is how many rows at the foot of a screen are searched for key hints; long ones wrap.
 const hintRows = 4
 
-// takesKeys reports whether the rows below a box belong to something that takes keys instead of it.
+// takesKeys reports whether the rows below a box belong to something that takes the keys in place
+// of the box.
 func takesKeys(footer []line) bool {
 	for _, l := range footer {
 		if l.first() == promptSign || numberedOption(l) {
@@ -41,8 +42,9 @@ var (
 	continues = regexp.MustCompile(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
 )
 
-// withoutLimit leaves out the two rows that say that the account has reached a limit and when Claude Code goes on by
-// itself: the box above them takes texts and Enter as ever, and Esc calls it off (2.1.328).
+// withoutLimit leaves out the two rows that say that the account has reached a limit and when
+// Claude Code goes on by itself: the box above them takes texts and Enter as usual, and Esc cancels
+// the automatic continuation (2.1.328).
 func withoutLimit(footer []line) (rest []line, limit bool) {
 	for i := range len(footer) - 1 {
 		if limited.MatchString(footer[i].String()) && continues.MatchString(footer[i+1].String()) {
@@ -52,8 +54,8 @@ func withoutLimit(footer []line) (rest []line, limit bool) {
 	return footer, false
 }
 
-// dialogBelow reads a dialog drawn below an old box, whose lower rule is the first row: it is the upper edge
-// here. It always returns a dialog.
+// dialogBelow reads a dialog drawn below an old box. The first row is the lower rule of that box,
+// which here is the upper edge of the dialog. It always returns a dialog.
 func dialogBelow(rows []line) *Dialog {
 	if d := findDialog(rows); d != nil {
 		return d
@@ -61,9 +63,9 @@ func dialogBelow(rows []line) *Dialog {
 	return newDialog(rows, noList)
 }
 
-// findDialog reads the dialog at the foot of the screen: a list with a selected option, or a page with
-// known key hints. It goes by structure, because wording, order and number of the options change between
-// versions.
+// findDialog reads the dialog at the foot of the screen: a list with a selected option, or a page
+// with known key hints. It uses the structure, because wording, order and number of the options
+// change between versions.
 func findDialog(lines []line) *Dialog {
 	hinted := keyHint.MatchString(fold(foot(lines)))
 	list, listed := cursorList(lines)
@@ -87,14 +89,15 @@ func findDialog(lines []line) *Dialog {
 		list = noList
 	}
 	d := newDialog(rows, list.below(top))
-	_, forged := topEdge(lines, top) // an agent writes questions in the first column, where an edge stands
+	_, forged := topEdge(lines, top) // an agent can write an edge into a question: its text begins in the first column
 	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || isSpinner([]rune(l.String())) })
 	d.Whole = sure && edged && !forged && list.first <= 1 && !cut
 	return d
 }
 
-// cursorList finds the list that the lowest cursor of the screen stands in; false when that cursor stands on
-// no option. Below the cursor nothing may stand that a dialog begins with, or that the agent said.
+// cursorList finds the list in which the lowest cursor of the screen stands; false when that cursor
+// stands on no option. Below the cursor there must be no row with which a dialog begins, and no row
+// that the agent said.
 func cursorList(lines []line) (optionList, bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l := lines[i]
@@ -113,8 +116,8 @@ func cursorList(lines []line) (optionList, bool) {
 	return noList, false
 }
 
-// cursors counts the rows that begin with the cursor's sign. An agent may write that sign into what a dialog
-// shows: then it is not known which row is selected.
+// cursors counts the rows that begin with the cursor's sign. An agent may write that sign into the
+// text of a dialog: then it is unknown which row is selected.
 func cursors(rows []line) int {
 	n := 0
 	for _, l := range rows {
@@ -125,8 +128,9 @@ func cursors(rows []line) int {
 	return n
 }
 
-// ruleInList reports whether the rule in row i parts one list of numbered options: a question has one above
-// "Chat about this". The number of the option below it follows the number of the last option above it.
+// ruleInList reports whether the rule in row i divides one list of numbered options: a question has
+// such a rule above "Chat about this". It does if the number of the option below the rule follows
+// the number of the last option above it.
 func ruleInList(lines []line, i int) bool {
 	if !isRule(lines[i]) || i+1 >= len(lines) {
 		return false
@@ -143,15 +147,16 @@ func ruleInList(lines []line, i int) bool {
 	return false
 }
 
-// hidden finds what Claude Code draws in place of rows that it does not show: "↑ 22 more lines", "… +1,204 lines",
-// "… (+3 more lines)", "↓ 4 more", "more below", "[truncated at 2000 bytes]", an arrow in the place of the cursor. A
-// row that only looks like one costs a button.
+// hidden matches the texts that Claude Code draws in place of rows that it does not show: "↑ 22
+// more lines", "… +1,204 lines", "… (+3 more lines)", "↓ 4 more", "more below", "[truncated at 2000
+// bytes]", an arrow in the place of the cursor. If a row only looks like one of them, the chat
+// loses a button and nothing else.
 var hidden = regexp.MustCompile(`(?i)(?:[↑↓▲▼…⋮]|\.\.\.)\s*\(?\+?\d[\d,.]*\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
 	`\d (?:(?:more|hidden|other) (?:lines?|rows?)|(?:lines?|rows?) (?:hidden|more|above|below|omitted))\b|\+\d[\d,.]* (?:more|lines?|rows?)\b|` +
 	`\bmore (?:above|below)\b|\btruncated\b|^\s*[↑↓▲▼](?:\s|$)`)
 
-// hidesRows reports whether a row of a dialog stands for others that are not shown, or is cut at the width of the
-// dialog.
+// hidesRows reports whether a row of a dialog stands for others that are not shown, or is cut at
+// the width of the dialog.
 func hidesRows(l line, width int) bool {
 	text := l.String()
 	return hidden.MatchString(text) || strings.HasSuffix(text, "…") && ansi.StringWidth(text) >= width-2
@@ -169,8 +174,8 @@ func foot(lines []line) []line {
 	return rows
 }
 
-// topEdge finds the row below which the dialog around row i starts: a rule, a ▔ row, or the last thing
-// said. Without any it is the top of the screen and edged is false.
+// topEdge finds the row below which the dialog around row i starts: a rule, a ▔ row, or the last
+// thing said. If there is none, top is the top of the screen and edged is false.
 func topEdge(lines []line, i int) (top int, edged bool) {
 	for i--; i >= 0; i-- {
 		l := lines[i]
@@ -184,11 +189,12 @@ func topEdge(lines []line, i int) (top int, edged bool) {
 	return 0, false
 }
 
-// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so it draws none above a
-// dialog; in the text of a question it can.
+// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so an
+// agent cannot draw an edge above a dialog; in the text of a question it can.
 func isEdge(l line) bool { return isRule(l) || l.indent() == 0 && l.only("▔") }
 
-// isHistory reports whether a row is the first one of something the agent said or of a turn's end.
+// isHistory reports whether a row is the first row of a text that the agent said, or of the end of
+// a turn.
 func isHistory(l line) bool {
 	return l.indent() == 0 && strings.ContainsRune("●✻", l[0].r)
 }

@@ -9,22 +9,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// pasted finds what Claude Code shows for something long or not textual in the box.
+// pasted finds the placeholder that Claude Code shows in the box for something long or not textual.
 var pasted = regexp.MustCompile(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\.Truncated text #\d+(?: \+(\d+) lines?)?\.\.\.|Image #\d+)\]`)
 
-// collapsed is how long a text of a single line must at least be to be shown as "[Pasted text #1]".
-// Claude Code's own limit is higher; this only keeps a short text from being seen in a foreign paste.
+// collapsed is the minimum length of a text of a single line that counts as shown by "[Pasted text
+// #1]". Claude Code's own limit is higher; this one only prevents that a short text is found in
+// somebody else's paste.
 const collapsed = 200
 
-// Holds reports whether the draft is text and nothing else, as far as the screen can tell: a person's
-// draft that happens to contain the text is not it. Rows of the box wrap anywhere, so all white space is
-// left out of the comparison; a long paste is recognised by the number of lines of its placeholder.
+// Holds reports whether the draft is text and nothing else, as far as the screen can show: a
+// person's draft that contains the text among other words does not count. Rows of the box wrap
+// anywhere, so all white space is left out of the comparison; a long paste is recognised by the
+// number of lines in its placeholder.
 func (b Box) Holds(text string) bool {
 	if !b.Present || b.Empty || strings.TrimSpace(text) == "" {
 		return false
 	}
 	want, shows := squeeze(text), squeeze(b.Text)
-	if want == shows { // nothing but pictures is seen in a draft of nothing but pictures
+	if want == shows { // a draft of pictures alone leaves nothing to compare
 		return true
 	}
 	// The placeholder itself may be wrapped.
@@ -33,7 +35,7 @@ func (b Box) Holds(text string) bool {
 	return m != nil && placeholderOf(shown, m, text)
 }
 
-// Whole reports whether the screen shows all of the draft: nothing in it is folded into a placeholder.
+// Whole reports whether the screen shows all of the draft, with no part replaced by a placeholder.
 func (b Box) Whole() bool {
 	return b.Present && !pasted.MatchString(strings.Join(strings.Fields(b.Text), " "))
 }
@@ -48,12 +50,13 @@ func placeholderOf(shown string, m []int, text string) bool {
 	case strings.HasPrefix(found, "[..."):
 		return surrounds(before, after, squeeze(text))
 	case before != "" || after != "":
-		return false // beside the paste stands what somebody has typed
+		return false // somebody has typed something beside the paste
 	case m[2] < 0:
 		return breaks == 0 && len(text) >= collapsed
 	}
 	n, err := strconv.Atoi(shown[m[2]:m[3]])
-	// Whether it counts line breaks or lines is not recorded, so one more or less is the same text.
+	// It was not recorded whether Claude Code counts line breaks or lines, so one more or less is
+	// the same text.
 	return err == nil && breaks > 0 && n >= breaks-1 && n <= breaks+1
 }
 
@@ -64,10 +67,10 @@ func surrounds(before, after, want string) bool {
 		strings.HasPrefix(want, before) && strings.HasSuffix(want, after)
 }
 
-// squeeze leaves what every terminal draws alike: letters, digits and ASCII.
-// White space goes because rows wrap anywhere; pictures, joiners and combining
-// marks go because tmux cuts long sequences of them. Claude Code composes letters
-// and their marks where it can.
+// squeeze keeps only characters that every terminal draws alike: letters, digits and ASCII. White
+// space is removed because rows wrap anywhere; pictures, joiners and combining marks are removed
+// because tmux cuts long sequences of them. Claude Code composes letters and their marks where it
+// can.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || r > ' ' && r < unicode.MaxASCII {

@@ -15,7 +15,7 @@ type optionList struct {
 
 var noList = optionList{selected: -1}
 
-// below is the list with its row counted from top.
+// below returns the list with its row counted from top.
 func (o optionList) below(top int) optionList {
 	o.row -= top
 	return o
@@ -26,7 +26,8 @@ func numberedOption(l line) bool {
 	return ok
 }
 
-// plainOption leaves out the first column: there "❯ text" is what a person said before.
+// plainOption excludes the first column, because "❯ text" in that column is an earlier prompt of a
+// person.
 func plainOption(l line) bool {
 	return l.indent() > 0 && labelColumn(l) > 0
 }
@@ -41,8 +42,9 @@ func parseNumbered(l line) (column, n int, label string, ok bool) {
 	return len([]rune(m[1])), n, m[3], err == nil
 }
 
-// numberedList collects the options around the selected row: numbers that count down to 1 above it and on
-// below it, in its column. Numbered lines in the text of a dialog stand in another place of that count.
+// numberedList collects the options around the selected row: numbers in the same column that count
+// down to 1 above it and up below it. Numbered lines in the text of a dialog do not continue that
+// count.
 func numberedList(lines []line, sel int) optionList {
 	column, n, label, _ := parseNumbered(lines[sel])
 	list := optionList{labels: []string{label}, row: sel, first: n}
@@ -77,8 +79,8 @@ func labelColumn(l line) int {
 	return 0
 }
 
-// plainList collects options without numbers: rows in the label's column, in its colour or the default
-// one (the small print of a picker is grey), no more than one blank row apart.
+// plainList collects options without numbers: rows in the label's column, in its colour or the
+// default one (the explanations in a picker are grey), no more than one blank row apart.
 func plainList(lines []line, sel int) optionList {
 	column := labelColumn(lines[sel])
 	colour := lines[sel][column].fg

@@ -2,8 +2,9 @@ package claudeui
 
 import "strings"
 
-// Read parses the output of `tmux capture-pane -p -e` for a pane that runs Claude Code. It never fails:
-// what is not recognised is a Screen without box and without dialog.
+// Read parses the output of `tmux capture-pane -p -e` for a pane that runs Claude Code. It never
+// fails: for a screen that it does not recognise it returns a Screen without box and without
+// dialog.
 func Read(capture string) Screen {
 	lines := parseCells(capture)
 	for len(lines) > 0 && lines[len(lines)-1].indent() < 0 {
@@ -11,7 +12,7 @@ func Read(capture string) Screen {
 	}
 	s := Screen{Text: plain(lines)}
 	if len(lines) == 0 || strings.HasPrefix(lines[len(lines)-1].String(), "Pane is dead") {
-		return s // tmux's own line; what stands above it takes no keys any more
+		return s // tmux has written this line: the program above it takes no keys any more
 	}
 	top, bottom, found := findBox(lines)
 	if !found {

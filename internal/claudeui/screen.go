@@ -14,14 +14,14 @@ type Screen struct {
 	Retry  *Retry  // a request that has failed, and is made again; nil when none is recognised
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
 
-	Continues bool // the account has reached a limit, and Claude Code goes on by itself at its end: Esc calls that off
+	Continues bool // the account has reached a limit, and Claude Code goes on by itself when the limit ends: Esc cancels that
 
-	Agents     int  // that work in the background, as far as it is shown
+	Agents     int  // agents that work in the background, as far as they are shown
 	Background bool // the turn is over, and only agents in the background work
 }
 
-// Box is the prompt box at the bottom of the screen. Not present means that no text may be typed,
-// whether another thing is open or the screen is not known.
+// Box is the prompt box at the bottom of the screen. If it is not present no text may be typed:
+// something else is open, or the screen is unknown.
 type Box struct {
 	Present bool
 	Empty   bool   // nothing typed; a dim placeholder counts as nothing
@@ -29,8 +29,8 @@ type Box struct {
 	Bash    bool   // "!" mode: what is submitted runs as a shell command
 }
 
-// Dialog is an open thing that takes keys: a permission, a question, a settings page, a picker.
-// One may have no options (a page that is only closed).
+// Dialog is an open thing that takes keys: a permission, a question, a settings page, a picker. A
+// dialog may have no options (a page that can only be closed).
 type Dialog struct {
 	Title    string   // first line of the dialog
 	Lines    []string // everything it shows, options and key hints included, without rules
@@ -40,15 +40,16 @@ type Dialog struct {
 	head     int      // how many of Lines stand above the first option; all when there are none
 }
 
-// Asks reports whether other is the same question with the same options, wherever its cursor stands. What
-// is below the options, key hints above all, goes with the cursor and is not compared.
+// Asks reports whether other is the same question with the same options, wherever its cursor
+// stands. The rows below the options, above all key hints, change with the cursor and are not
+// compared.
 func (d *Dialog) Asks(other *Dialog) bool {
 	return d != nil && other != nil &&
 		slices.Equal(d.Lines[:d.head], other.Lines[:other.head]) && slices.Equal(d.Options, other.Options)
 }
 
-// Steady is Text without what moves by itself: spinner rows, the sign before a running tool, which blinks,
-// and blank rows.
+// Steady is Text without the rows that change by themselves: spinner rows, the blinking sign before
+// a running tool, and blank rows.
 func (s Screen) Steady() string {
 	rows := strings.Split(s.Text, "\n")
 	rows = slices.DeleteFunc(rows, func(row string) bool { return row == "" || isSpinner([]rune(row)) })
@@ -60,13 +61,13 @@ func (s Screen) Steady() string {
 	return strings.Join(rows, "\n")
 }
 
-// HidesRows reports whether a row of the screen says that others are not shown.
+// HidesRows reports whether a row of the screen stands for others that are not shown.
 func (s Screen) HidesRows() bool {
 	return slices.ContainsFunc(strings.Split(s.Text, "\n"), hidden.MatchString)
 }
 
-// ReadyToType reports whether text and Enter would go into the prompt box and nowhere else: the box is
-// there, empty and not in bash mode, no dialog is open and no turn runs.
+// ReadyToType reports whether text and Enter would go into the prompt box and nowhere else: the box
+// is there, empty and not in bash mode, no dialog is open and no turn runs.
 func (s Screen) ReadyToType() bool {
 	return s.Box.Present && s.Box.Empty && !s.Box.Bash && s.Dialog == nil && !s.Busy
 }

@@ -7,28 +7,29 @@ import (
 	"strings"
 )
 
-// Shell is a command of bash mode that runs ("! make test"), as the screen shows it: what it has printed is redrawn
-// about once a second, and only its last few rows.
+// Shell is a command of bash mode that runs ("! make test"), as the screen shows it. Claude Code
+// redraws its output about once a second, and shows only the last few rows.
 type Shell struct {
 	Command string   // without the sign; its rows joined by a space
-	Lines   []string // the last of what it has printed, row by row; none: nothing yet
-	Above   int      // lines above them that are not shown
+	Lines   []string // the last rows of the output; none: no output yet
+	Above   int      // number of lines above them that are not shown
 }
 
 var (
 	// shellClock is the last row of a command that runs: "(4s)", "… +12 lines (1m 2s)".
 	shellClock = regexp.MustCompile(`^(?:… \+(\d+) lines? )?\((?:\d+[dhms] ?)+\)$`)
-	// shellHint is the row below it.
+	// shellHint matches the row below it.
 	shellHint = regexp.MustCompile(`^\(ctrl\+`)
 )
 
 const (
 	shellSilent = "Running…" // stands where a command has printed nothing yet
 	shellHook   = '⎿'
-	shellIndent = 5 // of what it has printed
+	shellIndent = 5 // indent of the output
 )
 
-// Runs reports whether this is the command, with or without its sign. Rows wrap anywhere, so white space is left out.
+// Runs reports whether this is the command, with or without its sign. Rows wrap anywhere, so white
+// space is left out.
 func (s *Shell) Runs(command string) bool {
 	if s == nil {
 		return false
@@ -41,8 +42,8 @@ func (s *Shell) Runs(command string) bool {
 	return shown == want
 }
 
-// runningShell reads the command of bash mode that runs, from the rows above the box: it is the last thing there, and
-// its last row is a clock. A command that has ended has none.
+// runningShell reads the command of bash mode that runs, from the rows above the box. It is the
+// last thing there, and its last row is a clock. A command that has ended has no clock.
 func runningShell(above []line) *Shell {
 	at := -1
 	for i, l := range above {
@@ -76,7 +77,7 @@ func commandOf(rows []line) string {
 	return strings.Join(words, " ")
 }
 
-// readOutput reads what a command has printed; false: it does not run.
+// readOutput reads the output of a command; it returns false when the command does not run.
 func (s *Shell) readOutput(rows []line) bool {
 	var out []string
 	for _, l := range rows {
@@ -93,7 +94,7 @@ func (s *Shell) readOutput(rows []line) bool {
 	if clock == nil {
 		return false
 	}
-	s.Above, _ = strconv.Atoi(clock[1]) // empty: all of it is shown
+	s.Above, _ = strconv.Atoi(clock[1]) // without a number all of the output is shown
 	if s.Lines = out[:last]; last == 1 && out[0] == shellSilent {
 		s.Lines = nil
 	}

@@ -4,11 +4,12 @@ import (
 	"bytes"
 )
 
-// bashWindow is how far before an output its command is looked for: Claude Code writes the two right after each other,
-// once the command has ended.
+// bashWindow is how far before an output its command is searched for: Claude Code writes the two
+// right after each other, once the command has ended.
 const bashWindow = 256 << 10
 
-// BashCommand is the command of bash mode ("!make test") whose output stands at a place, empty where it is not found.
+// BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
+// empty when the command is not found.
 func BashCommand(at Cursor) string {
 	file, _, err := openAnyones(at.Path)
 	if err != nil {

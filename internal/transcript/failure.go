@@ -7,18 +7,18 @@ import (
 	"ccbot/internal/clip"
 )
 
-// Failure is what ended a turn with an error, or kept a prompt from beginning one. It stands until the agent answers, or
-// a person sends another prompt.
+// Failure is an error that ended a turn, or kept a prompt from beginning one. It stands until the
+// agent answers, or a person sends another prompt.
 type Failure struct {
 	Kind  FailureKind `json:"kind"`
 	Text  string      `json:"text"`           // as Claude Code shows it, or the hook's reason
-	Until time.Time   `json:"until,omitzero"` // of a limit: when it ends; zero: not known
+	Until time.Time   `json:"until,omitzero"` // the end of a limit; zero: unknown
 }
 
 // FailureKind says what has failed.
 type FailureKind string
 
-// The kinds of failures, as 2.1.328 tells them apart.
+// The kinds of failures that Claude Code 2.1.328 distinguishes.
 const (
 	FailedRequest FailureKind = "request" // the API refused a request, or all its repetitions
 	FailedLogin   FailureKind = "login"   // the account or the key is not accepted
@@ -26,7 +26,7 @@ const (
 	FailedHook    FailureKind = "hook"    // a UserPromptSubmit hook has blocked a prompt
 )
 
-// failure reads a line of Claude Code's own about a request that failed.
+// failure reads a line that Claude Code itself has written about a request that failed.
 func (e *entry) failure() Failure {
 	text, _ := texts(e.Message.Content)
 	f := Failure{Kind: FailedRequest, Text: clip.Runes(strings.TrimSpace(text), maxText)}
@@ -42,7 +42,8 @@ func (e *entry) failure() Failure {
 // originalPrompt stands between the reason of a hook and the prompt that it has blocked.
 const originalPrompt = "\n\nOriginal prompt: "
 
-// blocked reads a line about a prompt that a hook did not let through. The zero value: it is none.
+// blocked reads a line about a prompt that a hook did not let through. The zero value means that
+// the line is about something else.
 func (e *entry) blocked() Failure {
 	if e.PromptSubmitEnding.Ending.Kind != "blocked_by_hook" {
 		return Failure{}

@@ -12,10 +12,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Find returns the transcript of a session below projectsDir (<config>/projects): that of the newest
-// change when several folders hold one, which happens after a session was moved by hand. None is
-// fs.ErrNotExist; a folder that cannot be read is another error. The folder cannot be told from the working
-// directory: a session resumed elsewhere goes on in the folder where it began.
+// Find returns the transcript of a session below projectsDir (<config>/projects). When several
+// folders hold one, which happens after a session was moved by hand, it returns the one that was
+// changed last. If there is none the error is fs.ErrNotExist; a folder that cannot be read is
+// another error. The folder cannot be derived from the working directory: a session that is resumed
+// elsewhere goes on in the folder where it began.
 func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 	all, err := files(projectsDir, sessionID)
 	if err != nil {
@@ -25,14 +26,14 @@ func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 	return newest.path, nil
 }
 
-// file is a transcript's file, links followed.
+// file is a transcript's file with links followed.
 type file struct {
 	path string
 	info fs.FileInfo
 }
 
-// files are all files that carry a session's id, at least one, in the order of their folders' names. None is
-// fs.ErrNotExist only where every folder could be read.
+// files returns all files with a session's id, at least one, in the order of their folders' names.
+// The error is fs.ErrNotExist only if every folder could be read and none holds such a file.
 func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 	dirs, err := os.ReadDir(projectsDir)
 	if err != nil {

@@ -15,7 +15,7 @@ type Follower struct {
 	path   string
 	reader *Reader
 	room   *watch.Room
-	folder *watch.Watch // since more was waited for
+	folder *watch.Watch // watched since Next waited for more
 	log    *slog.Logger
 	told   int // broken lines already logged
 }
@@ -36,7 +36,8 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 			return item, err
 		}
 		if f.folder == nil {
-			// The folder and not the file: that also tells when another file takes its place.
+			// The folder is watched and not the file, because only the folder shows when another
+			// file takes the place of this one.
 			name := filepath.Base(f.path)
 			f.folder = f.room.Watch(filepath.Dir(f.path), func(entry string, _ bool) bool { return entry == name })
 		}
@@ -53,7 +54,8 @@ func (f *Follower) Now() (Item, bool, error) {
 	return item, ok, err
 }
 
-// Close releases the file and the watch. It must not run while Next does: end that by its context.
+// Close releases the file and the watch. It must not run at the same time as Next: end Next first,
+// by its context.
 func (f *Follower) Close() error {
 	if f.folder != nil {
 		f.folder.Close()

@@ -8,8 +8,8 @@ import (
 )
 
 // ErrTruncated says that the file is not the one the cursor was taken from: it is shorter than the
-// cursor's offset, no line starts there, or another file stands in its place. Starting again at 0 would
-// repeat and starting at the end would lose, so that choice is left to the caller.
+// cursor's offset, no line starts there, or another file stands in its place. Starting again at 0
+// would repeat items, and starting at the end would lose items, so the caller has to choose.
 var ErrTruncated = errors.New("transcript: file was truncated or replaced")
 
 // Cursor is a place in a transcript. Everything before it was handled.
@@ -18,17 +18,18 @@ type Cursor struct {
 	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
 	Block  int    `json:"block"`  // first item of that line that is not fully handled
 	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
-	// Form says what Part counts: parts of another form are other parts.
+	// Form says which division into parts Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
-	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
+	// Joined is how many texts, from this one on, are sent together in an attempt that has begun;
+	// 0: this text alone.
 	Joined int `json:"joined,omitempty"`
 }
 
 // Kind says what an item is.
 type Kind int
 
-// The kinds of items. Other is text that is neither of the person nor of the agent (injected reminders,
-// compact summaries, notices).
+// The kinds of items. Other is text that comes neither from the person nor from the agent (injected
+// reminders, compact summaries, notices).
 const (
 	Other              Kind = iota
 	Text                    // assistant text
@@ -43,7 +44,7 @@ const (
 	QueueOperation          // Operation "enqueue" (Text is the prompt), "dequeue", …
 	LocalCommand            // "/name args" or "!command", as typed
 	LocalOutput             // what a local command printed; Text may be blank
-	PermissionDecision      // a hook's answer to a permission was taken: Tool.ID, Text "allow" or "deny"
+	PermissionDecision      // Claude Code took a hook's answer to a permission: Tool.ID, Text "allow" or "deny"
 )
 
 // String returns the kind's name.
@@ -73,7 +74,7 @@ type Item struct {
 	Text      string
 	Tool      *Tool
 	Images    []Image
-	Usage     *Usage // only on the first item of a message within one Reader
+	Usage     *Usage // set only on the first item of a message within one Reader
 	Model     string
 	Command   string        // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string        // QueueOperation
@@ -82,7 +83,8 @@ type Item struct {
 	Failure   Failure       // APIError, and LocalOutput that says that a hook has blocked a prompt
 }
 
-// Spoken says whether the item is something that is said to the person; the rest is how it came about.
+// Spoken reports whether the item is addressed to the person; all other items show how the answer
+// came about.
 func (i Item) Spoken() bool {
 	if i.Sidechain || i.Meta {
 		return false

@@ -6,15 +6,18 @@ import (
 )
 
 const (
-	// lastWindow is how far before a cursor the last answer is searched first; mostly it stands right there.
+	// lastWindow is how far before a cursor the last answer is searched for at first; usually it
+	// stands right there.
 	lastWindow = 2 << 20
-	// lastFarthest is where the search ends: a turn may hold many megabytes of pictures behind its words.
+	// lastFarthest is where the search ends: a turn may hold many megabytes of pictures behind its
+	// words.
 	lastFarthest = 32 << 20
 )
 
-// LastAnswer is what was said last before a cursor, oldest first: the texts, and what local commands printed, of the
-// newest turn that has any. Of a turn that is longer than the part that is read (32 MiB at most) it is the end. None is
-// no error, and neither is a file that is not there.
+// LastAnswer returns the last answer before a cursor, oldest item first: the texts, and the output
+// of local commands, of the newest turn that has any. If the turn is longer than the part that is
+// read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
+// is a missing file.
 func LastAnswer(before Cursor) ([]Item, error) {
 	for window := int64(lastWindow); ; window *= 4 {
 		items, err := lastWithin(before, window)
@@ -27,8 +30,8 @@ func LastAnswer(before Cursor) ([]Item, error) {
 	}
 }
 
-// Said is what was said from one place on and before another one of the same file, oldest first: the texts, and what
-// local commands printed. Of more than 32 MiB it is the end.
+// Said returns the texts, and the output of local commands, between two places of one file, oldest
+// first. Of more than 32 MiB it returns the end.
 func Said(from, before Cursor) (items []Item, err error) {
 	r := Open(Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)})
 	r.loose = true
@@ -73,14 +76,15 @@ func lastWithin(before Cursor, window int64) (items []Item, err error) {
 	}
 }
 
-// precedes compares two places of one file. An item of which only some parts were handled lies behind its cursor.
+// precedes compares two places of one file. A cursor inside an item, of which only some parts were
+// handled, counts as a place before that item.
 func (c Cursor) precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
 
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
-// borders says whether a turn begins or ends with an item.
+// borders reports whether a turn begins or ends with an item.
 func (i Item) borders() bool {
 	switch i.Kind {
 	case UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError:

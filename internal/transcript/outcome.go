@@ -15,22 +15,23 @@ import (
 	"time"
 )
 
-// Sought is a tool call as a permission hook names it: without its id.
+// Sought is a tool call as a permission hook describes it: without its id.
 type Sought struct {
 	Path     string // of the session's transcript
-	Subagent string // id of the subagent that called; its calls stand in a file of its own
+	Subagent string // id of the subagent that made the call; a subagent's calls are in a file of their own
 	From     int64  // size of Path when the hook ran, in bytes
 	Tool     string
 	Input    json.RawMessage
 	At       time.Time // when the hook ran
 }
 
-// Outcome is what a transcript says became of a tool call. Claude Code 2.1.328 writes a hook's decision together with
-// the result, so an allowed command that still runs looks like one that nobody has answered. A decision of a hook also
-// leaves no trace where the person interrupted the command later.
+// Outcome is what became of a tool call, according to a transcript. Claude Code 2.1.328 writes a
+// hook's decision together with the result, so an allowed command that still runs looks like one
+// that nobody has answered. A hook's decision also leaves no trace if the person interrupted the
+// command later.
 type Outcome struct {
 	ToolID      string
-	ByHook      string // "allow" or "deny": a hook's decision was taken; "" when none was
+	ByHook      string // "allow" or "deny": Claude Code took a hook's decision; "" when it took none
 	Done        bool   // there is a result
 	IsError     bool
 	Denial      string // as Tool.Denial
@@ -39,10 +40,11 @@ type Outcome struct {
 }
 
 const (
-	// lookBack is how far before Sought.From the search begins: the call may have been written before the hook ran,
-	// with other calls of the same message behind it that waited for their turn.
+	// lookBack is how far before Sought.From the search begins: the call may have been written
+	// before the hook ran, followed by other calls of the same message that waited for their turn.
 	lookBack = 1 << 20
-	// mostRead bounds what is read of a transcript from the beginning of the search on; whole sessions are smaller.
+	// mostRead bounds how much of a transcript is read from the beginning of the search on; whole
+	// sessions are smaller.
 	mostRead = 256 << 20
 	// callSlack is how much later than the hook the line of its call may be dated.
 	callSlack = time.Second
@@ -53,10 +55,11 @@ var errFar = errors.New("too far behind the call")
 
 var subagentID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-// FindOutcome searches a transcript for what became of a tool call. Not found: there is no such call in it, or not yet
-// (Claude Code writes lines some 100 ms late), or no transcript. Of several equal calls that one is meant which had no
-// result when the hook ran. What was asked is a client's word: only a regular file is read, no more than 256 MiB of it,
-// and no longer than ctx lets it.
+// FindOutcome searches a transcript for the outcome of a tool call. found is false when the
+// transcript has no such call, or not yet (Claude Code writes lines some 100 ms late), or when
+// there is no transcript. If several equal calls exist, it takes the one that had no result when
+// the hook ran. The question comes from a client that is not trusted: only a regular file is read,
+// no more than 256 MiB of it, and no longer than ctx allows.
 func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err error) {
 	if s.Subagent != "" && !subagentID.MatchString(s.Subagent) {
 		return Outcome{}, false, fmt.Errorf("find outcome: subagent id %q", s.Subagent)
@@ -98,7 +101,8 @@ func within(ctx context.Context, end int64) func(int64) error {
 	}
 }
 
-// open starts to read some way before the place where the hook ran. Of a subagent's own file the whole is read.
+// open begins to read some way before the place where the hook ran. A subagent's own file is read
+// as a whole.
 func (s Sought) open() (*Reader, error) {
 	if s.Subagent != "" {
 		folder := strings.TrimSuffix(s.Path, suffix)
@@ -116,7 +120,7 @@ func (s Sought) open() (*Reader, error) {
 	return r, nil
 }
 
-// search collects the calls that may be meant.
+// search collects the calls that may be the sought one.
 type search struct {
 	tool    string
 	input   any
@@ -125,7 +129,7 @@ type search struct {
 	message string // id of the last message of the assistant
 }
 
-// call is one call with the tool and the input.
+// call is one call with the sought tool and input.
 type call struct {
 	Outcome
 	message string
@@ -161,7 +165,8 @@ func (s *search) see(item Item) {
 	}
 }
 
-// answer notes a message of the assistant. It comes only when every call of the one before has its result.
+// answer notes a message of the assistant. A message comes only when every call of the previous one
+// has its result.
 func (s *search) answer(message string) {
 	if message == s.message {
 		return
@@ -172,17 +177,17 @@ func (s *search) answer(message string) {
 	}
 }
 
-// sameInput compares as values: order of keys and the way a number or a letter is written do not matter. Numbers are
-// 64-bit floats, as they are for Claude Code.
+// sameInput compares as values: the order of keys, and different spellings of a number or a letter,
+// do not matter. Numbers are 64-bit floats, as they are for Claude Code.
 func (s *search) sameInput(input json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(input, &v) == nil && reflect.DeepEqual(v, s.input)
 }
 
-// best is the first call that was there without a result when the hook ran. Only without such a one the last that a
-// crash left without a result is taken.
+// best is the first call that existed without a result when the hook ran. If there is none, best is
+// the last call that a crash left without a result.
 func (s *search) best(at time.Time) (Outcome, bool) {
-	at = at.Truncate(time.Millisecond) // transcripts have no more
+	at = at.Truncate(time.Millisecond) // transcripts have no finer times
 	for _, c := range s.calls {
 		if !c.left && !c.at.After(at.Add(callSlack)) && (!c.Done || !c.done.Before(at)) {
 			return c.Outcome, true

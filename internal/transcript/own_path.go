@@ -9,8 +9,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Own is the path of a session's transcript as a client names it, links followed, if it is one: <id>.jsonl in a folder
-// of projectsDir. It may not exist yet, nor may its folder. "" is any other path.
+// Own checks the path that a client gives for a session's transcript: <id>.jsonl in a folder of
+// projectsDir. It returns the path with links followed, or "" for any other path. The file may not
+// exist yet, nor may its folder.
 func Own(projectsDir, path string, sessionID uuid.UUID) string {
 	if !filepath.IsAbs(path) || filepath.Base(path) != sessionID.String()+suffix {
 		return ""
@@ -26,8 +27,8 @@ func Own(projectsDir, path string, sessionID uuid.UUID) string {
 	return real
 }
 
-// resolve follows the links of a path as far as it exists. A link to what does not exist is an error: nobody knows where
-// a file made through it would be.
+// resolve follows the links of a path as far as it exists. A link to a missing target is an error,
+// because it is unknown where a file made through it would be.
 func resolve(path string) (string, error) {
 	path = filepath.Clean(path)
 	real, err := filepath.EvalSymlinks(path)

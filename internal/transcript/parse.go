@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// entry is what is used of a transcript line. Lines have many more keys and new ones with every version.
+// entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
+// every version.
 type entry struct {
 	Type, Subtype, UUID, SessionID, Timestamp string
 
@@ -31,10 +32,10 @@ type entry struct {
 	ToolDenialKind string
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
-	// PromptSubmitEnding says of a prompt that it was not taken.
+	// PromptSubmitEnding says that a prompt was not accepted.
 	PromptSubmitEnding struct{ Ending struct{ Kind string } }
-	Error              string                     // of a failed request: what kind of failure it is
-	QuotaLimits        struct{ ResetsAt float64 } // of one that a limit refused, in Unix seconds
+	Error              string                     // the kind of failure of a failed request
+	QuotaLimits        struct{ ResetsAt float64 } // in a request that a limit refused, in Unix seconds
 	Attachment         struct{ Type, Decision, ToolUseID string }
 }
 
@@ -54,13 +55,13 @@ type block struct {
 // bulk are the starts of lines that can be megabytes and never hold an item.
 var bulk = [][]byte{[]byte(`{"type":"api-request`), []byte(`{"type":"file-history-`)}
 
-// heading tells a line of the conversation from bookkeeping.
+// heading distinguishes a line of the conversation from bookkeeping.
 type heading struct {
 	Type   string
 	IsMeta bool
 }
 
-// readHeading reports false for what is no whole line: no JSON object.
+// readHeading returns false for a text that is no whole line: no JSON object.
 func readHeading(line []byte) (heading, bool) {
 	var h heading
 	line = bytes.TrimSpace(line)
@@ -75,8 +76,8 @@ func (h heading) spoken() bool {
 	return (h.Type == "user" || h.Type == "assistant") && !h.IsMeta
 }
 
-// parseLine reads one line. Types it does not know give no items and no error, as does a blank line; the
-// error says that the line is no JSON object. Cursors of the items only have their Block.
+// parseLine reads one line. Types it does not know give no items and no error, as does a blank
+// line; an error says that the line is no JSON object. Of the items' cursors only Block is set.
 func parseLine(raw []byte) ([]Item, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
@@ -106,7 +107,8 @@ func parseLine(raw []byte) ([]Item, error) {
 	return items, nil
 }
 
-// decode fills what it can: a key whose type changed in some version must not hide the others.
+// decode fills as many fields as it can: a key that changed its type in some version must not hide
+// the others.
 func decode(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	var mismatch *json.UnmarshalTypeError
@@ -116,13 +118,13 @@ func decode(data []byte, v any) error {
 	return err
 }
 
-// stamp copies what every item of a line shares.
+// stamp copies the fields that every item of a line shares.
 func (e *entry) stamp(item *Item) {
 	item.UUID, item.SessionID = e.UUID, e.SessionID
 	item.MessageID, item.Model = e.Message.ID, e.Message.Model
 	item.Sidechain = e.IsSidechain
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
-	// A time that cannot be read is no reason to lose what was said.
+	// A time that cannot be read is no reason to lose the text.
 	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)
 }
 
@@ -211,8 +213,8 @@ func (e *entry) system() []Item {
 	return appendText(nil, Item{Kind: Other, Text: text, Meta: true})
 }
 
-// appendText leaves out blank texts: there is nothing to show, and a chat refuses them. A command that
-// printed nothing stays, as proof that it ran.
+// appendText leaves out blank texts: there is nothing to show, and a chat refuses them. The blank
+// output of a local command stays, as proof that the command ran.
 func appendText(items []Item, item Item) []Item {
 	if strings.TrimSpace(item.Text) == "" && item.Command == "" {
 		return items
@@ -234,7 +236,7 @@ func blocks(raw json.RawMessage) []block {
 	}
 	var list []block
 	if decode(raw, &list) != nil {
-		return nil // cannot be: the line was checked as a whole
+		return nil // impossible: the line was checked as a whole
 	}
 	return list
 }

@@ -6,32 +6,35 @@ import (
 	"time"
 )
 
-// Progress is what a transcript tells of the work so far, up to an offset.
+// Progress is the work so far, as a transcript shows it up to an offset.
 type Progress struct {
 	Path   string `json:"path"`
 	Offset int64  `json:"offset"`
 	Turns  int    `json:"turns"` // that have ended
 	// LastTurn is when the last turn ended.
 	LastTurn time.Time `json:"last_turn_at,omitzero"`
-	// Well counts the turns, of the conversations before this one too, that were neither interrupted nor ended by an error.
+	// Well counts the turns that were neither interrupted nor ended by an error, including those of
+	// the conversations before this one.
 	Well  int    `json:"turns_well,omitempty"`
 	Open  *Turn  `json:"open_turn,omitempty"` // the turn that has not ended; nil: none
 	Model string `json:"model,omitempty"`     // id, of the last answer
-	// Requested is that model as --model takes it: the answer's id lacks a "[1m]", and may be another one where a gateway
-	// stands between. Versions before 2.1.328 do not tell it.
+	// Requested is that model as --model takes it. It can differ from the answer's id: that id
+	// lacks a "[1m]", and behind a gateway it may be another model. Versions before 2.1.328 do not
+	// write it.
 	Requested string `json:"requested_model,omitempty"`
-	// Failed is how the last turn failed, or why a prompt began none. The zero value: it did not, or the agent has gone on.
+	// Failed is how the last turn failed, or why a prompt began none. The zero value: there was no
+	// failure, or the agent has gone on since.
 	Failed         Failure `json:"failed,omitzero"`
 	PermissionMode string  `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
 	Tasks          []Task  `json:"tasks,omitempty"`           // the agent's own to-do items
 	Tokens         Tokens  `json:"tokens"`
-	LastMessage    string  `json:"last_message,omitempty"` // the last one whose tokens are counted: its lines repeat them
+	LastMessage    string  `json:"last_message,omitempty"` // id of the last message with counted tokens: each of its lines repeats them
 }
 
-// Turn is one that has begun and not ended.
+// Turn is a turn that has begun and not ended.
 type Turn struct {
 	At   time.Time `json:"at,omitzero"`    // of its newest line
-	Step string    `json:"step,omitempty"` // its last call of a tool in a line, but of those for to-do items; empty: none yet
+	Step string    `json:"step,omitempty"` // its last tool call, in one line; calls for to-do items do not count; empty: none yet
 }
 
 // Task is one to-do item of the agent.
@@ -49,16 +52,18 @@ type Tokens struct {
 	Output        int64 `json:"output"`
 }
 
-// Same says whether two tell the same of the work, wherever they were read up to.
+// Same reports whether two values describe the same work, no matter up to which offset they were
+// read.
 func (p Progress) Same(other Progress) bool {
 	open := p.Open == other.Open || p.Open != nil && other.Open != nil && *p.Open == *other.Open
 	return open && p.Failed == other.Failed && p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
 		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
 }
 
-// Advance reads on to the present end of a transcript, by whole lines. Another path than before is another
-// conversation, and a file that was cut is read anew. Without a file p comes back as it is, as it does with an error.
-// A call of a task tool whose result is not written yet is left, with all behind it, for the next time.
+// Advance reads on to the present end of a transcript, by whole lines. A path other than the
+// previous one is another conversation, and a file that was cut is read anew. If there is no file,
+// or an error, p comes back as it is. A call of a task tool that has no result yet is left for the
+// next time, together with everything behind it.
 func (p Progress) Advance(path string) (Progress, error) {
 	if path == "" {
 		return p, nil

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// maxTasks is how many to-do items are kept: finished ones go first, then the oldest.
+	// maxTasks is how many to-do items are kept; when there are more, finished items are removed
+	// first, then the oldest.
 	maxTasks = 100
 	// maxText is the longest text that is kept, in characters.
 	maxText = 200
@@ -24,7 +25,7 @@ type tally struct {
 	Progress
 	seen usageSeen
 	open map[string]taskCall // calls of task tools that have no result yet, by their ids
-	held *Progress           // as it was before the first of them
+	held *Progress           // the progress before the first of these calls
 }
 
 // taskCall is a call of one of the tools that keep the agent's to-do items.
@@ -40,7 +41,7 @@ type taskInput struct {
 	Subject, Status string                             // TaskCreate, TaskUpdate
 }
 
-// taskResult is what a line with a result of theirs says of it.
+// taskResult is what the line with the result of such a call says.
 type taskResult struct {
 	Success *bool                                  // TaskUpdate
 	TaskID  string                                 // TaskUpdate
@@ -48,7 +49,8 @@ type taskResult struct {
 	Tasks   []struct{ ID, Subject, Status string } // TaskList
 }
 
-// tallied is what is used of a line beside what the reader of items uses.
+// tallied is the part of a line that is used here, in addition to the part that the reader of items
+// uses.
 type tallied struct {
 	entry
 	RequestedModel string
@@ -64,7 +66,8 @@ func newTally(p Progress) *tally {
 	return t
 }
 
-// end is what the lines came to. The mode, the open turn and a failure wait for no result, which may never come.
+// end is the result of the lines read. If a call has no result yet, which it may never get, end is
+// the progress before that call; only the mode, the open turn and a failure are current.
 func (t *tally) end() Progress {
 	if t.held != nil {
 		held := *t.held
@@ -74,8 +77,9 @@ func (t *tally) end() Progress {
 	return t.Progress
 }
 
-// marks are in the lines that matter while no call waits for its result. Those with what tools have read and printed
-// are the long ones, and have none of them.
+// marks are texts that every line that matters contains, as long as no call waits for its result.
+// The long lines, with files that tools have read and output that they have printed, contain none
+// of them.
 var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"turn_duration"`), []byte(interrupted),
 	[]byte(`"blocked_by_hook"`), []byte(`>/login<`)}
 
@@ -117,7 +121,8 @@ func (t *tally) take(line []byte) {
 	}
 }
 
-// count adds the tokens of an answer. Its lines, one per block, stand close together and all tell them.
+// count adds the tokens of an answer. An answer has several lines, one per block; they stand close
+// together, and each repeats the same tokens.
 func (t *tally) count(l tallied) {
 	u := l.Message.Usage
 	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
@@ -130,14 +135,14 @@ func (t *tally) count(l tallied) {
 	t.Tokens.Output += u.Output
 }
 
-// synthetic is in the place of a model where Claude Code itself speaks.
+// synthetic stands in place of a model's id where Claude Code itself speaks.
 const synthetic = "<synthetic>"
 
 func (t *tally) answered(l tallied) {
 	if model := l.Message.Model; model != "" && model != synthetic {
 		t.Model = clip.Runes(model, maxText)
 		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
-			t.Requested = "" // half a name is none
+			t.Requested = "" // a shortened id is no id
 		}
 	}
 	t.goesOn(l)
@@ -170,7 +175,7 @@ func (t *tally) heard(l tallied) {
 		case said.Kind == Interrupt:
 			t.turnEnded(l)
 		case said.Kind == UserPrompt:
-			t.release() // what has no result by now gets none
+			t.release() // a call without a result by now never gets one
 			t.Open, t.Failed = nil, Failure{}
 			t.goesOn(l)
 		case said.Command == "/login":
@@ -179,7 +184,8 @@ func (t *tally) heard(l tallied) {
 	}
 }
 
-// goesOn notes a line of a turn, which may be its first. It makes a new value: an earlier progress may hold the old one.
+// goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
+// Progress may hold the old one.
 func (t *tally) goesOn(l tallied) {
 	turn := Turn{At: timeOf(l)}
 	if t.Open != nil {
@@ -202,16 +208,17 @@ func (t *tally) turnEnded(l tallied) {
 	t.release()
 }
 
-// timeOf is the time of a line; one that cannot be read is none.
+// timeOf is the time of a line; zero when it cannot be read.
 func timeOf(l tallied) time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, l.Timestamp)
 	return at.UTC()
 }
 
-// subjects are the inputs that tell best what a call is about, and which do so without the tool's name.
+// subjects are the inputs that best describe a call, even without the tool's name.
 var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern", "query", "description"}
 
-// stepOf is a call of a tool in one line: a shell command as it is, any other call as the tool's name and its subject.
+// stepOf describes a tool call in one line: a shell command as it is, any other call as the tool's
+// name and its subject.
 func stepOf(b block) string {
 	var input map[string]any
 	_ = json.Unmarshal(b.Input, &input) // without it the name has to do
@@ -250,11 +257,11 @@ func (t *tally) result(b block, raw json.RawMessage) {
 // createdTask is how the result of a TaskCreate begins.
 var createdTask = regexp.MustCompile(`^Task #(\S{1,20}) `)
 
-// apply does to the items what a call that succeeded has done.
+// apply changes the items as a successful call has changed them.
 func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
 	var said taskResult
 	if len(raw) > 0 && decode(raw, &said) != nil {
-		return // cannot be: the line was checked as a whole
+		return // impossible: the line was checked as a whole
 	}
 	switch c.tool {
 	case "TodoWrite":
@@ -275,7 +282,7 @@ func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
 			t.update(cmp.Or(said.TaskID, c.input.TaskID), c.input)
 		}
 	case "TaskList":
-		if said.Tasks != nil { // it tells all of them
+		if said.Tasks != nil { // the result lists all of them
 			t.Tasks = nil
 			for _, task := range said.Tasks {
 				t.add(task.ID, task.Subject, task.Status)
@@ -284,7 +291,7 @@ func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
 	}
 }
 
-// add makes a new slice each time: an earlier value of the progress may hold the old one.
+// add makes a new slice each time, because an earlier Progress may hold the old one.
 func (t *tally) add(id, text, status string) {
 	t.Tasks = append(slices.Clone(t.Tasks), Task{ID: clip.Runes(id, maxText), Text: clip.Runes(text, maxText), Status: clip.Runes(status, maxText)})
 	if len(t.Tasks) > maxTasks {

@@ -12,9 +12,10 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Contains reports whether a prompt as Claude Code has it contains what was sent, with white space folded:
-// a long paste comes back inside a <pasted_content> wrapper, tabs as spaces, queued prompts joined. Only
-// whole words count, so that "ok" is not found in "look". Blank text is contained in nothing.
+// Contains reports whether a prompt, as Claude Code has written it down, contains the text that was
+// sent. White space is folded, because a long paste comes back inside a <pasted_content> wrapper,
+// tabs come back as spaces, and queued prompts are joined. Only whole words count, so that "ok" is
+// not found in "look". Blank text is contained in nothing.
 func Contains(promptInTranscript, sent string) bool {
 	want := strings.Join(words(sent), " ")
 	if want == "" {
@@ -24,13 +25,14 @@ func Contains(promptInTranscript, sent string) bool {
 	return strings.Contains(" "+have+" ", " "+want+" ")
 }
 
-// Same is Contains for a prompt that must be all of what was sent.
+// Same is Contains for a prompt that must consist of the sent text and nothing else.
 func Same(promptInTranscript, sent string) bool {
 	return slices.Equal(words(promptInTranscript), words(sent))
 }
 
-// words are the words of a text without what Claude Code changes in a prompt: it drops characters that cannot be seen,
-// though not those that join an emoji, so neither side counts any; it composes letters and their marks; and it writes `<\` where "<" begins a mark of its own.
+// words are the words of a text without the changes that Claude Code makes to a prompt. It drops
+// invisible characters, except those that join an emoji, so all of these are ignored on both sides;
+// it composes letters and their marks; and it writes `<\` where "<" begins a mark of its own.
 func words(text string) []string {
 	text = norm.NFC.String(strings.ReplaceAll(text, `<\`, "<"))
 	return strings.Fields(strings.Map(func(r rune) rune {
@@ -41,7 +43,7 @@ func words(text string) []string {
 	}, text))
 }
 
-// Trace is what a transcript shows of a text that was typed.
+// Trace is what a transcript shows about a text that was typed.
 type Trace struct {
 	Arrived bool // Claude Code has the text: a prompt, a queued prompt, a command's line; or a hook refused it
 	Foreign bool // another text of a person stands there, or the conversation was compacted
@@ -52,9 +54,9 @@ func (t Trace) Join(other Trace) Trace {
 	return Trace{Arrived: t.Arrived || other.Arrived, Foreign: t.Foreign || other.Foreign}
 }
 
-// TraceOf searches the transcript from offset to its present end, as far as its lines are of since or
-// later. The offset is the size of the file before text was typed and may stand inside a line. No file
-// is no trace and no error; a file shorter than offset is ErrTruncated.
+// TraceOf searches the transcript from offset to its present end, in lines dated since or later.
+// The offset is the size of the file before text was typed and may stand inside a line. If there is
+// no file, there is no trace and no error; a file shorter than offset is ErrTruncated.
 func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
@@ -73,8 +75,8 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 	}
 }
 
-// typed says whether an item is another text of a person, or a compaction, behind which the prompt box
-// may be another one.
+// typed reports whether an item is another text of a person, or a compaction. Behind either, the
+// prompt box may be another one.
 func (i Item) typed() bool {
 	switch i.Kind {
 	case UserPrompt, LocalCommand, CompactBoundary:
@@ -85,9 +87,10 @@ func (i Item) typed() bool {
 	return false
 }
 
-// Grew says whether the conversation went on after offset: a whole line of the user or the assistant stands
-// there. Titles, summaries, costs and other bookkeeping are not the conversation: Claude Code 2.1.328 writes
-// such lines when a session is only opened and left. Offset and errors are as for TraceOf.
+// Grew reports whether the conversation went on after offset: a whole line of the user or the
+// assistant stands there. Titles, summaries, costs and other bookkeeping are not the conversation:
+// Claude Code 2.1.328 writes such lines when a session is only opened and left. Offset and errors
+// are as for TraceOf.
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
@@ -123,7 +126,8 @@ func proves(item Item, text string) bool {
 	return false
 }
 
-// isCommand reports whether text calls the slash command; its arguments are not always written down.
+// isCommand reports whether text calls the slash command. Arguments are not compared in every case,
+// because Claude Code does not always write them down.
 func isCommand(text, command string) bool {
 	name, _, _ := strings.Cut(strings.Join(strings.Fields(text), " "), " ")
 	return strings.HasPrefix(command, "/") && name == command

@@ -14,17 +14,19 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is read; images and pasted files make lines of many megabytes.
+	// maxLine is the longest line that is read; images and pasted files make lines of many
+	// megabytes.
 	maxLine = 64 << 20
-	// keptBuffer is the largest line buffer that is kept for the next line: every open session has one.
+	// keptBuffer is the largest line buffer that is kept for the next line. It is small, because
+	// every open session has one.
 	keptBuffer = 64 << 10
-	// leastAhead and mostAhead bound what is read at once. Mostly there is nothing behind a cursor, and a
-	// start looks at the transcripts of thousands of sessions.
+	// leastAhead and mostAhead bound how much is read at once. Usually there is nothing behind a
+	// cursor, and a start looks at the transcripts of thousands of sessions.
 	leastAhead, mostAhead = 4 << 10, 64 << 10
 )
 
-// Reader reads items from a cursor to the present end of the file, by whole lines, and goes on there when
-// the file has grown. It is used by one goroutine at a time.
+// Reader reads items from a cursor to the present end of the file, by whole lines, and continues
+// from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
 	start Cursor // where it was opened
 	seen  usageSeen
@@ -46,7 +48,8 @@ type Reader struct {
 	limit  int64
 }
 
-// Open returns a reader that starts at c. The file is opened by the first Next, and need not exist yet.
+// Open returns a reader that starts at c. The file is opened by the first Next, and need not exist
+// yet.
 func Open(c Cursor) *Reader {
 	return &Reader{start: c, next: c.Offset, limit: maxLine}
 }
@@ -54,8 +57,9 @@ func Open(c Cursor) *Reader {
 // Broken is how many lines were passed because they are no JSON or too long.
 func (r *Reader) Broken() int { return r.broken }
 
-// Next returns the next item. False says that there is nothing more now: the end, half a line, or no file
-// yet. ErrTruncated says that the file is not the one that was being read; the reader is then of no use.
+// Next returns the next item. False says that there is nothing more now: it is the end of the file,
+// half a line, or there is no file yet. ErrTruncated says that the file is not the one that was
+// being read; the reader is then of no use.
 func (r *Reader) Next() (Item, bool, error) {
 	for len(r.queue) == 0 {
 		line, size, ok, err := r.readLine()
@@ -64,7 +68,7 @@ func (r *Reader) Next() (Item, bool, error) {
 		}
 		items, err := parse(line)
 		if err != nil {
-			r.broken++ // told by Broken: one bad line must not stop a session
+			r.broken++ // Broken counts it: one bad line must not stop a session
 		}
 		r.queue = r.place(items, r.next, size)
 		r.next += size
@@ -74,8 +78,8 @@ func (r *Reader) Next() (Item, bool, error) {
 	return item, true, nil
 }
 
-// parse is parseLine for a reader that must go on: what is in a line is a program's that changes with each version, and
-// a mistake of ours about it is one more broken line.
+// parse is parseLine with protection against panics: Claude Code changes the content of lines with
+// each version, and a mistake of this package about a line is only one more broken line.
 func parse(line []byte) (items []Item, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -119,8 +123,8 @@ func (r *Reader) place(items []Item, offset, size int64) []Item {
 	return items[first:]
 }
 
-// readLine returns one whole line without keeping it: it is good until the next call. size counts its
-// line break too. A line that is too long or was cut by the start comes back empty.
+// readLine returns one whole line. The slice is valid until the next call. size includes the line
+// break. A line that is too long, or that the start cuts, comes back empty.
 func (r *Reader) readLine() (line []byte, size int64, ok bool, err error) {
 	if ok, err := r.open(); err != nil || !ok {
 		return nil, 0, false, err
@@ -187,7 +191,8 @@ func (r *Reader) open() (bool, error) {
 	return true, nil
 }
 
-// openAnyones opens a transcript that is only shown. Agents may run as another user than ccbot.
+// openAnyones opens a transcript that is only shown. Its owner is not checked, because agents may
+// run as another user than ccbot.
 func openAnyones(path string) (*os.File, fs.FileInfo, error) {
 	return ownfile.Open(path, ownfile.Links|ownfile.Others)
 }
@@ -214,9 +219,10 @@ func (r *Reader) seek(file *os.File) error {
 	return err
 }
 
-// check is called at the end of the file: is it still the file of that path, and not shorter than what was
-// read of it? Our descriptor keeps the inode from being used again. A file cut and grown again past this
-// place between two reads is not noticed.
+// check is called at the end of the file. It checks that the path still names this file, and that
+// the file is not shorter than the part that was read. The open descriptor keeps the inode from
+// being used again. If the file was cut and grew past this place again between two reads, that is
+// not noticed.
 func (r *Reader) check() error {
 	ours, err := r.file.Stat()
 	if err != nil {
@@ -227,7 +233,7 @@ func (r *Reader) check() error {
 	}
 	named, err := os.Stat(r.start.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed: there is nothing more, until another takes its place
+		return nil // the file was removed: there is nothing more until another takes its place
 	}
 	if err != nil {
 		return fmt.Errorf("check transcript: %w", err)
@@ -238,11 +244,11 @@ func (r *Reader) check() error {
 	return nil
 }
 
-// usageSeen remembers the last message ids. The lines of one message stand close together, so a few are
-// enough however long the session is.
+// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
+// ids are enough however long the session is.
 type usageSeen struct {
 	ids  []string // usageKept at most
-	next int      // of these, the one to go first
+	next int      // index of the one that is replaced next
 }
 
 const usageKept = 256
@@ -261,8 +267,8 @@ func (u *usageSeen) first(id string) bool {
 	return true
 }
 
-// End is the cursor behind the last whole line of a transcript: for what comes from now on. Half a line at the
-// end is not passed, because no line would start behind it.
+// End is the cursor behind the last whole line of a transcript, for reading only new items. Half a
+// line at the end is not passed, because no line would start behind it.
 func End(path string) (Cursor, error) {
 	file, info, err := openAnyones(path)
 	if err != nil {

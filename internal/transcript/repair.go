@@ -16,16 +16,17 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Repair writes a copy of h.Path under the session id as, in the same folder, and leaves the original as it
-// is. The copy has every whole line, in order, without NULs; a last line that only lacks its break counts, one
-// that NULs run through does not. The lines' own sessionId becomes as, and so `--resume` takes the copy for a
-// conversation of that id (seen with Claude Code 2.1.328, which leaves other mentions alone when it forks,
-// too). What Claude Code keeps elsewhere under the old id, such as checkpoints of code, stays there.
+// Repair writes a copy of h.Path under the session id as, in the same folder, and leaves the
+// original as it is. The copy has every whole line, in order, without NULs. A last line that only
+// lacks its line break is included; a last line with NULs inside is not. The sessionId of each line
+// becomes as, and so `--resume` takes the copy for a conversation with that id (seen with Claude
+// Code 2.1.328, which also leaves other mentions alone when it forks). Data that Claude Code keeps
+// elsewhere under the old id, such as checkpoints of code, stays there.
 //
-// The copy is on disk when Repair returns. It is there as a whole or not at all; a crash may leave a file
-// .UUID.tmp, which Claude Code does not look at. fs.ErrExist: a transcript of as is there already. ErrNothingLeft:
-// the file has no whole line of the conversation. A line of more than 64 MiB is an error: neither would it fit
-// in memory, nor can this package read it.
+// The copy is on disk when Repair returns. It exists as a whole or not at all; a crash may leave a
+// file .UUID.tmp, which Claude Code does not look at. fs.ErrExist: a transcript with the id as
+// exists already. ErrNothingLeft: the file has no whole line of the conversation. A line of more
+// than 64 MiB is an error, because it would not fit in memory and this package could not read it.
 //
 // Nothing is written outside the projects folder, wherever links in it lead.
 func Repair(h Health, id, as uuid.UUID) (path string, err error) {
@@ -64,8 +65,9 @@ func repair(path string, id, as uuid.UUID) error {
 	return create(folder, as.String()+suffix, func(w io.Writer) error { return copyWhole(w, source, id, as) })
 }
 
-// create makes a file that is whole and on disk, or not there. Its first name is nobody else's, and a link
-// takes no other file's place: two that make the same name at once cannot mix.
+// create makes a file that is either whole and on disk, or does not exist. Its temporary name is
+// unique, and a hard link never replaces another file: so two calls that make the same name at the
+// same time cannot mix.
 func create(folder *os.Root, name string, fill func(io.Writer) error) (err error) {
 	temp := "." + uuid.NewString() + ".tmp"
 	file, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -117,8 +119,9 @@ func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 
 const lineBreaks = "\n\x00"
 
-// splitLine is a bufio.SplitFunc for lines without their breaks. A NUL ends a line too: a power cut may leave a
-// whole line right behind a stretch of them. Such a stretch is passed without being kept, however long it is.
+// splitLine is a bufio.SplitFunc for lines without their breaks. A NUL ends a line too, because a
+// power cut may leave a whole line right behind a stretch of NULs. Such a stretch is skipped
+// without being buffered, however long it is.
 func splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	text := bytes.TrimLeft(data, lineBreaks)
 	skipped := len(data) - len(text)
@@ -131,8 +134,9 @@ func splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	return skipped, nil, nil
 }
 
-// rename replaces the line's own session id, in place: ids are of one length. The same key deeper inside may
-// be what a tool was called with, and stays; inside a string its quotes would not look like this.
+// rename replaces the line's own session id, in place, because ids have one length. The same key
+// deeper inside may be the input of a tool call, and stays; inside a string the quotes around the
+// key would be escaped.
 func rename(line []byte, id, as uuid.UUID) {
 	const key = `"sessionId":"`
 	own := []byte(key + id.String() + `"`)
@@ -149,7 +153,7 @@ func rename(line []byte, id, as uuid.UUID) {
 	}
 }
 
-// depth is how many objects and arrays are open behind a piece of JSON.
+// depth is how many objects and arrays are open at the end of a piece of JSON.
 func depth(text []byte) (open int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -1,7 +1,7 @@
 package transcript
 
-// Unsaid says whether anything that is said to the person may stand behind a cursor and before an offset. What cannot be
-// read may hold some; a file that is gone holds nothing.
+// Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A
+// part that cannot be read may hold some; a file that is gone holds nothing.
 func (c Cursor) Unsaid(before int64) bool {
 	reader := Open(c)
 	defer reader.Close()

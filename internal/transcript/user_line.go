@@ -7,9 +7,9 @@ const interrupted = "[Request interrupted by user"
 // injected are the starts of user lines that no person wrote.
 var injected = []string{"<system-reminder>", "<task-notification>", "<local-command-caveat>"}
 
-// said sorts the text of a user line: a person's prompt, a local command or its output, an interrupt, or
-// something injected. Only a line whose origin is "human" may look like one of the others and still be a
-// prompt; versions before 2.1.328 write no origin.
+// said sorts the text of a user line: a person's prompt, a local command or its output, an
+// interrupt, or something injected. A line with the origin "human" may look like an interrupt or
+// like something injected and still be a prompt; versions before 2.1.328 write no origin.
 func (e *entry) said(text string) Item {
 	trimmed := strings.TrimSpace(text)
 	human := e.Origin.Kind == "human"
@@ -27,7 +27,8 @@ func (e *entry) said(text string) Item {
 	return Item{Kind: UserPrompt, Text: text}
 }
 
-// local reads the tags around slash commands, bash mode and what they printed.
+// local reads the tags around slash commands, around commands of bash mode, and around their
+// output.
 func local(text string) (Item, bool) {
 	switch {
 	case hasAnyPrefix(text, []string{"<command-name>", "<command-message>"}):
@@ -56,7 +57,8 @@ func output(text, stdout, stderr string) string {
 	return out + "\n" + err
 }
 
-// tagged is what stands between <name> and the last </name>; output may itself contain the tag.
+// tagged is the text between <name> and the last </name>; it takes the last one because output may
+// itself contain the tag.
 func tagged(text, name string) string {
 	_, after, ok := strings.Cut(text, "<"+name+">")
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"ccbot/tmux"
 )
 
-// A claude that a person has started from a shell: the pane's pid is the shell's for good.
+// This is a claude that a person has started from a shell: the pane's pid stays that of the shell.
 func checkGuardInFrontOfShell(t *testing.T, w World) {
 	id := w.Person.OpenShell(t)
 	shell, err := w.Tmux.Pane(t.Context(), id)
@@ -86,7 +86,8 @@ func checkViewers(t *testing.T, w World) {
 	assert.Equal(t, 0, attached(t, w, r.ID))
 }
 
-// It goes on until the second has changed after the attach, because tmux tells no parts of it.
+// The check goes on until the second has changed after the attach, because tmux does not report
+// fractions of a second.
 func checkLastKey(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	typing := w.Person.Attach(t, r.Window, Terminal{})
@@ -105,7 +106,8 @@ func checkLastKey(t *testing.T, w World) {
 	assert.Zero(t, viewer(t, w, watching).LastKey, "neither ccbot's keys nor another terminal's are its own")
 }
 
-// What ccbot does is no sign of a person, a terminal's keys are, also when it has gone.
+// ccbot's own typing is no sign of a person; keys from a terminal are, also after the terminal has
+// gone.
 func checkTouched(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	touched := func() time.Time {

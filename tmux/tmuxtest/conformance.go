@@ -26,7 +26,7 @@ const (
 type World struct {
 	Tmux   Tmux
 	Person Person
-	// Binary is the absolute path of a program that calls RunProgram, or stands for one.
+	// Binary is the absolute path of a program that calls RunProgram, or a stand-in for it.
 	Binary string
 	// Quiet are folders in which no file named "x" may appear when a name with #(touch x) is used.
 	Quiet []string
@@ -34,7 +34,7 @@ type World struct {
 	NoSignals bool
 }
 
-// Person does at the terminal what the interface does not offer.
+// Person does things at the terminal that the interface does not offer.
 type Person interface {
 	Split(t *testing.T, id tmux.PaneID) tmux.PaneID
 	CopyMode(t *testing.T, id tmux.PaneID)
@@ -43,7 +43,7 @@ type Person interface {
 	// OpenShell makes a window with an interactive shell, and RunInFront types a command into it.
 	OpenShell(t *testing.T) tmux.PaneID
 	RunInFront(t *testing.T, shell tmux.PaneID, argv ...string)
-	// EndInFront ends what runs in front of the shell.
+	// EndInFront ends the command that runs in front of the shell.
 	EndInFront(t *testing.T, shell tmux.PaneID)
 	// Attach opens a terminal, until the test's end or Detach, and gives its name.
 	Attach(t *testing.T, w tmux.WindowID, how Terminal) (tty string)
@@ -63,7 +63,8 @@ type Terminal struct {
 	Control  bool // in control mode
 }
 
-// Conformance checks all that callers rely on. open gives a new World and cleans it up with the test.
+// Conformance checks all properties that callers rely on. open gives a new World and cleans it up
+// with the test.
 func Conformance(t *testing.T, open func(t *testing.T) World) {
 	shared := open(t)
 	for _, check := range []struct {
@@ -114,7 +115,7 @@ func spec(t *testing.T, argv ...string) tmux.Spec {
 	return tmux.Spec{Name: "name of " + key, Key: key, Tag: "test/" + key, Dir: realDir(t), Argv: argv}
 }
 
-// realDir is an empty folder without links in its path, which is how tmux tells paths.
+// realDir is an empty folder without links in its path, because tmux reports paths without links.
 func realDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -187,7 +188,7 @@ func (r recorder) requireInput(t *testing.T, want string) {
 	}
 }
 
-// waitFor asks until the answer is yes or patience ends, in the caller's goroutine.
+// waitFor asks until the answer is yes or the patience ends, in the caller's goroutine.
 func waitFor(ok func() bool) bool {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -217,7 +218,7 @@ func firstDifference(a, b string) int {
 	return i
 }
 
-// nothingRan fails when a name was taken for a command.
+// nothingRan fails when tmux ran a name as a command.
 func (w World) nothingRan(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range append(dirs, w.Quiet...) {

@@ -7,8 +7,8 @@ import (
 	"ccbot/tmux"
 )
 
-// The methods here are what a test does to a Fake from the outside. They panic on a pane that is not
-// there, which is a mistake of the test.
+// The methods here are what a test does to a Fake from the outside. They panic when the pane does
+// not exist, because that is a mistake of the test.
 
 func (f *Fake) must(id tmux.PaneID) *fakePane {
 	p, err := f.find(id)
@@ -18,7 +18,8 @@ func (f *Fake) must(id tmux.PaneID) *fakePane {
 	return p
 }
 
-// Change changes what the fake tells of a pane: another Command, InMode, a PID of a real process.
+// Change changes what the fake reports about a pane: another Command, InMode, a PID of a real
+// process.
 func (f *Fake) Change(id tmux.PaneID, change func(*tmux.Pane)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,14 +35,14 @@ func (f *Fake) End(id tmux.PaneID, e Exit) {
 	f.must(id).end(e)
 }
 
-// shell is what a program in front of it hides.
+// shell is the state of a shell while a program runs in front of it.
 type shell struct {
 	command string
 	onInput func(data string)
 }
 
-// RunInFront puts a program in front of a pane's process, as a person does who types "claude" into a
-// shell: the pid stays the shell's. onInput is as in Process, nil ignores the input.
+// RunInFront puts a program in front of a pane's process, like a person who types "claude" into a
+// shell: the pid stays the shell's. onInput is as in Process; nil ignores the input.
 func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +53,7 @@ func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data stri
 	p.Command, p.proc.OnInput = command, onInput
 }
 
-// EndInFront ends what RunInFront has started; the shell is in front again.
+// EndInFront ends the program that RunInFront has started; the shell is in front again.
 func (f *Fake) EndInFront(id tmux.PaneID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +72,7 @@ func (f *Fake) SetScreen(id tmux.PaneID, screen string) {
 	f.must(id).screen = screen
 }
 
-// Inputs gives what reached a pane, in order.
+// Inputs returns the input that reached a pane, in order.
 func (f *Fake) Inputs(id tmux.PaneID) []Input {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +129,7 @@ func (f *Fake) ClosePaneByHand(id tmux.PaneID) {
 	f.remove(f.must(id))
 }
 
-// InputOff does what `select-pane -d` does, Synchronize what the option synchronize-panes does.
+// InputOff does the same as `select-pane -d`.
 func (f *Fake) InputOff(id tmux.PaneID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,8 +151,8 @@ func (f *Fake) StopServer() {
 	f.changed()
 }
 
-// Fail makes the next call of the method named op ("Paste") give err instead of doing anything. Several
-// calls of Fail queue up.
+// Fail makes the next call of the method named op ("Paste") give err instead of doing anything.
+// Several calls of Fail queue up.
 func (f *Fake) Fail(op string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,13 +13,14 @@ import (
 	"ccbot/tmux"
 )
 
-// The pids of fake processes begin above what the kernel gives out, so that none is ever a real one.
+// The pids of fake processes begin above the largest pid of the kernel, so that none is ever a real
+// one.
 const firstPID = 5_000_000
 
 // Session is the session that a Fake's windows are in.
 const Session = "ccbot"
 
-// Launch is what runs in a fake pane; it is called when the window is made and may set OnInput.
+// Launch is the program of a fake pane; it is called when the window is made and may set OnInput.
 type Launch func(p *Process)
 
 // Process is the process of a fake pane.
@@ -27,14 +28,14 @@ type Process struct {
 	Pane tmux.PaneID
 	PID  int
 	Spec tmux.Spec
-	// Env is what the process got: the fake's own, with Spec's additions and removals.
+	// Env is the environment of the process: the fake's own, with Spec's additions and removals.
 	Env map[string]string
-	// OnInput gets what reaches the terminal: the bytes of a paste (not bracketed), "\r", the bytes of
-	// a key. It runs under the fake's lock and must not call the fake.
+	// OnInput gets the input of the terminal: the bytes of a paste (not bracketed), "\r", the bytes
+	// of a key. It runs under the fake's lock and must not call the fake.
 	OnInput func(data string)
 	// Exit, when set by Launch, ends the process at once.
 	Exit *Exit
-	// Screen, when set by Launch, is the first that Capture gives.
+	// Screen, when set by Launch, is the first screen that Capture returns.
 	Screen string
 }
 
@@ -49,7 +50,8 @@ type Input struct {
 
 // Fake is a tmux server with its client, in memory. Every method is safe for concurrent use.
 type Fake struct {
-	// Launch runs for every new window; nil is a process that lives and ignores its input. Set before use.
+	// Launch runs for every new window; nil is a process that lives and ignores its input. Set
+	// before use.
 	Launch Launch
 	// Env is the environment of the fake server. Set before use.
 	Env map[string]string
@@ -79,7 +81,7 @@ type fakePane struct {
 	behind       *shell // set while a program runs in front of the pane's own
 }
 
-// NewFake is a fake whose server runs, with the session made.
+// NewFake returns a fake with a running server and its session.
 func NewFake() *Fake {
 	f := &Fake{notify: make(chan struct{}, 1), failures: make(map[string][]error), nextPID: firstPID}
 	f.start()
@@ -121,8 +123,8 @@ func (f *Fake) window() tmux.WindowID {
 	return id
 }
 
-// begin takes the lock, notes the call and gives the error that a test has asked for, or ErrNoServer.
-// The caller unlocks.
+// begin takes the lock, notes the call and returns the error that a test has asked for, or
+// ErrNoServer. The caller unlocks.
 func (f *Fake) begin(ctx context.Context, op string) error {
 	f.mu.Lock()
 	f.calls = append(f.calls, op)
@@ -176,7 +178,7 @@ func (f *Fake) Ensure(ctx context.Context) error {
 	return err
 }
 
-// Server tells the fake server's identity; another one after each StopServer.
+// Server returns the fake server's identity; it is another one after each StopServer.
 func (f *Fake) Server(ctx context.Context) (tmux.ServerID, error) {
 	err := f.begin(ctx, "Server")
 	defer f.mu.Unlock()

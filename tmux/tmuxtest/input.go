@@ -9,7 +9,7 @@ import (
 	"ccbot/tmux"
 )
 
-// keyBytes is what a terminal sends.
+// keyBytes are the bytes that a terminal sends for a key.
 var keyBytes = map[string]string{
 	"Enter": "\r", "Escape": "\x1b", "C-u": "\x15", "Tab": "\t", "Space": " ",
 	"Up": "\x1b[A", "Down": "\x1b[B", "Right": "\x1b[C", "Left": "\x1b[D",

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// programWord is the first argument that makes a test binary be the program of the suite.
+// programWord is the first argument that makes a test binary run the program of the suite.
 const programWord = "tmuxtest-record"
 
-// greeting is what the program shows.
+// greeting is the text that the program shows.
 const greeting = "recording"
 
 // Report is what the program of the suite found when it started.
@@ -23,10 +23,10 @@ type Report struct {
 	Env  []string
 }
 
-// RunProgram is for TestMain of a package that runs Conformance on real panes: when the arguments ask
-// for the suite's program it runs it and exits, otherwise it returns. The program writes a Report to the
-// file it is told, then all that its terminal sends to the same name with ".in", and ends with its
-// terminal.
+// RunProgram is for TestMain of a package that runs Conformance on real panes: when the arguments
+// ask for the suite's program, RunProgram runs it and exits; otherwise it returns. The program
+// writes a Report to the file that the arguments name, then all input of its terminal to the same
+// name with ".in". It ends with its terminal.
 func RunProgram() {
 	if len(os.Args) < 3 || os.Args[1] != programWord {
 		return
@@ -39,7 +39,7 @@ func RunProgram() {
 }
 
 func record(path string, args []string) error {
-	// Raw, because a terminal in line mode cuts lines at 4,096 bytes and changes \r.
+	// The terminal is raw, because in line mode it cuts lines at 4,096 bytes and changes \r.
 	if _, err := term.MakeRaw(int(os.Stdin.Fd())); err != nil {
 		return fmt.Errorf("make terminal raw: %w", err)
 	}
@@ -60,7 +60,7 @@ func record(path string, args []string) error {
 	return nil
 }
 
-// writeReport makes the file appear whole: its being there says that the program is ready.
+// writeReport makes the file appear as a whole: when it exists the program is ready.
 func writeReport(path string, r Report) error {
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"ccbot/tmux"
 )
 
-// Tmux is all that *tmux.Client does; Fake has the same methods. Packages that use tmux declare the
-// few of them that they need.
+// Tmux has all methods of *tmux.Client; Fake has the same ones. Packages that use tmux declare
+// interfaces with the few methods that they need.
 type Tmux interface {
 	Run(ctx context.Context) error
 	Ensure(ctx context.Context) error

@@ -9,13 +9,13 @@ import (
 	"ccbot/tmux"
 )
 
-// fakeClient is a client of the fake server. What its session shows, it shows.
+// fakeClient is a client of the fake server. It shows the window that its session shows.
 type fakeClient struct {
 	tmux.Viewer
 	control bool
 }
 
-// Viewers gives the terminals that Attach has attached.
+// Viewers returns the terminals that Attach has attached.
 func (f *Fake) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
 	err := f.begin(ctx, "Viewers")
 	defer f.mu.Unlock()
@@ -31,7 +31,7 @@ func (f *Fake) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
 	return viewers, nil
 }
 
-// told is a pane as the server tells it: clients come and go without its doing.
+// told is a pane as the server reports it, with the number of clients that are attached now.
 func (f *Fake) told(p *fakePane) tmux.Pane {
 	pane := p.Pane
 	for _, c := range f.clients {
@@ -42,8 +42,9 @@ func (f *Fake) told(p *fakePane) tmux.Pane {
 	return pane
 }
 
-// Attach attaches a terminal that shows v.Window. Without a Session it is that of the window; another
-// one is a person's own in its group. Without a TTY it gets one; the result is its name.
+// Attach attaches a terminal that shows v.Window. Without a Session it attaches to the session of
+// the window; any other Session is a person's own session in the group. Without a TTY it invents
+// one; the result is the name of the TTY.
 func (f *Fake) Attach(v tmux.Viewer) (tty string) {
 	return f.attach(fakeClient{Viewer: v})
 }
@@ -78,7 +79,7 @@ func (f *Fake) Show(tty string, w tmux.WindowID) {
 	f.show(f.mustClient(tty).Session, w)
 }
 
-// PressAt presses a key at a terminal; where it arrives is not the fake's matter.
+// PressAt presses a key at a terminal. The fake delivers the key to no pane.
 func (f *Fake) PressAt(tty string, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +88,7 @@ func (f *Fake) PressAt(tty string, at time.Time) {
 	f.touch(c.Window, c.LastKey)
 }
 
-// touch dates the last sign of a person in the session of a window.
+// touch sets the time of the last sign of a person in the session of a window.
 func (f *Fake) touch(w tmux.WindowID, at time.Time) {
 	session := f.mustShow(w)
 	for _, p := range f.panes {
@@ -112,8 +113,8 @@ func (f *Fake) show(session string, w tmux.WindowID) {
 	}
 }
 
-// leave moves clients away from a window whose last pane is gone: to the one before it, and where it
-// was the only one of its session they are detached.
+// leave moves clients away from a window that has lost its last pane: to the window before it, or,
+// if it was the only window of its session, by detaching them.
 func (f *Fake) leave(gone tmux.Pane) {
 	var next *fakePane
 	for _, p := range f.panes {

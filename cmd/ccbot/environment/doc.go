@@ -1,3 +1,4 @@
-// Package environment decides which variables the programs get that ccbot starts. No secret of ccbot's
-// gets into any of them. It reads no environment itself: that is an argument.
+// Package environment decides which variables the programs that ccbot starts get. No secret of
+// ccbot's reaches any of them. The package reads no environment itself: the environment is an
+// argument.
 package environment

@@ -8,9 +8,9 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// agentUnset are the variables that an agent must not inherit: ccbot's own
-// secrets, the way to its service manager, and what Claude Code tells its children.
-// A claude that sees the last takes itself for a child and saves no transcript.
+// agentUnset are the variables that an agent must not inherit: ccbot's own secrets, the address of
+// its service manager, and the variables that Claude Code sets for its children. A claude that sees
+// one of these last takes itself for a child and saves no transcript.
 var agentUnset = []string{
 	"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS",
 	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
@@ -20,8 +20,8 @@ var agentUnset = []string{
 	"CLAUDE_CODE_CHILD_NOTES_DIR",
 }
 
-// agentNames are the variables of ccbot's own environment that an agent gets, on
-// top of what its tmux server has; agentPrefixes are the beginnings of more.
+// agentNames are the variables of ccbot's own environment that an agent gets, in addition to those
+// that its tmux server has; agentPrefixes are the beginnings of further names.
 var (
 	agentNames = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY",
@@ -29,8 +29,9 @@ var (
 	agentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "DEMOAGENT_"}
 )
 
-// Agent gives the variables that an agent gets and those it must not have. Agent and ccbot must look into
-// the same configuration folder, wherever it was set: configDir, empty where it was not.
+// Agent returns the variables that an agent gets and those it must not have. The agent and ccbot
+// must use the same configuration folder, wherever it was set: configDir is that folder, and empty
+// where none was set.
 func Agent(environ []string, configDir string) (set map[string]string, unset []string) {
 	set = make(map[string]string)
 	for name, value := range env.ToMap(environ) {
@@ -47,8 +48,8 @@ func Agent(environ []string, configDir string) (set map[string]string, unset []s
 	return set, append(slices.Clone(agentUnset), "CLAUDE_CONFIG_DIR")
 }
 
-// WithFolder puts a folder at the end of a PATH, so that it shadows nothing:
-// `ccbot send` is there for the agent.
+// WithFolder puts a folder at the end of a PATH, so that its programs hide no others. The folder
+// gives the agent `ccbot send`.
 func WithFolder(path, folder string) string {
 	if slices.Contains(filepath.SplitList(path), folder) {
 		return path
@@ -59,12 +60,13 @@ func WithFolder(path, folder string) string {
 	return path + string(filepath.ListSeparator) + folder
 }
 
-// serverNames are the variables that a tmux server started by ccbot gets. tmux
-// hands the environment of whoever starts it to every later window.
+// serverNames are the variables that a tmux server started by ccbot gets. They are few, because
+// tmux passes the environment of the program that starts it to every later window.
 var serverNames = []string{"HOME", "PATH", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR",
 	"TMUX_TMPDIR", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "COLORTERM"}
 
-// Server gives what a tmux server gets, and any other program that ccbot starts: nothing secret is in it.
+// Server returns the variables for a tmux server, and for any other program that ccbot starts. None
+// of them is secret.
 func Server(environ []string) []string {
 	var env []string
 	for _, kv := range environ {

@@ -13,12 +13,12 @@ const (
 // ErrRunning means that a live ccbot holds the lock.
 var ErrRunning = errors.New("another one is running")
 
-// usageError is an error that only a change of usage or configuration mends.
+// usageError is an error that goes away only after a change of usage or configuration.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Usage marks an error that only a change of usage or configuration mends.
+// Usage marks an error that goes away only after a change of usage or configuration.
 func Usage(err error) error { return usageError{err} }
 
 // Code is the exit code after an error.

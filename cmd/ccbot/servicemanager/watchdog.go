@@ -15,11 +15,11 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Service tells the service manager how it goes, if one has started ccbot and wants
-// to know: sd_notify(3). Its watchdog is fed while the polls go on. That Telegram
-// does not answer is no reason to be killed; a loop that is stuck is one.
+// Service reports ccbot's state to the service manager, if one has started ccbot and asks for it:
+// sd_notify(3). The watchdog is fed while the polls go on. A Telegram that does not answer is no
+// reason to be killed; a loop that is stuck is one.
 type Service struct {
-	notify func(state string) error // nil: nobody wants to know
+	notify func(state string) error // nil: no service manager asks for it
 	every  time.Duration            // between two looks
 	fed    bool                     // the manager ends ccbot unless it is fed
 	Pulse  *inbox.Pulse
@@ -29,13 +29,13 @@ type Service struct {
 	ready bool
 	name  string // of the bot, once it is known
 	said  string // the last status
-	stuck bool   // it was told
+	stuck bool   // the stuck loop was logged
 }
 
-// statusEvery is how often the status is looked at where nothing has to be fed.
+// statusEvery is how often the status is updated when there is no watchdog to feed.
 const statusEvery = 30 * time.Second
 
-// New finds out who wants to know what.
+// New reads from the environment whether a service manager asks for reports, and which ones.
 func New(environ []string, log *slog.Logger) *Service {
 	s := &Service{every: statusEvery, Pulse: &inbox.Pulse{}, log: log}
 	if env.ToMap(environ)["NOTIFY_SOCKET"] == "" {
@@ -54,7 +54,7 @@ func New(environ []string, log *slog.Logger) *Service {
 	return s
 }
 
-// Run feeds the watchdog until ctx ends, and says that ccbot stops then.
+// Run feeds the watchdog until ctx ends, and then reports that ccbot stops.
 func (s *Service) Run(ctx context.Context) error {
 	if s.notify == nil {
 		return nil
@@ -100,7 +100,7 @@ func statusOf(name string, goesOn, failing bool) string {
 	return "listening as @" + name
 }
 
-// noteStuck logs once that the watchdog is not fed any more.
+// noteStuck logs once that the watchdog is no longer fed.
 func (s *Service) noteStuck(stuck bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +110,9 @@ func (s *Service) noteStuck(stuck bool) {
 	s.stuck = stuck
 }
 
-// Begun says that ccbot is up: it serves, and knows the bot's name, or that Telegram cannot be
-// reached at present. A start that waited for Telegram would be given up by the manager.
+// Begun reports that ccbot is up: it serves, and it either knows the bot's name or cannot reach
+// Telegram at present. Begun does not wait for Telegram, because the manager would give up such a
+// start.
 func (s *Service) Begun(name string) {
 	s.mu.Lock()
 	first := !s.ready
@@ -124,8 +125,8 @@ func (s *Service) Begun(name string) {
 	s.say(state, statusOf(name, true, name == ""))
 }
 
-// Tried notes that Telegram was asked who the bot is, and what is waited now, zero
-// if it has answered.
+// Tried notes that Telegram was asked who the bot is. wait is the pause until the next try, zero if
+// Telegram has answered.
 func (s *Service) Tried(wait time.Duration) {
 	now := time.Now()
 	s.Pulse.Beat(now)
@@ -135,7 +136,7 @@ func (s *Service) Tried(wait time.Duration) {
 	}
 }
 
-// say tells the manager a state, with the status if that is another one than before.
+// say reports a state to the manager, with the status if it has changed.
 func (s *Service) say(state, status string) {
 	if s.notify == nil {
 		return

@@ -33,13 +33,13 @@ func writeProbe(path string, size int) error {
 	}
 	_, err = f.Write(make([]byte, size))
 	if err == nil {
-		err = f.Sync() // with delayed allocation only this says that there is room
+		err = f.Sync() // with delayed allocation only this proves that there is room
 	}
 	return errors.Join(err, f.Close())
 }
 
-// Error says in a sentence what a person has to mend where ccbot's own folder
-// is in the way, at a start or hours later; another error stays as it is.
+// Error says in a sentence what a person has to repair when ccbot's own folder causes the error, at
+// a start or hours later; any other error stays as it is.
 func Error(dir string, err error) error {
 	if told := (*folderError)(nil); errors.As(err, &told) {
 		return err
@@ -60,14 +60,14 @@ func Error(dir string, err error) error {
 		return err
 	}
 	detail := err.Error()
-	if filepath.Base(path.Path) == probe { // nobody knows that file
+	if filepath.Base(path.Path) == probe { // the person does not know the probe file
 		detail = path.Err.Error()
 	}
 	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %s", dir, what, detail), err}
 }
 
-// folderError is the whole sentence: what is in the way of ccbot's folder passes
-// several places that would say it.
+// folderError is the complete sentence. It is a type of its own so that none of the several places
+// that an error of the folder passes puts the sentence around it again.
 type folderError struct {
 	text  string
 	cause error

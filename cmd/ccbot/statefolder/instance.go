@@ -15,8 +15,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// MakeInstance gives the random name of this ccbot, made once: it tells its windows
-// from those of another ccbot on the same tmux server.
+// MakeInstance returns the random name of this ccbot, which is made once. The name distinguishes
+// its windows from those of another ccbot on the same tmux server.
 func MakeInstance(dir string) (string, error) {
 	if id, err := ReadInstance(dir); id != "" || err != nil {
 		return id, err
@@ -31,8 +31,8 @@ func MakeInstance(dir string) (string, error) {
 
 const instanceFile = "instance"
 
-// ReadInstance reads that name; before the first start it is empty. A damaged one is an error: under
-// another name the windows that run would be nobody's.
+// ReadInstance reads that name; before the first start it is empty. A damaged name is an error:
+// under a new name the running windows would belong to no ccbot.
 func ReadInstance(dir string) (string, error) {
 	data, err := spool.Folder{Path: dir}.Read(instanceFile)
 	if errors.Is(err, fs.ErrNotExist) {

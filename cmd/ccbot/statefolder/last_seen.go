@@ -11,15 +11,16 @@ import (
 	"ccbot/internal/pause"
 )
 
-// aliveFile has no content: its time says when ccbot was last there.
+// aliveFile has no content: its modification time says when ccbot was last alive.
 const aliveFile = "alive"
 
-// alivePace is how often that is noted, and so how much longer than it was an absence may look.
+// alivePace is how often ccbot notes that it is alive. An absence may look longer than it was by
+// this much.
 const alivePace = time.Minute
 
-// Absence is how long no ccbot was there, and since when; both are zero also where
-// that is not known, as at the first start or when the clock was set back. It is
-// read once, before the file is touched: all who go by it go by the same.
+// Absence is how long no ccbot was alive, and since when. Both are zero when that is unknown, as at
+// the first start or when the clock was set back. It is read once, before the file is touched, so
+// that all its users see the same value.
 func Absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
 	info, err := os.Stat(filepath.Join(dir, aliveFile))
 	if err != nil {
@@ -31,8 +32,7 @@ func Absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
 	return away, now.Add(-away)
 }
 
-// KeepAlive notes that ccbot is there, until it is not. It belongs behind the look at how long it was
-// away.
+// KeepAlive notes that ccbot is alive, until ctx ends. It must run after Absence was read.
 func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
 	failing := false
 	for over := error(nil); over == nil; over = pause.For(ctx, alivePace) {
@@ -42,6 +42,6 @@ func KeepAlive(ctx context.Context, dir string, log *slog.Logger) error {
 		}
 		failing = err != nil
 	}
-	_ = touch(filepath.Join(dir, aliveFile), time.Now()) // a failure was told
+	_ = touch(filepath.Join(dir, aliveFile), time.Now()) // a failure was logged before
 	return ctx.Err()
 }

@@ -22,12 +22,13 @@ import (
 // lockFile lies in CCBOT_DIR.
 const lockFile = "ccbot.lock"
 
-// lockPatience is added to KILL_GRACE: how long another ccbot that holds the lock is waited for.
+// lockPatience is added to KILL_GRACE: the sum is how long to wait for another ccbot that holds the
+// lock.
 const lockPatience = 10 * time.Second
 
-// Take makes the folder where it is missing, and takes its lock for the life of this process. It refuses
-// a folder that other users could have written, and one that can keep nothing: nothing must be taken on
-// then. exit.ErrRunning says that a bot runs.
+// Take makes the folder where it is missing, and takes its lock for the life of this process. It
+// refuses a folder that other users could have written, and a folder that nothing can be written
+// to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
 func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
 	if err := own(dir, log); err != nil {
 		return nil, nil, fmt.Errorf("CCBOT_DIR: %w", Error(dir, err))
@@ -46,14 +47,14 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	return table, held, nil
 }
 
-// holder is what the lock file says of who holds it.
+// holder is the content of the lock file: the process that holds the lock.
 type holder struct {
 	role  string
 	agent process.Identity // of the ccbot that holds it
 }
 
-// lock takes ccbot.lock for life. A live `run` that holds it is exit.ErrRunning at once; anybody else is
-// waited for, since a command that changes something is over soon.
+// lock takes ccbot.lock for life. If a live `run` holds it, the error is exit.ErrRunning at once.
+// Any other holder is waited for, since a command that changes something is over soon.
 func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
 	f := flock.New(path, flock.SetPermissions(0o600))
@@ -82,8 +83,8 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 	}
 }
 
-// writeHolder notes who holds the lock. The file stays the same one: the lock
-// is on it, not on its name.
+// writeHolder notes which process holds the lock. It writes into the same file and replaces
+// nothing: the lock is on the file, not on its name.
 func writeHolder(path string, h holder) error {
 	text := fmt.Sprintf("role=%s\npid=%d\nstart=%d\nboot=%s\n", h.role, h.agent.PID, h.agent.Start, h.agent.Boot)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -92,11 +93,11 @@ func writeHolder(path string, h holder) error {
 	return nil
 }
 
-// Holder is the process that has taken the lock last.
+// Holder is the process that took the lock last.
 func Holder(dir string) int { return readHolder(filepath.Join(dir, lockFile)).agent.PID }
 
-// RunningBot is the process of the live bot that holds the lock, and since when it does; 0 where
-// there is none. It only reads: the file is written when the lock is taken, and then never again.
+// RunningBot is the process of the live bot that holds the lock, and since when it does; 0 when
+// there is none. It takes no lock: the file is written once, when the lock is taken.
 func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 	path := filepath.Join(dir, lockFile)
 	h := readHolder(path)
@@ -107,7 +108,7 @@ func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 	return h.agent.PID, info.ModTime()
 }
 
-// readHolder reads what it can; a torn or empty file is nobody.
+// readHolder reads as much as it can; a torn or empty file names no process.
 func readHolder(path string) holder {
 	data, err := os.ReadFile(path)
 	if err != nil {

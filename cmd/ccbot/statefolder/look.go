@@ -17,28 +17,32 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// subfolders are those that ccbot makes in its folder.
+// subfolders are the folders that ccbot makes in its folder.
 var subfolders = []string{"asks", "backups", "bindings", "cards", "chats", "events", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status"}
 
-// ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.
+// ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
+// person writes it.
 var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	"holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
 
 // SettingsFile lies in CCBOT_DIR.
 const SettingsFile = "ccbot.env"
 
-// ReadableVariable says that others may read SettingsFile. In that file it counts for nothing.
+// ReadableVariable allows that other users may read SettingsFile. Set in that file itself it has no
+// effect.
 const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
-// volumeFolder is root's in each volume of its own, and nothing of ccbot's.
+// volumeFolder exists at the top of every file system of its own; it belongs to root, and is not
+// ccbot's.
 const volumeFolder = "lost+found"
 
-// mostLooked is how many entries of a folder are looked at. A folder that only its owner may write has nothing of
-// others' in it, unless it was open once; and of hook events and messages there may be very many.
+// mostLooked is how many entries of a folder are looked at. A folder that only its owner may write
+// contains nothing of other users, unless it was writable for them earlier; and there may be very
+// many hook events and messages.
 const mostLooked = 1000
 
-// look is a viewer at the disk.
+// look describes the user who looks at the disk.
 func look(mayRead bool) (viewer, error) {
 	info, err := os.Stat("/")
 	if err != nil {
@@ -47,9 +51,10 @@ func look(mayRead bool) (viewer, error) {
 	return viewer{uid: os.Geteuid(), root: ownfile.Owner(info), mayRead: mayRead}, nil
 }
 
-// RefuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
-// could have written. It reads none of it and changes nothing. What is not there yet is fine. env is the ccbot.env that
-// was looked at, by a path without links, and empty where there is none: nothing else may be read.
+// RefuseOthers looks at the folders above ccbot's folder, at the folder itself and at ccbot.env,
+// and refuses entries that other users could have written. It reads no content and changes nothing.
+// A missing entry is fine. env is the path, without links, of the ccbot.env that was looked at, and
+// empty when there is none: no other file may be read.
 func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	v, err := look(mayRead)
 	if err != nil {
@@ -70,13 +75,14 @@ func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	return env, nil
 }
 
-// own makes ccbot's folder where it is missing, refuses one that has something in it which other users could
-// have written, and closes it and the folders in it that others may merely read.
+// own makes ccbot's folder where it is missing. It refuses a folder with entries that other users
+// could have written, and removes the permissions of other users from the folder, and from the
+// folders in it, if these users can only read there.
 func own(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	v, err := look(true) // whether ccbot.env may be readable was judged before it was read
+	v, err := look(true) // withFile has judged the permissions of ccbot.env before it read the file
 	if err != nil {
 		return err
 	}
@@ -104,11 +110,12 @@ func own(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// mostLinks are as many as the kernel follows.
+// mostLinks is the number of links that the kernel follows.
 const mostLinks = 40
 
-// wayTo gives every folder and link from / to path, and path itself as last. real is path without links, empty where it
-// is not there; then the entries end with what is.
+// wayTo returns every folder and link from / to path, and path itself as the last one. real is path
+// without links, and empty if path does not exist; then the entries end with the last one that
+// exists.
 func wayTo(path string, last place) (entries []entry, real string, err error) {
 	if entries, err = addEntry(nil, "/", placeAbove); err != nil {
 		return nil, "", err
@@ -121,7 +128,7 @@ func wayTo(path string, last place) (entries []entry, real string, err error) {
 		case "", ".":
 			continue
 		case "..":
-			at = filepath.Dir(at) // no link is in it any more
+			at = filepath.Dir(at) // there is no link in it any more
 			continue
 		}
 		next := filepath.Join(at, name)
@@ -165,9 +172,10 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 	return append(entries, entry{path: path, what: what, uid: ownfile.Owner(info), mode: info.Mode()}), nil
 }
 
-// entriesIn gives what ccbot uses in its folder, and what lies in the folders in it that ccbot makes, also where a link
-// leads to them. Whatever else a person keeps there is not looked at, since ccbot does not either. What goes meanwhile,
-// as hook events do, is not there.
+// entriesIn returns the entries that ccbot uses in its folder, and the entries of the folders that
+// ccbot makes there, also when a link leads to them. It does not look at other things that a person
+// keeps there, since ccbot does not use them. Entries that disappear during the look, as hook
+// events do, are left out.
 func entriesIn(dir string) (entries []entry, err error) {
 	add := func(path string, what place) (err error) {
 		if entries, err = addEntry(entries, path, what); errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +216,7 @@ func entriesIn(dir string) (entries []entry, err error) {
 	return entries, nil
 }
 
-// someOf are the names in a folder, at most mostLooked.
+// someOf returns the names in a folder, at most mostLooked.
 func someOf(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-// place is what an entry of the disk is for ccbot.
+// place is the role of an entry of the disk.
 type place int
 
 const (
@@ -23,7 +23,7 @@ const (
 	placeSettings              // ccbot.env
 )
 
-// entry is something on the way to ccbot's folder, or in it.
+// entry is something on the path to ccbot's folder, or in the folder.
 type entry struct {
 	path string
 	what place
@@ -31,7 +31,7 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// viewer is who looks at the entries.
+// viewer is the user who looks at the entries.
 type viewer struct {
 	uid     int
 	root    int  // whose / is: in a user namespace root's files have another number
@@ -44,18 +44,20 @@ const (
 	othersWrite = 0o002
 )
 
-// nobody is the kernel's name for an owner that has no number here.
+// nobody is the uid that the kernel shows for an owner that has no uid in this user namespace.
 const nobody = 65534
 
-// objection is why an entry is not used, and what a person does about that. The zero value is none.
+// objection is the reason why an entry is not used, and what a person can do about that. The zero
+// value means no objection.
 type objection struct {
 	why     string
-	command string // mends it; the path belongs behind it. Empty where there is none that does no harm
-	instead string // what else there is, or what there is instead of a command
+	command string // repairs it, followed by the path; empty where no command is harmless
+	instead string // what else can be done, or what can be done without a command
 }
 
-// objection judges an entry. An access list shows in the permissions of the group, so it counts where the group does:
-// not above ccbot's folder. Who is in the group of such a folder was chosen by whoever administers the machine.
+// objection judges an entry. An access list shows in the permissions of the group, so it is caught
+// where those permissions are checked: not above ccbot's folder. There the group is not checked,
+// because its members were chosen by the person who administers the machine.
 func (e entry) objection(v viewer) objection {
 	path, above := terminal.Printable(e.path), e.what == placeAbove
 	switch {
@@ -71,7 +73,7 @@ func (e entry) objection(v viewer) objection {
 		return objection{fmt.Sprintf("others may write %s, and so put another folder in ccbot's place", path), "chmod o-w", ""}
 	case e.mode.Perm()&groupsWrite != 0 && e.what == placeSettings:
 		command := "chmod 600"
-		if e.uid != v.uid { // closed to its readers, it could not be read by this user either
+		if e.uid != v.uid { // after a chmod this user could not read it either
 			command = "sudo chmod go-w"
 		}
 		return objection{fmt.Sprintf("group or others may write %s, which says what ccbot runs", path), command, ""}
@@ -88,8 +90,9 @@ func (e entry) objection(v viewer) objection {
 	return objection{}
 }
 
-// foreign says that an entry belongs to a user whose it may not be. What is above may be root's, who could do anything
-// anyway, and so may ccbot.env, as a secret that is mounted; there nobody's is not root's, whoever owns /.
+// foreign reports whether an entry belongs to a user who must not own it. A folder above may be
+// root's, because root could do anything anyway, and so may ccbot.env, as a secret that is mounted.
+// For ccbot.env the user nobody does not count as root, even if it owns /.
 func (e entry) foreign(v viewer) bool {
 	switch {
 	case e.uid == v.uid, e.uid == 0 && (e.what == placeAbove || e.what == placeSettings):
@@ -100,8 +103,8 @@ func (e entry) foreign(v viewer) bool {
 	return true
 }
 
-// notOurs is the objection to what belongs to another user. A folder above is not to be taken away from its owner:
-// it may be that user's home.
+// notOurs is the objection to an entry that belongs to another user. It does not propose to change
+// the owner of a folder above: that folder may be the owner's home.
 func (e entry) notOurs(v viewer) objection {
 	path, asThem := terminal.Printable(e.path), ""
 	if v.uid == 0 && e.uid > 0 && e.uid != nobody {
@@ -121,7 +124,8 @@ func (e entry) notOurs(v viewer) objection {
 	return o
 }
 
-// refusal is one sentence for all that is in the way of using dir, with what mends it; nil where nothing is.
+// refusal is one sentence with every objection to using dir, and with the commands that repair it;
+// nil when there is no objection.
 func refusal(dir string, entries []entry, v viewer) error {
 	var first entry
 	var is objection
@@ -139,7 +143,7 @@ func refusal(dir string, entries []entry, v viewer) error {
 	if is.why == "" {
 		return nil
 	}
-	if more > 0 { // a command for each would be one start for each
+	if more > 0 { // a command for each entry would mean one start for each
 		is.why += fmt.Sprintf(", and so it is with %d more", more)
 		is.command, first.path = strings.Replace(is.command, "chmod go-w", "chmod -R go-w", 1), dir
 	}

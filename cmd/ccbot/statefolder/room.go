@@ -16,21 +16,22 @@ import (
 	"ccbot/internal/pause"
 )
 
-// roomFile has no content: it is there while the disk is almost full and that was told.
+// roomFile has no content: it exists while the disk is almost full and this was reported.
 const roomFile = "disk_low"
 
-// roomPace is how often the room on the disk is looked at, and fullPace how often while there is none.
+// roomPace is how often the room on the disk is looked at; fullPace is how often while the disk is
+// full.
 const (
 	roomPace = time.Minute
 	fullPace = 10 * time.Second
 )
 
-// leastProbe is what a disk must take that is not full. One that was full must take probeSize: a disk
-// at its limit is told once.
+// leastProbe is what a disk must accept to count as not full. A disk that was full must accept
+// probeSize, so that a disk at its limit is reported once.
 const leastProbe = probeSize / 4
 
-// Room has the chat told when the disk of ccbot's folder fills up: once when it is almost full, once
-// when it takes nothing any more, and then once when it has room again.
+// Room reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
+// once when it accepts nothing any more, and then once when it has room again.
 type Room struct {
 	dir   string
 	log   *slog.Logger
@@ -39,28 +40,28 @@ type Room struct {
 	probe func(size int) error // writes that much into the folder, and takes it away again
 	wake  chan struct{}        // something could not be written
 
-	full  bool // the disk takes nothing
-	doubt bool // it may: one write has failed, for another reason than the disk's
+	full  bool // the disk accepts nothing
+	doubt bool // the disk may be full: one write has failed, for a reason that is not clearly the disk's
 	told  bool // the chat knows that it is full
 }
 
-// diskNews are told to people. What DiskFull tells needs no disk.
+// diskNews are reports to people. DiskFull needs no disk.
 type diskNews interface {
 	DiskLow(ctx context.Context, free string) error
 	DiskFull(ctx context.Context) error
 	DiskRoom(ctx context.Context) error
 }
 
-// NewRoom looks after the disk of a folder.
+// NewRoom watches the disk of a folder.
 func NewRoom(dir string, chat diskNews, log *slog.Logger) *Room {
 	return &Room{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
 		probe: func(size int) error { return probeFolder(dir, size) }}
 }
 
-// Refused hears that something could not be written: that may be the disk. It does not wait.
+// Refused notes that something could not be written, perhaps because of the disk. It does not wait.
 func (r *Room) Refused() { pause.Poke(r.wake) }
 
-// Run looks until ctx ends.
+// Run watches the disk until ctx ends.
 func (r *Room) Run(ctx context.Context) error {
 	for refused := false; ctx.Err() == nil; {
 		r.look(ctx, refused)
@@ -73,8 +74,8 @@ func (r *Room) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// look finds out how full the disk is, and has told what is not told yet. Only a disk that may be full is
-// written to.
+// look finds out how full the disk is, and reports changes. It writes only to a disk that may be
+// full.
 func (r *Room) look(ctx context.Context, refused bool) {
 	now, err := r.gauge(ctx, r.dir)
 	if err != nil {
@@ -98,8 +99,8 @@ func (r *Room) look(ctx context.Context, refused bool) {
 	}
 }
 
-// try finds out whether the disk takes anything. Where what fails is not clearly the disk, it counts as full
-// when the next try fails, too.
+// try finds out whether the disk accepts anything. When the reason of a failure is not clearly the
+// disk, the disk counts as full only after a second failure.
 func (r *Room) try() {
 	size := leastProbe
 	if r.full {
@@ -118,13 +119,14 @@ func (r *Room) try() {
 	r.full, r.doubt = full, err != nil && !full
 }
 
-// noRoom reports whether an error says that a disk takes nothing.
+// noRoom reports whether an error says that a disk is full.
 func noRoom(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
-// low warns when the disk is almost full, once until it clearly is not any more, over restarts too: on
-// a full disk nothing is taken on.
+// low warns once when the disk is almost full. It warns again only after there was clearly room in
+// between; this also holds over restarts. The warning matters because on a full disk nothing is
+// accepted.
 func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	path := filepath.Join(r.dir, roomFile)
 	_, err := os.Lstat(path)
@@ -138,7 +140,7 @@ func (r *Room) low(ctx context.Context, now gauge.Room) error {
 	}
 	r.log.Warn("disk_almost_full", logkey.Dir, r.dir, logkey.FreeBytes, now.Free, logkey.TotalBytes, now.Total)
 	if err := touch(path, time.Now()); err != nil {
-		return err // else the chat would be told each minute
+		return err // otherwise the chat would get the warning each minute
 	}
 	if err := r.chat.DiskLow(ctx, fmt.Sprintf("%d MiB", now.Free>>20)); err != nil {
 		return errors.Join(err, os.Remove(path))

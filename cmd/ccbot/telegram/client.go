@@ -21,9 +21,9 @@ import (
 	"ccbot/internal/token"
 )
 
-// Client makes a client for the Bot API with connections of its own. It sends the token where
-// token.Standin stands in a URL, to that server only, and follows no redirect: the Bot API has none, and a
-// captive portal's would be sent the call.
+// Client makes a client for the Bot API with connections of its own. It puts the token where
+// token.Standin stands in a URL, only for that server. It follows no redirect: the Bot API has
+// none, and the redirect of a captive portal would receive the call.
 func Client(secret token.Token, server string) *http.Client {
 	connections := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -37,14 +37,15 @@ func Client(secret token.Token, server string) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// A connection that nothing comes through is asked whether it lives: one that died
-// unseen, as while the machine slept, would be used again and again.
+// A silent connection is asked whether it is alive. Without that, a connection that died unnoticed,
+// as while the machine slept, would be used again and again.
 const (
 	pingAfter  = 30 * time.Second
 	pingWithin = 15 * time.Second
 )
 
-// redacting is an http client whose errors have no URL, which only makes them long.
+// redacting is an http client with errors that contain no URL, because the URL only makes them
+// long.
 type redacting struct{ client *http.Client }
 
 // Do sends a request.
@@ -62,11 +63,11 @@ func withoutURL(err error) error {
 	return err
 }
 
-// callTimeout bounds a call of the Bot API that is made here; the outbox bounds
-// its own, and an upload takes longer.
+// callTimeout bounds a call of the Bot API that is made here. The outbox bounds its own calls,
+// because an upload takes longer.
 const callTimeout = 60 * time.Second
 
-// New makes the Bot API. It does not have the token; see Client.
+// New makes the Bot API client. It does not contain the token; see Client.
 func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error) {
 	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(server), tgbot.WithSkipGetMe(),
 		tgbot.WithHTTPClient(callTimeout, redacting{Client(secret, server)}),
@@ -80,9 +81,9 @@ func New(secret token.Token, server string, log *slog.Logger) (*tgbot.Bot, error
 // ErrRevoked says that Telegram does not know the token, at start or later.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
-// Connect asks who the bot is, as long as it takes: at boot the network may come later than ccbot.
-// tried hears after each try how long is waited now, zero once Telegram has answered. A token that
-// Telegram does not know is final.
+// Connect asks Telegram who the bot is, until there is an answer: at boot the network may come
+// later than ccbot. tried is called after each try with the pause until the next one, zero once
+// Telegram has answered. A token that Telegram does not know is final.
 func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
 	for tries := 0; ; tries++ {
 		me, err := whoAmI(ctx, api)
@@ -104,7 +105,7 @@ func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration)
 	}
 }
 
-// waitAfter is how long to wait after a call that failed: as long as Telegram says,
+// waitAfter is how long to wait after a call that failed: wait, or the time that Telegram asks for
 // if that is longer.
 func waitAfter(err error, wait time.Duration) time.Duration {
 	if limited, ok := errors.AsType[*tgbot.TooManyRequestsError](err); ok {

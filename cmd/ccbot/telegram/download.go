@@ -21,35 +21,35 @@ import (
 	"ccbot/internal/token"
 )
 
-// The largest file that a Bot API server gives: Telegram's own, and one that people
-// run themselves (core.telegram.org/bots/api#using-a-local-bot-api-server), which
-// may have larger ones than anybody wants on this disk.
+// The size limits of a file: that of Telegram's own Bot API server, and that of a server that
+// people run themselves (core.telegram.org/bots/api#using-a-local-bot-api-server). Such a server
+// may have larger files than anybody wants on this disk.
 const (
 	cloudLimit = 20 << 20
 	ownLimit   = 2 << 30
 )
 
-// telegramURL is the server that everybody has.
+// telegramURL is Telegram's own server.
 const telegramURL = "https://api.telegram.org"
 
 const (
-	downloadFor = 30 * time.Minute // what comes after a file in its chat waits for it
+	downloadFor = 30 * time.Minute // later messages of the same chat wait for a file
 	stallAfter  = time.Minute      // without a byte
-	maxFileInfo = 64 << 10         // an answer of getFile, far above any
-	locateTries = 3                // after each the server's own time is waited
+	maxFileInfo = 64 << 10         // an answer of getFile; real ones are far smaller
+	locateTries = 3                // after each try the wait that the server asks for
 )
 
 var errStalled = errors.New("nothing more came")
 
-// Downloads fetches files that people send. Its requests have the stand-in of the
-// token, and its errors neither that nor a path of the server's: in the folders of a
-// local server the token is a directory.
+// Downloads fetches files that people send. Its requests contain the stand-in of the token. Its
+// errors contain neither the stand-in nor a path of the server, because the token is a directory in
+// the folders of a local server.
 type Downloads struct {
 	client redacting
 	url    string
 	own    bool                     // not Telegram's own server
 	here   bool                     // it runs on this machine, and may name files of it
-	real   func(path string) string // with the token in it, which answers have not
+	real   func(path string) string // puts the token into a path; answers have the stand-in
 	stall  time.Duration
 }
 
@@ -73,8 +73,8 @@ func (d Downloads) Limit() int64 {
 	return cloudLimit
 }
 
-// Open begins to fetch a file and returns the ending of its name on the server, such
-// as ".jpg". Errors, also of reading: prompt.ErrFileTooBig; any other may pass.
+// Open begins to fetch a file and returns the extension of its name on the server, such as ".jpg".
+// Errors, also those of reading: prompt.ErrFileTooBig is final; any other error may pass.
 func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
 	ctx, stop := context.WithTimeout(ctx, downloadFor)
 	defer func() {
@@ -102,18 +102,18 @@ func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser,
 	return from, path.Ext(f.Path), nil
 }
 
-// source is a file on its way.
+// source is a file that is being fetched.
 type source struct {
 	from        io.ReadCloser
-	came        func()            // hears that bytes came; nil: nobody does
-	why         func(error) error // what an error of the way is called
+	came        func()            // called when bytes have come; may be nil
+	why         func(error) error // translates an error of the transfer
 	stop        func()
 	size, limit int64 // size 0: not known
 	n           int64
 }
 
-// Read takes as many bytes as the server has said, and never more than the limit:
-// a connection that was cut may look like the end of a file.
+// Read accepts as many bytes as the server has announced, and never more than the limit: a
+// connection that was cut may look like the end of a file.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.from.Read(p)
 	if s.n += int64(n); n > 0 && s.came != nil {
@@ -130,7 +130,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close calls off what is still on its way.
+// Close cancels the rest of the transfer.
 func (s *source) Close() error {
 	s.stop()
 	return s.from.Close()
@@ -142,7 +142,8 @@ type fileInfo struct {
 	Size int64  `json:"file_size"` // 0: not known
 }
 
-// locate asks where a file is. A server that wants to be left alone is.
+// locate asks where a file is. If the server asks for a pause, locate waits that long before the
+// next try.
 func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
 	for try := 1; ; try++ {
 		f, wait, err := d.getFile(ctx, fileID)
@@ -155,7 +156,7 @@ func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) 
 	}
 }
 
-// getFile is one call. wait says how long the server wants none.
+// getFile makes one call. wait is the pause that the server asks for.
 func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -193,14 +194,14 @@ func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
 }
 
-// fetch asks for a file that the server gives over http. It is followed nowhere else: see Client.
+// fetch requests a file that the server offers over http. It follows no redirect: see Client.
 func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	if !fs.ValidPath(f.Path) {
 		return nil, errors.New("download: the server names no path")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stall := time.AfterFunc(d.stall, func() { cancel(errStalled) })
-	why := func(err error) error { // the error of a request does not say why it was called off
+	why := func(err error) error { // the error of a request does not say why it was cancelled
 		if errors.Is(context.Cause(ctx), errStalled) {
 			return errStalled
 		}
@@ -221,8 +222,8 @@ func (d Downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	return &source{from: resp.Body, came: func() { stall.Reset(d.stall) }, why: why}, nil
 }
 
-// openHere opens a file that a server with --local has on this disk. From any other
-// machine a path means nothing here, or something that nobody meant.
+// openHere opens a file that a server with --local has on this disk. A path from a server on
+// another machine would name no file here, or a wrong one.
 func (d Downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
 		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")

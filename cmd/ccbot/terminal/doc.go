@@ -1,3 +1,4 @@
-// Package terminal prints what ccbot's verbs say, for people and for programs. Nothing of somebody
-// else's text moves the cursor, colours or turns what follows, once it has been through Printable.
+// Package terminal prints the output of ccbot's verbs, for people and for programs. A text from
+// somebody else that has been through Printable cannot move the cursor, change colours or reverse
+// the text that follows.
 package terminal

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Printable is a text of somebody else's for a terminal.
+// Printable makes a text from somebody else safe for a terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -28,7 +28,7 @@ func JSON(out io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// Printer prints lines and keeps the errors.
+// Printer prints lines and collects the errors.
 type Printer struct {
 	Out io.Writer
 	Err error
@@ -40,7 +40,7 @@ func (p *Printer) Line(format string, args ...any) {
 	p.Err = errors.Join(p.Err, err)
 }
 
-// Show prints a value for programs, or has it printed for people.
+// Show prints a value as JSON for programs, or calls print for people.
 func Show(out io.Writer, asJSON bool, v any, print func(*Printer)) error {
 	if asJSON {
 		return JSON(out, v)

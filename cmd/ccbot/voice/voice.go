@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	voiceFor  = 2 * time.Minute // what comes after a voice message in its chat waits for its text
+	voiceFor  = 2 * time.Minute // later messages of the same chat wait for the text
 	voiceRest = 2 * time.Second // how long what the command leaves behind may hold its output, and may take to end
 	voiceMax  = 64 << 10        // bytes of text
 )
@@ -25,8 +25,8 @@ var (
 	errVoiceLong = errors.New("it writes too much")
 )
 
-// Command is VOICE_COMMAND. What it is given is a file; nothing of a message is ever a
-// part of the command.
+// Command is VOICE_COMMAND. It gets the name of a file; nothing of a message is ever a part of the
+// command.
 type Command struct {
 	words []string
 	env   []string // all that it gets; nothing secret belongs here
@@ -40,7 +40,7 @@ func New(words, env []string, dir string, table *process.Table) Command {
 	return Command{words: words, env: env, dir: dir, table: table, limit: voiceFor}
 }
 
-// Text has the command write down a recording, which is a file for as long.
+// Text makes the command transcribe a recording. The recording is a file while the command runs.
 func (v Command) Text(ctx context.Context, name string, recording []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "ccbot-voice-")
 	if err != nil {
@@ -54,8 +54,8 @@ func (v Command) Text(ctx context.Context, name string, recording []byte) (strin
 	return v.run(ctx, file)
 }
 
-// run runs the command with the file as its last argument and returns what it
-// writes. Nothing of it goes on running when it is called off.
+// run runs the command with the file as its last argument and returns its output. When it is
+// cancelled, nothing of the command goes on running.
 func (v Command) run(ctx context.Context, file string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
 	defer cancel()
@@ -92,8 +92,8 @@ func (v Command) run(ctx context.Context, file string) (string, error) {
 	return said.buffer.String(), nil
 }
 
-// end ends the command and all of its process group. While the leader is there, be
-// it as a zombie that nobody has collected yet, the group's number is its own.
+// end ends the command and all of its process group. While the leader exists, even as a zombie that
+// was not collected yet, no other group can get the group's number.
 func (v Command) end(ctx context.Context, leader process.Identity) error {
 	snap, err := v.table.Snapshot(ctx)
 	if err != nil {
@@ -119,8 +119,8 @@ func (v Command) end(ctx context.Context, leader process.Identity) error {
 	return errors.Join(errs...)
 }
 
-// text is what the command writes. More than fits is an error: then it is none. The
-// buffer is no part of its methods: io.Copy would use its own, which knows no limit.
+// text is the output of the command. Output that does not fit is an error. The buffer is not
+// embedded: io.Copy would use the buffer's own ReadFrom, which knows no limit.
 type text struct {
 	buffer bytes.Buffer
 	over   bool
