@@ -90,7 +90,10 @@ func (s *stage) strangersWindows() {
 func (s *stage) endTmux() {
 	s.t.Helper()
 	gone := s.powerOff()
-	s.until("all of it is gone", func() bool { return !slices.ContainsFunc(gone, s.alive) })
+	for _, id := range gone {
+		p, _ := s.table.Inspect(id.PID)
+		s.until(fmt.Sprintf("process %d is gone: %q", id.PID, p.Args), func() bool { return !s.alive(id) })
+	}
 	maps.DeleteFunc(s.foreign, func(what string, _ process.Identity) bool { return strings.HasPrefix(what, "window ") })
 }
 
