@@ -51,8 +51,10 @@ func New(log *slog.Logger) *Room {
 func (r *Room) Run(ctx context.Context) error {
 	notify, err := fsnotify.NewWatcher()
 	for err != nil {
+		r.mu.Lock()
 		r.fail("", err)
-		r.begin(nil)
+		r.renew()
+		r.mu.Unlock()
 		if ended := pause.For(ctx, slowLook); ended != nil {
 			return ended
 		}
@@ -211,7 +213,7 @@ func (r *Room) stand(w *Watch, turn int, at, next string, err error) (done bool)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // gone between the look and the watch
 	case err != nil:
-		r.failed(w.dir, err)
+		r.fail(w.dir, err)
 		w.tell(nil)
 		return true
 	default:
@@ -279,15 +281,8 @@ func (r *Room) release(w *Watch) {
 	}
 }
 
-// fail is failed without the lock.
+// fail logs, once, that a watch stands nowhere, and has it placed in a while.
 func (r *Room) fail(dir string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed(dir, err)
-}
-
-// failed logs, once, that a watch stands nowhere, and has it placed in a while.
-func (r *Room) failed(dir string, err error) {
 	if !r.failing {
 		r.log.Warn("watch_failed", logkey.Path, dir, logkey.Error, err.Error(), logkey.AgainIn, slowLook)
 	}
