@@ -16,10 +16,7 @@ func TestLogMessagesAreEvents(t *testing.T) {
 	event := regexp.MustCompile(`^([a-z0-9]+(_[a-z0-9]+)*|Dropping stale window_state)$`)
 	at := map[string]int{"Debug": 0, "Info": 0, "Warn": 0, "Error": 0, "DebugContext": 1, "InfoContext": 1, "WarnContext": 1, "ErrorContext": 1}
 	found := 0
-	for _, s := range sources(t) {
-		if s.test || s.pkg == "." || isSupport(s.pkg) || isStandIn(s.pkg) {
-			continue
-		}
+	for _, s := range product(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

@@ -102,10 +102,7 @@ type house map[string]*checked
 func checkedHouse(t *testing.T) house {
 	t.Helper()
 	h := make(house)
-	for _, s := range sources(t) {
-		if s.test || s.pkg == "." || isSupport(s.pkg) || isStandIn(s.pkg) {
-			continue
-		}
+	for _, s := range product(t) {
 		if h[s.pkg] == nil {
 			h[s.pkg] = &checked{}
 		}
@@ -117,6 +114,17 @@ func checkedHouse(t *testing.T) house {
 	}
 	assert.NotEmpty(t, h)
 	return h
+}
+
+// product gives the sources of what people run: without tests, what is made for them, and stand-ins.
+func product(t *testing.T) (all []source) {
+	t.Helper()
+	for _, s := range sources(t) {
+		if !s.test && s.pkg != "." && !isSupport(s.pkg) && !isStandIn(s.pkg) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // isStandIn reports whether a package plays a part of the world in tests and trials.

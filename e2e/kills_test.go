@@ -165,7 +165,6 @@ func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	switch n := w.saidTo(word); {
 	case len(asked()) > 0:
 		o.asked++
-		w.tap(asked()[0], "Discard")
 	case n == 0:
 		o.lost++
 	case n == 1:
@@ -173,8 +172,23 @@ func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	default:
 		o.twice++
 	}
-	w.until("the inbox is empty", func() bool { return len(w.inboxStates()) == 0 })
+	discard := w.discarder(asked)
+	w.until("the inbox is empty", func() bool { discard(); return len(w.inboxStates()) == 0 })
 	w.drained()
+}
+
+// discarder returns a function that discards what is asked, each message once. It is called until nothing is
+// asked: a tap on a copy that a kill has left brings the question again, in a new message.
+func (w *world) discarder(asked func() []botapi.Message) (discard func()) {
+	tapped := make(map[int]bool)
+	return func() {
+		for _, m := range asked() {
+			if _, ok := m.Find("Discard"); ok && !tapped[m.ID] {
+				tapped[m.ID] = true
+				w.tap(m, "Discard")
+			}
+		}
+	}
 }
 
 // saidTo counts the prompts with a word in the transcripts.

@@ -314,15 +314,7 @@ func (d *typedDesk) questions() []botapi.Message {
 // next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
 func (d *typedDesk) next() {
 	d.t.Helper()
-	tapped := make(map[int]bool)
-	discard := func() {
-		for _, q := range d.questions() {
-			if !tapped[q.ID] {
-				tapped[q.ID] = true
-				d.tap(q, "Discard")
-			}
-		}
-	}
+	discard := d.discarder(d.questions)
 	discard()
 	if d.keeps {
 		require.True(d.t, d.shows("[Pasted text #"), "what a person has pasted stays")
@@ -343,10 +335,7 @@ func (d *typedDesk) next() {
 		}
 		return false
 	})
-	d.until("the inbox is empty", func() bool {
-		discard() // a tap on a copy that a kill has left brings the question again
-		return len(d.inboxStates()) == 0
-	})
+	d.until("the inbox is empty", func() bool { discard(); return len(d.inboxStates()) == 0 })
 }
 
 // said waits until the transcript has the text.
