@@ -257,7 +257,7 @@ func (b Backups) remove(old Backup) error {
 		return err
 	}
 	if old.folder {
-		if err := spool.SyncFolder(os.Open(b.Dir)); err != nil {
+		if err := b.folder().Sync(); err != nil {
 			return err
 		}
 	}
