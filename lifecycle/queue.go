@@ -160,11 +160,11 @@ func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state P
 
 func promptIn(w *work, key string, state PromptState) (Prompt, error) {
 	p, err := ownPrompt(w, key)
-	if err == nil && p.State != state {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, err)
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("prompt %s: %w", key, err)
+	case p.State != state:
+		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, fs.ErrNotExist)
 	}
 	return p, nil
 }
