@@ -137,9 +137,15 @@ func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) 
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind.String()), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text, Failed: lifecycle.After(item.Failure)}
+		Sidechain: item.Sidechain, Meta: item.Meta, Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure)}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
+	}
+	if t := item.Tool; t != nil {
+		shown.Tool = &talk.Tool{ID: t.ID, Name: t.Name, Failed: t.IsError, Denied: t.Denial != ""}
+		if item.Kind == transcript.ToolUse {
+			shown.Tool.Step = t.Step()
+		}
 	}
 	for _, image := range item.Images {
 		shown.Images = append(shown.Images, talk.Image(image))

@@ -159,3 +159,15 @@ func TestTranscriptsBeforeTheLast(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, items)
 }
+
+func TestAnItemTellsItsTool(t *testing.T) {
+	call := itemOf(transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Bash", ID: "t1",
+		Input: []byte(`{"command":"go test ./...","description":"tests"}`)}})
+	assert.Equal(t, &talk.Tool{ID: "t1", Name: "Bash", Step: "go test ./..."}, call.Tool)
+	edit := itemOf(transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Edit", ID: "t2",
+		Input: []byte(`{"file_path":"/w/a.go","old_string":"x"}`)}})
+	assert.Equal(t, "Edit /w/a.go", edit.Tool.Step)
+	end := itemOf(transcript.Item{Kind: transcript.ToolResult, Tool: &transcript.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}})
+	assert.Equal(t, &talk.Tool{ID: "t1", Failed: true, Denied: true}, end.Tool)
+	assert.True(t, itemOf(transcript.Item{Kind: transcript.Text, Last: true}).Last)
+}

@@ -70,6 +70,7 @@ type Item struct {
 	Time      time.Time // zero when the line has none
 	Sidechain bool      // of a subagent
 	Meta      bool      // injected, not typed by a person
+	Last      bool      // of an answer that ends the agent's turn: its stop reason is not tool_use
 
 	Text      string
 	Tool      *Tool
@@ -106,6 +107,10 @@ type Tool struct {
 	IsError bool
 	Denial  string // "user-rejected" and the like when a ToolResult says that the tool did not run
 }
+
+// Step describes a call in one line: a shell command as it is, any other call as the tool's name and
+// its subject.
+func (t Tool) Step() string { return stepOf(block{Name: t.Name, Input: t.Input}) }
 
 // Image is an image as the transcript holds it.
 type Image struct {

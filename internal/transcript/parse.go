@@ -17,9 +17,10 @@ type entry struct {
 	IsSidechain, IsMeta, IsCompactSummary, IsAPIErrorMessage bool
 
 	Message struct {
-		ID, Model string
-		Content   json.RawMessage // a string or blocks
-		Usage     *struct {
+		ID, Model  string
+		StopReason string          `json:"stop_reason"`
+		Content    json.RawMessage // a string or blocks
+		Usage      *struct {
 			Input         int64 `json:"input_tokens"`
 			CacheCreation int64 `json:"cache_creation_input_tokens"`
 			CacheRead     int64 `json:"cache_read_input_tokens"`
@@ -123,6 +124,7 @@ func (e *entry) stamp(item *Item) {
 	item.UUID, item.SessionID = e.UUID, e.SessionID
 	item.MessageID, item.Model = e.Message.ID, e.Message.Model
 	item.Sidechain = e.IsSidechain
+	item.Last = e.Type == "assistant" && e.Message.StopReason != "" && e.Message.StopReason != "tool_use"
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
 	// A time that cannot be read is no reason to lose the text.
 	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)

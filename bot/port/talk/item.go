@@ -28,10 +28,21 @@ type Item struct {
 	Time      time.Time // zero: not known
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
+	Last      bool      // of an answer that ends a turn
 	Text      string
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
 	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
+	Tool      *Tool // of ToolUse and ToolResult
+}
+
+// Tool is a call of a tool, or the end of one.
+type Tool struct {
+	ID     string
+	Name   string // of a ToolUse
+	Step   string // of a ToolUse: the call in one line, a shell command as it is
+	Failed bool   // of a ToolResult
+	Denied bool   // of a ToolResult: the tool did not run
 }
 
 // Image is a picture in a transcript.

@@ -1,0 +1,77 @@
+// Package diffs is how the chat sees what an agent has changed in the repository of its session's
+// folder: what git says of the work tree, compared with an earlier moment.
+//
+// Nothing in the person's repository is changed by a question, and nothing that the repository names
+// is run.
+package diffs
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Since names the moment with which the work tree is compared: what Mark gave, or SessionStart.
+type Since string
+
+// SessionStart is the session's start.
+const SessionStart Since = ""
+
+// Diffs reads the changes of sessions. It may take seconds. Errors: a *refusal.Error, that of the
+// context, or one for the log.
+type Diffs interface {
+	// Mark remembers the work tree as it is now, until the session is forgotten or many newer moments
+	// are remembered. refusal.NoRepository: there is no git to ask.
+	Mark(ctx context.Context, session uuid.UUID) (Since, error)
+	// Changes are the files that have changed since a moment, in the order of their names, committed
+	// since or not. Where that moment is not known any more, it is the session's start; Of says so.
+	Changes(ctx context.Context, session uuid.UUID, since Since) (Changes, error)
+	// Patch is what has changed in one of these files, by its path.
+	Patch(ctx context.Context, session uuid.UUID, since Since, path string) (Patch, error)
+}
+
+// Changes are the files that have changed since a moment.
+type Changes struct {
+	Of     Since  // the moment that was compared with
+	Root   string // top folder of the repository
+	Branch string // empty: none is checked out
+	Files  []File
+	Cut    bool // there are more files
+}
+
+// Sum counts the files, and their lines.
+func (c Changes) Sum() (files, added, deleted int) {
+	for _, f := range c.Files {
+		added, deleted = added+f.Added, deleted+f.Deleted
+	}
+	return len(c.Files), added, deleted
+}
+
+// File is a file that has changed.
+type File struct {
+	Path    string // from Root, with slashes
+	From    string // its earlier path, where it was renamed
+	Kind    Kind
+	Added   int // lines
+	Deleted int
+	Binary  bool // it has no lines
+}
+
+// Kind says how a file has changed.
+type Kind string
+
+// The ways in which a file changes.
+const (
+	Modified  Kind = "modified"
+	Added     Kind = "added"
+	Deleted   Kind = "deleted"
+	Renamed   Kind = "renamed"
+	Untracked Kind = "untracked" // it is new, and git was not told of it
+)
+
+// Patch is what has changed in one file.
+type Patch struct {
+	File
+	Text string // the hunks, in the unified format, without the header of the file
+	Cut  bool   // there is more
+}
