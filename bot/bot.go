@@ -272,7 +272,8 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 // warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range b.PrivateChats() {
-		err = errors.Join(err, b.Say(ctx, to, chat.Warning+b.words.Say(word, said)))
+		text := render.Plain(chat.Warning + b.words.Say(word, said))
+		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
 	}
 	return err
 }
@@ -290,7 +291,7 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 	var all error
 	said := false
 	for _, to := range b.PrivateChats() {
-		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text})
+		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {

@@ -368,7 +368,8 @@ const (
 	ButtonArchive          Key = "button_archive"
 	ButtonIgnore           Key = "button_ignore"
 	ButtonYesArchive       Key = "button_yes_archive"
-	AnswerNotice           Key = "answer_notice" // Name
+	AnswerNotice           Key = "answer_notice" // Line, Name
+	TurnDone               Key = "turn_done"     // Name
 	AnswersFile            Key = "answers_file"  // Count
 	Thought                Key = "thought"
 	PartNotShown           Key = "part_not_shown" // Command, Name

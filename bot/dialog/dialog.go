@@ -59,7 +59,8 @@ func (d *dialogs) notReporting(ctx context.Context, r views.Session, n news.NotR
 func (d *dialogs) open(ctx context.Context, r views.Session, head string, n news.Terminal) error {
 	if n.Dialog == nil {
 		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		return d.chat.PostScreen(ctx, r, head, n.Screen, chat.Marked(foot, n.Attach), nil)
+		text := d.chat.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
+		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	d.mu.Lock()

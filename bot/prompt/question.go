@@ -216,7 +216,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
+		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
 		Options: q.options(p.Chat.Phrases, openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
