@@ -51,6 +51,9 @@ func (s *shelf) load(queue queueing) error {
 	if s.loaded {
 		return nil
 	}
+	if err := s.folder.Tidy(); err != nil {
+		return err
+	}
 	files, err := s.folder.List()
 	if err != nil {
 		return err
