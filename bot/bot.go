@@ -146,6 +146,7 @@ type Bot struct {
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
+	files    *files.Files
 	commands map[string]chat.Command
 	words    i18n.Words
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
@@ -374,8 +375,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
-	return f.Send(ctx, id, path, caption)
+	return b.files.Send(ctx, id, path, caption)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.

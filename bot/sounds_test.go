@@ -10,7 +10,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
-	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -107,7 +106,8 @@ func TestWhatSoundsBesidesAnswers(t *testing.T) {
 	require.Len(t, sounded(w), 1, "a question")
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
 	crashed := r
-	crashed.State, crashed.Exit = session.Completed, &session.Exit{Status: 3}
-	w.Shown(t, crashed, news.Ended{Screen: "x"})
-	assert.Contains(t, sounded(w), w.Word(i18n.CrashedStatus, i18n.Args{"Name": "api", "Status": 3}))
+	crashed.State, crashed.Exit = session.Completed, &session.Exit{Known: true, Status: 3}
+	assert.True(t, w.Shown(t, crashed, news.Ended{Screen: "x"}).Sounds)
+	crashed.Exit = &session.Exit{Known: true}
+	assert.False(t, w.Shown(t, crashed, news.Ended{}).Sounds, "it has ended as it should")
 }

@@ -33,6 +33,9 @@ const (
 // errQuiet says that nothing was written for a while.
 var errQuiet = errors.New("nothing more for a while")
 
+// noticeRoom bounds the words of an answer in a notice, in letters.
+const noticeRoom = 60
+
 // batch is what a session that is not the current one has said since its cursor. The batch stays
 // unsent, and the cursor where it is, until the end of the turn: then one notice stands for the
 // answer. If the session becomes the current one before that, all of the batch is shown.
@@ -112,7 +115,7 @@ func (a *Answers) doneText(r views.Session, line string) string {
 	if line == "" {
 		return a.Chat.Words.Say(i18n.TurnDone, i18n.Args{"Name": r.Name})
 	}
-	return a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Line": line})
+	return a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
 }
 
 // notice posts a line in place of what a session has said since its cursor. A crash before the next

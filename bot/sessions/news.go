@@ -106,6 +106,9 @@ func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt news.Stopped) error {
+	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
+		return nil // another feature has told it, with others
+	}
 	links := s.chat.ResumeLink(r)
 	switch {
 	case r.Resumable && receipt.Quiet == 0:

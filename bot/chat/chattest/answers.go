@@ -153,7 +153,7 @@ func PromptLine(text string) string {
 
 // Notice is what the chat is told of an answer whose first line it is.
 func (w *World) Notice(name, line string) string {
-	return w.Word(i18n.AnswerNotice, i18n.Args{"Name": name, "Line": line})
+	return w.Word(i18n.AnswerNotice, i18n.Args{"Name": name, "Said": line})
 }
 
 // Beside is a session that is not the current one of Alice's chat.
