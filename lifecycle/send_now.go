@@ -57,13 +57,12 @@ func (s *Service) SendNow(ctx context.Context, id uuid.UUID, key string) (told b
 		}
 		awaitEscPause(ctx, w)
 		w.view = w.Observer.View(ctx, *w.r)
+		if w.r.State != session.Running || w.view.TypeSafe() { // no turn is in the way
+			return toFront(w, key)
+		}
 		head, err := w.head()
 		if err != nil {
 			return err
-		}
-		typing := head != nil && head.State == Typing
-		if w.r.State != session.Running || w.view.TypeSafe() && !typing { // no turn is in the way
-			return toFront(w, key)
 		}
 		if err := refusesNow(w.view, head); err != nil {
 			return err
