@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -55,7 +54,7 @@ func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, chang
 			to, moved = w.successor(id)
 		}
 		if !moved { // or its successor was purged
-			return requeue(ctx, w, change)
+			return change(w)
 		}
 		for _, key := range keys {
 			if err := w.Prompts.MovePrompt(key, to.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,16 +63,6 @@ func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, chang
 		}
 		return inQueue(ctx, s, to.ID, keys, change)
 	})
-}
-
-// requeue changes the queue of a session, and reports that, also where only a part of the change was
-// made. The change stands if it cannot be reported.
-func requeue(ctx context.Context, w *work, change func(*work) error) error {
-	err := change(w)
-	if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil {
-		w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-	}
-	return err
 }
 
 // enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
@@ -155,7 +144,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 		if err != nil {
 			return err
 		}
-		p.Text, p.Class = text, class
+		p.Text, p.Class, w.reworded = text, class, true
 		return w.Prompts.SavePrompt(p)
 	})
 }
@@ -165,13 +154,11 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
-		return requeue(ctx, w, func(w *work) error {
-			p, err := promptIn(w, key, state)
-			if err != nil {
-				return err
-			}
-			return change(w, p)
-		})
+		p, err := promptIn(w, key, state)
+		if err != nil {
+			return err
+		}
+		return change(w, p)
 	})
 }
 
