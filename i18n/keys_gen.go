@@ -432,7 +432,7 @@ const (
 	TurnInterrupted        Key = "turn_interrupted" // Name
 	Interrupting           Key = "interrupting"     // Name
 	QueueEmpty             Key = "queue_empty"      // Name
-	QueueOne               Key = "queue_one"        // Count, Number, Sent
+	QueueOne               Key = "queue_one"        // Count, First, Time
 	QueueLeft              Key = "queue_left"
 	QueueTyping            Key = "queue_typing"
 	QueueDraft             Key = "queue_draft"

@@ -53,7 +53,11 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
-		return rendition{parts: asTheyAre(a.Chat.Words.Say(i18n.Interrupted, name))}
+		word := i18n.Interrupted
+		if len(r.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
+			word = i18n.TurnInterrupted
+		}
+		return rendition{parts: asTheyAre(a.Chat.Words.Say(word, name))}
 	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}

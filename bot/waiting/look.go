@@ -50,7 +50,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	}
 	head := []render.Text{w.title(r, now), render.Plain(w.why(r, now, all[0]))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
-		said := i18n.Args{"Number": i + 1, "Count": len(all), "Sent": w.sent(all[i])}
+		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": w.sent(all[i])}
 		look.Text = chat.Paragraphs(chat.Lines(head...),
 			chat.Lines(render.Plain(w.chat.Words.Say(i18n.QueueOne, said)), full(all[i].Text)))
 		look.Options = w.decisions(r, now, i)

@@ -113,7 +113,7 @@ func (w *Waiting) run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil
 		case <-w.wake:
 		}
 		w.mu.Lock()
