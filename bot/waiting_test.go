@@ -371,3 +371,12 @@ func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
 		}, "one", "two")
 	}
 }
+
+// Of a turn that was interrupted for what waits the person is not asked what to do instead.
+func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Interrupt))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{"1"} })
+	w.ReadAll(t)
+	assert.Equal(t, []string{"api is interrupted."}, w.Telegram.AnswersSent())
+}

@@ -79,7 +79,7 @@ func TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce(t *testing.T) {
 	list := w.say("/queue")
 	w.tap(w.hear(list, "2 messages in the queue"), "2")
 	w.tap(w.hear(list, "Message 2 of 2"), "Interrupt and send")
-	w.hear(list, "work is interrupted.")
+	assert.Equal(t, "work is interrupted.", w.hear(list, "work is interrupted.").Text, "the next prompt is there")
 	first := w.find("the answer", func(m botapi.Message) bool { return m.FromBot && m.ID > urgent && m.Text == "urgent" })
 	w.find("the other answer", func(m botapi.Message) bool { return m.FromBot && m.ID > first.ID && m.Text == "later" })
 	w.drained()

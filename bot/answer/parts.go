@@ -54,7 +54,8 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
 		word := i18n.Interrupted
-		if len(r.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
+		now, _ := a.Chat.Book.Records.Get(r.ID)
+		if len(now.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
 			word = i18n.TurnInterrupted
 		}
 		return rendition{parts: asTheyAre(a.Chat.Words.Say(word, name))}

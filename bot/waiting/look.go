@@ -26,7 +26,7 @@ import (
 const (
 	pageSize  = 8
 	perRow    = 4
-	shownLine = 60              // letters of the first line of a prompt
+	shownLine = 50              // letters of the first line of a prompt
 	shownName = 24              // letters of who has sent it
 	patience  = 5 * time.Second // of a look at the agent
 )
@@ -141,7 +141,7 @@ func (w *Waiting) why(r views.Session, now desk.Look, first inbox.Entry) string 
 	return ""
 }
 
-// sent is when a prompt was sent, and by whom where a person has sent it.
+// sent is when a prompt was sent, and by whom where several people may.
 func (w *Waiting) sent(e inbox.Entry) string {
 	at := e.Received
 	if e.Sent.Unix() > 0 {
@@ -149,7 +149,7 @@ func (w *Waiting) sent(e inbox.Entry) string {
 	}
 	said := []string{w.chat.Moment(at)}
 	var u models.Update
-	if json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
+	if len(w.chat.Book.People) > 1 && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
 		if name := chat.Head(glyph.Name(u.Message.From.FirstName), shownName); name != "" {
 			said = append(said, name)
 		}
