@@ -10,6 +10,7 @@
 //
 //	answer         what agents write, in the chat once
 //	ask            permission requests, questions and plans, and what becomes of them
+//	changes        what has changed in git, file by file
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
 //	moves          topics that were deleted, and groups that have become other chats

@@ -90,7 +90,7 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	defer cancel()
 	tree, err := d.Open(asked, r.Dir)
 	if err == nil && tree == nil {
-		return &refusal.Error{Code: refusal.NoRepository}
+		return &refusal.Error{Code: refusal.NoRepository, Dir: r.Dir}
 	}
 	if err == nil {
 		err = errors.Join(do(asked, r, tree), tree.Close())
@@ -100,10 +100,10 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return &refusal.Error{Code: refusal.GitSlow, Err: err}
+		return &refusal.Error{Code: refusal.GitSlow, Dir: r.Dir, Err: err}
 	case errors.As(err, &said):
 		first, _, _ := strings.Cut(strings.TrimSpace(said.Said), "\n")
-		return &refusal.Error{Code: refusal.GitFailed, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
+		return &refusal.Error{Code: refusal.GitFailed, Dir: r.Dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
 	}
 	return err
 }
