@@ -59,6 +59,7 @@ type Sessions interface {
 	desk.Windows
 	desk.Notices
 	talk.Shown
+	diffs.Diffs
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -114,7 +115,6 @@ type Deps struct {
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts talk.Transcripts
-	Diffs       diffs.Diffs
 
 	Sender     Sender
 	Entries    Entries

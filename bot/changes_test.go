@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,7 +59,7 @@ func TestChanges(t *testing.T) {
 	assert.Equal(t, r.ID, m.Session)
 	assert.Equal(t, chattest.Lines(
 		"api: changes since the session's start",
-		"7 files, +93 −12, main, "+at(2*60*60*1e9),
+		"7 files, +93 −12, main, "+at(2*time.Hour),
 		"",
 		"1. bot/turn/card.go +80 −3",
 		"2. doc.go new, +12",
@@ -70,7 +71,7 @@ func TestChanges(t *testing.T) {
 	assert.Equal(t, []string{"1 card.go", "2 doc.go", "3 gone.go", "4 logo.png", "5 new.go", "6 notes.md", "7 run.sh", "Refresh"}, chattest.Words(m))
 
 	file := tapped(t, w, m, "1 card.go")
-	assert.Equal(t, "bot/turn/card.go\nfile 1/7, +80 −3\n@@ -1,2 +1,2 @@ func\n a\n-b\n+c", file.Text.Text)
+	assert.Equal(t, "bot/turn/card.go\nfile 1 of 7, +80 −3\n@@ -1,2 +1,2 @@ func\n a\n-b\n+c", file.Text.Text)
 	assert.Equal(t, "diff", file.Text.Entities[len(file.Text.Entities)-1].Language)
 	assert.Equal(t, []string{"doc.go →", "All files", "As a file"}, chattest.Words(file))
 
@@ -78,7 +79,7 @@ func TestChanges(t *testing.T) {
 	assert.Contains(t, next.Text.Text, "+package doc")
 	assert.Equal(t, []string{"← card.go", "gone.go →", "All files", "As a file"}, chattest.Words(next))
 	none := tapped(t, w, next, "gone.go →")
-	assert.Equal(t, "gone.go\nfile 3/7, deleted, −9\n\nThere are no lines to show.", none.Text.Text)
+	assert.Equal(t, "gone.go\nfile 3 of 7, deleted, −9\n\nThere are no lines to show.", none.Text.Text)
 	assert.Equal(t, []string{"← doc.go", "logo.png →", "All files"}, chattest.Words(none))
 	assert.Equal(t, m.Text, tapped(t, w, none, "All files").Text)
 	assert.Len(t, w.Telegram.Texts(), 1, "all of it is one message")
@@ -110,7 +111,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 	w.MustHear(t, "/changes")
 	m := w.Telegram.Last(t)
 	assert.Equal(t, "api: changes since the last commit\nThe commit at the session's start is not known.\nNothing has changed, "+
-		at(2*60*60*1e9)+"\n\nThere are more files than can be listed.", m.Text.Text)
+		at(2*time.Hour)+"\n\nThere are more files than can be listed.", m.Text.Text)
 	assert.Equal(t, []string{"Refresh"}, chattest.Words(m))
 	for _, tt := range []struct {
 		name string
@@ -171,7 +172,7 @@ func TestTwoPeopleTapChanges(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, "2 doc.go"))
 	w.Telegram.Deliver(t.Context())
 	assert.Equal(t, first.Text, w.Telegram.LastEdit(t).Text)
-	assert.Contains(t, strings.Join(w.Telegram.AnswersSent(), "\n"), w.Word(i18n.StaleButton))
+	assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), w.Word(i18n.StaleButton))
 }
 
 func TestChangesHavePages(t *testing.T) {
@@ -197,7 +198,7 @@ func TestChangesHavePages(t *testing.T) {
 	m = tapped(t, w, w.Telegram.LastEdit(t), "→")
 	assert.Contains(t, m.Text.Text, "17–20 of 20")
 	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files[:1]}
-	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text, "1. 00-", "the last page there is")
+	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text, "1 file, +1, "+at(2*time.Hour)+"\n\n1. ", "the last page there is")
 }
 
 // A long patch has pages, which lead on to the next file, and can be had as a file.
@@ -212,7 +213,7 @@ func TestALongPatch(t *testing.T) {
 	w.MustHear(t, "/changes")
 	m := tapped(t, w, w.Telegram.Last(t), "2 doc.go")
 	assert.Equal(t, []string{"← card.go", "→", "All files", "As a file"}, chattest.Words(m))
-	assert.Contains(t, m.Text.Text, "doc.go\nfile 2/7, page 1 of 7, new, +12\n@@ -0,2")
+	assert.Contains(t, m.Text.Text, "doc.go\nfile 2 of 7, page 1 of 7, new, +12\n@@ -0,2")
 	var read []string
 	for page := 1; ; page++ {
 		at := m.Text.Entities[len(m.Text.Entities)-1]
@@ -246,5 +247,5 @@ func TestChangesOfASessionThatIsForgotten(t *testing.T) {
 	m := w.Telegram.Last(t)
 	w.Records.Forget(r.ID)
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, "1 card.go"))
-	assert.Contains(t, strings.Join(w.Telegram.AnswersSent(), "\n"), w.Word(i18n.StaleButton))
+	assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), w.Word(i18n.StaleButton))
 }

@@ -40,7 +40,7 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Moves = moves.New(b.Chat, b.moved)
-	b.Changes = changes.New(b.Chat, b.Diffs, b.Sender.SendFile)
+	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.Changes.Feature(), b.help(), b.Prompts.Feature()}

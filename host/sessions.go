@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -65,7 +66,7 @@ type Orphans interface {
 }
 
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,
-// desk and prompts.
+// desk, diffs and prompts.
 type Sessions struct {
 	Lifecycle Lifecycle
 	Observer  Observer
@@ -74,6 +75,8 @@ type Sessions struct {
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	// Diffs are what has changed, file by file, see [Diffs].
+	diffs.Diffs
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.

@@ -432,7 +432,7 @@ const (
 	ChangesInTurn          Key = "changes_in_turn"      // Name
 	ChangesStartUnknown    Key = "changes_start_unknown"
 	ChangesTurnForgotten   Key = "changes_turn_forgotten"
-	ChangesSum             Key = "changes_sum" // Count, Lines
+	ChangesSum             Key = "changes_sum" // Count, Details
 	ChangesNone            Key = "changes_none"
 	ChangesMore            Key = "changes_more"
 	ChangesNew             Key = "changes_new"
@@ -440,8 +440,8 @@ const (
 	ChangesRenamed         Key = "changes_renamed" // Path
 	ChangesUntracked       Key = "changes_untracked"
 	ChangesBinary          Key = "changes_binary"
-	ChangesPart            Key = "changes_part" // Count, File, Part
-	ChangesFile            Key = "changes_file" // File
+	ChangesPart            Key = "changes_part" // All, First, Page, Pages
+	ChangesFile            Key = "changes_file" // All, First
 	ChangesNoLines         Key = "changes_no_lines"
 	ChangesCut             Key = "changes_cut"
 	ChangesUnchanged       Key = "changes_unchanged"  // Path

@@ -60,7 +60,7 @@ func (c *Changes) sum(all diffs.Changes) render.Text {
 	files, added, deleted := all.Sum()
 	text := c.say(i18n.ChangesNone)
 	if files > 0 {
-		text = c.say(i18n.ChangesSum, i18n.Args{"Count": files, "Lines": lines(added, deleted)})
+		text = c.say(i18n.ChangesSum, i18n.Args{"Count": files, "Details": lines(added, deleted)})
 	}
 	parts := []render.Text{render.Plain(text)}
 	if all.Branch != "" {
@@ -145,11 +145,10 @@ func shortPath(path string) string {
 func (c *Changes) hunks(v view, files []diffs.File, at int, p diffs.Patch) (render.Text, [][]card.Option) {
 	parts := split(p.Text)
 	part := min(max(v.Part, 0), max(len(parts)-1, 0))
-	place := strconv.Itoa(at+1) + "/" + strconv.Itoa(len(files))
-	if len(parts) < 2 {
-		place = c.say(i18n.ChangesFile, i18n.Args{"File": place})
-	} else {
-		place = c.say(i18n.ChangesPart, i18n.Args{"File": place, "Part": part + 1, "Count": len(parts)})
+	args := i18n.Args{"First": at + 1, "All": len(files), "Page": part + 1, "Pages": len(parts)}
+	place := c.say(i18n.ChangesFile, args)
+	if len(parts) > 1 {
+		place = c.say(i18n.ChangesPart, args)
 	}
 	head := []string{place}
 	if said := c.what(p.File); said != "" {
