@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	pageFiles   = 8   // of the list
-	shownPath   = 100 // letters, of the end
-	shownButton = 24  // letters of a file's name on its button
+	pageFiles   = 8  // of the list
+	shownPath   = 60 // letters, of the end
+	shownButton = 16 // letters of a file's name on its button
 )
 
 // titles say since when.
@@ -81,27 +81,23 @@ func (c *Changes) foot(first, last int, all diffs.Changes) render.Text {
 	return render.Plain(strings.Join(said, "\n"))
 }
 
-// around are the buttons that turn the page, and that ask anew.
-func (c *Changes) around(s subject, v view, page int, more bool) (rows [][]card.Option) {
-	var turns []card.Option
+// around are the buttons that turn the page, that ask anew, and that compare with another moment.
+func (c *Changes) around(s subject, v view, page int, more bool) [][]card.Option {
+	var row []card.Option
 	if page > 0 {
-		turns = append(turns, to("←", view{Since: v.Since, Page: page - 1}))
+		row = append(row, to("←", view{Since: v.Since, Page: page - 1}))
 	}
 	if more {
-		turns = append(turns, to("→", view{Since: v.Since, Page: page + 1}))
+		row = append(row, to("→", view{Since: v.Since, Page: page + 1}))
 	}
-	if len(turns) > 0 {
-		rows = append(rows, turns)
-	}
-	last := []card.Option{c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page})}
+	rows := [][]card.Option{append(row, c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page}))}
 	switch {
 	case s.Turn == "":
+		return rows
 	case v.Since == s.Turn:
-		last = append(last, c.option(i18n.ButtonSinceStart, view{Since: diffs.SessionStart}))
-	default:
-		last = append(last, c.option(i18n.ButtonThisTurn, view{Since: s.Turn}))
+		return append(rows, []card.Option{c.option(i18n.ButtonSinceStart, view{Since: diffs.SessionStart})})
 	}
-	return append(rows, last)
+	return append(rows, []card.Option{c.option(i18n.ButtonThisTurn, view{Since: s.Turn})})
 }
 
 // what says how a file has changed.
