@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	partLength = 2800 // of a part of the hunks, in UTF-16 units: three screens of a phone
+	partLength = 2800 // of a part of the hunks, in UTF-16 units
+	partLines  = 60   // together about three screens of a phone
 	lineLength = 400  // letters of a line, of those in one-line files too
 )
 
@@ -29,7 +30,7 @@ func split(patch string) (parts []string) {
 	}
 	for _, line := range shown(patch) {
 		begins := strings.HasPrefix(line, "@@")
-		if length+units(line) > partLength && len(part) > 0 {
+		if len(part) > 0 && (length+units(line) > partLength || len(part) == partLines) {
 			if !begins && hunk > len(part)/2 {
 				take(hunk)
 			} else {
