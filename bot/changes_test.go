@@ -91,7 +91,6 @@ func TestChangesOfATurn(t *testing.T) {
 	require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, "turn"))
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.Last(t)
-	assert.True(t, m.Silent)
 	assert.Contains(t, m.Text.Text, "api: changes since this turn began\n1 file, +12, main")
 	assert.Equal(t, []string{"1 doc.go", "Refresh", "Since start"}, chattest.Words(m))
 	all := tapped(t, w, m, "Since start")

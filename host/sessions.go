@@ -9,7 +9,6 @@ import (
 
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
-	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -29,6 +28,7 @@ type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
@@ -68,7 +68,7 @@ type Orphans interface {
 }
 
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,
-// desk, diffs and prompts.
+// desk and prompts.
 type Sessions struct {
 	Lifecycle Lifecycle
 	Observer  Observer
@@ -77,8 +77,6 @@ type Sessions struct {
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
-	// Diffs are what has changed, file by file, see [Diffs].
-	diffs.Diffs
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
@@ -135,6 +133,12 @@ func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, er
 // Archive ends a session.
 func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
 	return m.refused(m.Lifecycle.Archive(ctx, id, session.State(final), why))
+}
+
+// ArchiveQuiet ends a session in which nothing has happened.
+func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error) {
+	done, err = m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together})
+	return done, m.refused(err)
 }
 
 // EndWriters ends other writers of a session's conversation.

@@ -135,7 +135,7 @@ func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v
 	if err != nil {
 		return card.Look{}, err
 	}
-	look := card.Look{To: to, Session: s.Session, Silent: s.Turn != ""}
+	look := card.Look{To: to, Session: s.Session}
 	if v.File == "" {
 		r, _ := c.chat.Book.Records.Get(s.Session)
 		look.Text, look.Options = c.list(r, s, v, all)
@@ -174,7 +174,7 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(p.Path)) + ".diff", Caption: caption, Session: s.Session,
-		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message, Silent: true})
+		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
 	return err
 }
 

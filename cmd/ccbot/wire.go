@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
@@ -183,13 +184,13 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
-			Sessions: s.sessions, Records: host.Views{Records: s.store},
+			Sessions: sessionsAndDiffs{s.sessions, s.diffs(s.store, environ)}, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
@@ -256,6 +257,12 @@ func gitWith(environ []string) func(context.Context, string, string) (*git.State
 
 // moments are the remembered work trees of sessions.
 func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(c.Dir, "changes")} }
+
+// sessionsAndDiffs are all of the chat's ports about sessions.
+type sessionsAndDiffs struct {
+	*host.Sessions
+	diffs.Diffs
+}
 
 // diffs are the changes of sessions, which git tells without secrets, as in gitWith.
 func (c config) diffs(records host.Records, environ []string) host.Diffs {

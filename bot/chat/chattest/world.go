@@ -97,14 +97,14 @@ func NewWorld(t *testing.T) *World {
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records, Diffs: w.Git, Forgets: w.Lifecycle.forget}
+	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
 			Username: "cc_bot", Lang: "en", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+			Sessions: sessionsAndDiffs{w.Hosted, w.Git}, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
 			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
@@ -114,6 +114,12 @@ func NewWorld(t *testing.T) *World {
 	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
 	w.Again()
 	return w
+}
+
+// sessionsAndDiffs are all ports about sessions.
+type sessionsAndDiffs struct {
+	*host.Sessions
+	*FakeDiffs
 }
 
 // project has in its settings what a test says.
@@ -159,6 +165,10 @@ func (m machine) Make(ctx context.Context, dir string) error { return m.reached(
 
 func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
 	return m.reached().Open(ctx, session, path)
+}
+
+func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
+	return m.reached().List(ctx, session, path)
 }
 
 func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
