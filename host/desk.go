@@ -96,7 +96,7 @@ func (m Sessions) Attach(id uuid.UUID) string {
 // Writers returns the other processes that write a session's conversation.
 func (m Sessions) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
-	return m.writersOf(all), m.refused(err)
+	return writersOf(m, all), m.refused(err)
 }
 
 // Orphans returns the windows that belong to no session.

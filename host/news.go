@@ -38,7 +38,7 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 		}
 		return news.Stopped{Endings: endingsOf(all), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
 	case lifecycle.OtherWriters:
-		return news.OtherWriters(m.writersOf(n))
+		return news.OtherWriters(writersOf(m, n))
 	}
 	return n
 }

@@ -72,7 +72,7 @@ func (m Sessions) refused(err error) error {
 		e.Code, e.State = refusal.WrongState, views.State(state.State)
 		e.Open = state.State.Open()
 	case errors.As(err, &writers):
-		e.Code, e.Writers = refusal.Writers, m.writersOf(writers.Writers)
+		e.Code, e.Writers = refusal.Writers, writersOf(m, writers.Writers)
 	case errors.As(err, &moved):
 		e.Code = refusal.Moved
 	case errors.As(err, &damaged):

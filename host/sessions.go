@@ -243,7 +243,7 @@ func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Sessions) writersOf(all []evidence.Writer) (shown []desk.Writer) {
+func writersOf(m Sessions, all []evidence.Writer) (shown []desk.Writer) {
 	for _, w := range all {
 		shown = append(shown, m.writerOf(w))
 	}
