@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
@@ -57,6 +58,7 @@ type Sessions interface {
 	desk.Neighbours
 	desk.Windows
 	desk.Notices
+	modes.Switches
 	talk.Shown
 }
 

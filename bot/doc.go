@@ -12,6 +12,7 @@
 //	ask            permission requests, questions and plans, and what becomes of them
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
+//	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did

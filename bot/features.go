@@ -7,6 +7,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
+	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
@@ -43,7 +44,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Moves = moves.New(b.Chat, b.moved)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		queues.Feature(), b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		queues.Feature(), modes.New(b.Chat, b.Sessions).Feature(), b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {

@@ -31,6 +31,7 @@ const (
 var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "window": asker, "status": asker,
 	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker, "which-queue": asker,
+	"modes": asker, "which-mode": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
 	"pick": anyone, "question": anyone, "ask": anyone, "waiting": anyone,

@@ -137,7 +137,7 @@ func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
 
 func windowsOf(m Sessions, all []evidence.Window) (shown []desk.Window) {
 	for _, w := range all {
-		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
+		one := desk.Window{ID: windowID(w.Pane), Pane: paneOf(m, w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
 		if w.Agent != nil {
 			agent := m.writerOf(*w.Agent)
 			one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID

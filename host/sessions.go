@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -49,6 +50,7 @@ type Lifecycle interface {
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error)
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -95,6 +97,7 @@ var (
 	_ desk.Neighbours   = Sessions{}
 	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
+	_ modes.Switches    = Sessions{}
 	_ talk.Shown        = Sessions{}
 	_ views.Works       = Sessions{}
 	_ views.Successors  = Sessions{}
@@ -231,7 +234,7 @@ func Process(p process.Process, age time.Duration) desk.Process {
 	return desk.Process{ID: desk.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
-func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
+func paneOf(m Sessions, p tmux.Pane) desk.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
@@ -253,7 +256,7 @@ func (m Sessions) writerOf(w evidence.Writer) desk.Writer {
 		shown.Kept, shown.Source = evidence.ReasonUnclear, ""
 	}
 	if w.InTmux {
-		pane := m.paneOf(w.Pane)
+		pane := paneOf(m, w.Pane)
 		shown.Window = &pane
 	}
 	return shown

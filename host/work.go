@@ -25,7 +25,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	}
 	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
+		Tokens: views.Tokens(p.Tokens), Git: gitOf(ctx, m, r)}
 	if m.Memory != nil && r.State.Live() {
 		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
 	}
@@ -47,7 +47,7 @@ func usageOf(u session.Usage) *views.Usage {
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
+func gitOf(ctx context.Context, m Sessions, r session.Record) *views.Git {
 	if m.Git == nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -58,6 +59,8 @@ type fakeSessions struct {
 	DialogErr   error            // why it cannot be seen
 	OnPress     func(mark string) (lifecycle.Dialog, error)
 	OnOutput    func() lifecycle.Output
+	OnModes     modes.Now
+	ModesErr    error // of Switch
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -380,6 +383,14 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 		return f.OnPress(mark)
 	}
 	return f.OnDialog, nil
+}
+
+func (f *fakeSessions) Switch(_ context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
+	f.wait()
+	if want != (modes.Wish{}) {
+		f.Add("switch %s to %s%s", id, want.Mode, want.Model)
+	}
+	return f.OnModes, f.ModesErr
 }
 
 // forget removes a record.
