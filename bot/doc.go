@@ -13,6 +13,7 @@
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
 //	moves          topics that were deleted, and groups that have become other chats
+//	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session

@@ -8,11 +8,13 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
 	"ccbot/bot/moves"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/topics"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 )
@@ -26,9 +28,13 @@ func (b *Bot) Features() []chat.Feature {
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
+	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+			return b.Resumer.AskArchive(ctx, in, r, question)
+		}})
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Ender: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall,
+		Others: others, Recall: b.Answers.Recall, Topics: b.Topics,
 		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
@@ -38,10 +44,10 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
-	b.Moves = moves.New(b.Chat, b.moved)
+	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		b.Moves.Feature(), b.Topics.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {

@@ -138,10 +138,10 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 // It is made again only where Telegram has not carried it out for sure: it must wait, or the group has
 // become another chat. Its errors are those of Send, ErrUnsure where the connection broke; when ctx ends
 // first the call is not begun any more. ErrNoTopic: the topic of the call does not exist.
-func (o *Outbox) Call(ctx context.Context, to address.Conversation, about string,
+func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	call func(ctx context.Context, to address.Conversation) error) (err error) {
 	done := make(chan error, 1)
-	a := &aside{key: fmt.Sprint(awaited, about), kind: awaited, to: to, since: time.Now(), done: done,
+	a := &aside{key: fmt.Sprintf("%p", done), kind: awaited, to: to, since: time.Now(), done: done,
 		expires: time.Now().Add(awaitedLife), call: func(made context.Context, to address.Conversation) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -72,7 +72,7 @@ func TestACallIsMadeAgainOnlyIfTelegramHasNotCarriedItOut(t *testing.T) {
 				topic, gone := session.Conversation{ChatID: -5, ThreadID: 9}, 0
 				b.OnTopicGone = func(lost session.Conversation) { gone++; assert.Equal(t, topic, lost) }
 				calls := 0
-				err := b.Call(t.Context(), topic, "x", func(context.Context, session.Conversation) error {
+				err := b.Call(t.Context(), topic, func(context.Context, session.Conversation) error {
 					if calls++; calls == 1 {
 						return tt.first
 					}
@@ -93,7 +93,7 @@ func TestACallIsNotBegunAfterItsCallerHasGone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		calls := 0
-		err := b.Call(ctx, session.Conversation{ChatID: -5}, "x", func(context.Context, session.Conversation) error {
+		err := b.Call(ctx, session.Conversation{ChatID: -5}, func(context.Context, session.Conversation) error {
 			calls++
 			return &tgbot.TooManyRequestsError{RetryAfter: 20}
 		})

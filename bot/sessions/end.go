@@ -31,6 +31,11 @@ func (s *Sessions) askEnd(final views.State, question, word i18n.Key) chat.OnSes
 	}
 }
 
+// AskArchive asks whether to archive a session.
+func (s *Sessions) AskArchive(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+	return s.askEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
+}
+
 // tapEnd archives a session that a person confirmed. The receipt comes as news.
 func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(asked.Session)

@@ -1,7 +1,9 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -36,6 +38,15 @@ type Others interface {
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
 
+// Topics give sessions topics of their own, in chats that have topics.
+type Topics interface {
+	// Place gives where a session is shown that a person starts or resumes in a place. asked names what
+	// asks for it: asked again for that, the place is the same. Before its start a session has no id.
+	Place(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error)
+	// Lead says in one place that a session is shown in another; nothing where that is the same.
+	Lead(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error
+}
+
 // Deps are what Sessions work with.
 type Deps struct {
 	Chat    *chat.Chat
@@ -46,6 +57,7 @@ type Deps struct {
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
 	GoOn   GoingOn
+	Topics Topics
 }
 
 // Sessions start, list, end and resume sessions.
@@ -58,6 +70,8 @@ type Sessions struct {
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
+	// of a session to open, where there are too many for a button each
+	switches chat.Choice
 }
 
 // The kinds of the cards.
@@ -68,6 +82,7 @@ const (
 	beginKind  = "begin"
 	whereKind  = "where"
 	pickKind   = "pick"
+	switchKind = "switch"
 )
 
 // New returns the Sessions of a chat.
@@ -79,6 +94,7 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
+	s.switches = d.Chat.NewChoice(switchKind, d.Chat.Words.Say(i18n.SwitchPick), s.chosen)
 	return s
 }
 
@@ -96,7 +112,7 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere),
+			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.switches.OnTap(),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
@@ -122,14 +138,19 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
 }
 
-// startIn starts a session, shown and current in a conversation.
+// startIn starts a session that a person asks for in a conversation: it is shown and current there, or in
+// a topic of its own. The topic comes first: all that the session says is in it.
 func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
-	q.Conversation = to
+	at, err := s.Topics.Place(ctx, to, views.Session{Name: cmp.Or(q.Name, filepath.Base(q.Dir))}, q.Origin)
+	if err != nil {
+		return err
+	}
+	q.Conversation = at
 	r, err := s.Starter.Start(ctx, q)
 	if err != nil {
 		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
 	dir := s.chat.Short(r.Dir)
@@ -138,7 +159,10 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.tellBegin(ctx, to, r, receipt)
+	if err := s.tellBegin(ctx, at, r, receipt); err != nil {
+		return err
+	}
+	return s.Topics.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
 	"ccbot/archive"
@@ -79,7 +80,7 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
+	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -126,12 +127,12 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
+	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
 		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
-		return me.Username, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
 	}
 	return s, nil
 }

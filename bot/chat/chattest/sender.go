@@ -130,6 +130,8 @@ type FakeSender struct {
 	OnTyping func()
 
 	OnEditNow func(m outbox.Message) error
+	OnTopic   func() error // what comes of opening or changing a topic
+	topics    int          // how many were opened
 
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
 	named   outbox.Owner
