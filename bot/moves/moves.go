@@ -87,7 +87,9 @@ func (m *Moves) Migrated() { pause.Poke(m.wake) }
 // TopicGone hears that a topic is not there any more.
 func (m *Moves) TopicGone(gone address.Conversation) {
 	m.mu.Lock()
-	m.gone = append(m.gone, &topic{at: gone})
+	if !slices.ContainsFunc(m.gone, func(t *topic) bool { return t.at == gone }) {
+		m.gone = append(m.gone, &topic{at: gone})
+	}
 	m.mu.Unlock()
 	pause.Poke(m.wake)
 }

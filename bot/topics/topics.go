@@ -3,7 +3,7 @@ package topics
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -192,9 +192,9 @@ const prefix = "https://t.me/"
 
 // linkTo is the address of a topic; empty: it has none. Only topics of supergroups have one.
 func linkTo(at address.Conversation) string {
-	number, supergroup := strings.CutPrefix(strconv.FormatInt(at.ChatID, 10), "-100")
-	if !supergroup || at.ThreadID == 0 {
+	const supergroups = -1_000_000_000_000 // their numbers are below it
+	if at.ChatID >= supergroups || at.ThreadID == 0 {
 		return ""
 	}
-	return prefix + "c/" + number + "/" + strconv.Itoa(at.ThreadID)
+	return fmt.Sprintf("%sc/%d/%d", prefix, supergroups-at.ChatID, at.ThreadID)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/views"
+	"ccbot/host"
 	"ccbot/internal/session"
 )
 
@@ -66,3 +68,6 @@ func (w *World) MustSayInForum(t *testing.T, thread int, text string) {
 	t.Helper()
 	require.NoError(t, w.SaysInForum(t, thread, models.Message{Text: text}))
 }
+
+// ViewOf is a record as the chat knows it.
+func ViewOf(r session.Record) views.Session { return host.View(r) }
