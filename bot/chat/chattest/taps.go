@@ -161,7 +161,11 @@ func (w *World) topics64(t *testing.T, r session.Record) {
 		}
 	}
 	all := w.Word(i18n.ButtonAll, i18n.Args{"Count": open})
-	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.Key(all)))
+	i := slices.IndexFunc(w.Telegram.Texts(), func(text string) bool {
+		return strings.HasPrefix(text, w.Word(i18n.ListTitle, i18n.Args{"Count": open}))
+	})
+	require.GreaterOrEqual(t, i, 0)
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Posted[i], i18n.Key(all)))
 }
 
 // news64 tells all news that have buttons.
