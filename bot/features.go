@@ -30,11 +30,12 @@ func (b *Bot) Features() []chat.Feature {
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
 	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
 		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
-			return b.Resumer.AskArchive(ctx, in, r, question)
+			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
 		}})
+	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Ender: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall, Topics: b.Topics,
+		Others: others, Recall: b.Answers.Recall,
 		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,

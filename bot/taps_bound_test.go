@@ -33,7 +33,7 @@ var whoMayTap = map[string]string{
 	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
-	"pick": anyone, "question": anyone, "ask": anyone,
+	"pick": anyone, "question": anyone, "ask": anyone, "switch": anyone, "topic-lost": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {

@@ -256,18 +256,3 @@ func (b *bench) sendLater(ctx context.Context, m Message) <-chan result {
 	synctest.Wait() // it is queued: the order of sends is the order of these calls
 	return out
 }
-
-func (f *fake) CreateForumTopic(ctx context.Context, p *tgbot.CreateForumTopicParams) (*models.ForumTopic, error) {
-	id, err := f.do(ctx, call{method: "open", chat: p.ChatID.(int64), text: p.Name})
-	return &models.ForumTopic{MessageThreadID: id}, err
-}
-
-func (f *fake) EditForumTopic(ctx context.Context, p *tgbot.EditForumTopicParams) (bool, error) {
-	_, err := f.do(ctx, call{method: "topic", chat: p.ChatID.(int64), thread: p.MessageThreadID, text: p.Name})
-	return err == nil, err
-}
-
-func (f *fake) GetForumTopicIconStickers(ctx context.Context) ([]*models.Sticker, error) {
-	_, err := f.do(ctx, call{method: "icons"})
-	return []*models.Sticker{{Emoji: "💻", CustomEmojiID: "1"}}, err
-}

@@ -31,9 +31,6 @@ type API interface {
 	SetMessageReaction(ctx context.Context, params *tgbot.SetMessageReactionParams) (bool, error)
 	AnswerCallbackQuery(ctx context.Context, params *tgbot.AnswerCallbackQueryParams) (bool, error)
 	GetMe(ctx context.Context) (*models.User, error)
-	CreateForumTopic(ctx context.Context, params *tgbot.CreateForumTopicParams) (*models.ForumTopic, error)
-	EditForumTopic(ctx context.Context, params *tgbot.EditForumTopicParams) (bool, error)
-	GetForumTopicIconStickers(ctx context.Context) ([]*models.Sticker, error)
 }
 
 // Outbox sends through one bot. Its methods may be called from any goroutine, also before Run; the

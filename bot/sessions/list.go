@@ -48,7 +48,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	if len(ended) > 0 {
 		text += "\n\n" + s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
 	}
-	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: s.Switch(ctx, to, uuid.Nil)}
+	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
@@ -132,7 +132,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
 	case word == allLink:
-		return chat.Do(func(ctx context.Context) error { return s.chooseAll(ctx, t) })
+		return chat.Do(func(ctx context.Context) error { return s.Switcher.chooseAll(ctx, t) })
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
 		return s.retry(t, r)
@@ -182,7 +182,7 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 		if err := s.chat.Book.MoveTo(ctx, at, r); err != nil {
 			return err
 		}
-		if err := s.Topics.Lead(ctx, t.To, r, at); err != nil {
+		if err := s.chat.Lead(ctx, t.To, r, at); err != nil {
 			return err
 		}
 		return draw(ctx)

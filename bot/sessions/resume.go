@@ -123,26 +123,19 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	}
 	q.Session = restored.Session
 	from := q.To
-	if q.To, err = s.show(ctx, q); err != nil || q.Many && len(q.Before) == 0 {
+	if q.Undo || q.Many { // it gets no new topic
+		q.To = s.chat.Book.Home(q.To, q.Session)
+		err = s.chat.Book.MoveTo(ctx, q.To, q.Session)
+	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
+		err = s.chat.Book.Use(ctx, q.To, q.Session)
+	}
+	if err != nil || q.Many && len(q.Before) == 0 {
 		return err == nil, err
 	}
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
 	}
-	return true, errors.Join(err, s.tellResuming(ctx, q), s.Topics.Lead(ctx, from, q.Session, q.To))
-}
-
-// show shows a session that came back, and gives the place. One that comes back with others, or beside
-// the current session, gets no new topic.
-func (s *Sessions) show(ctx context.Context, q chat.Resume) (at address.Conversation, err error) {
-	if q.Undo || q.Many {
-		at = s.chat.Book.Home(q.To, q.Session)
-		return at, s.chat.Book.MoveTo(ctx, at, q.Session)
-	}
-	if at, err = s.Topics.Place(ctx, q.To, q.Session, q.Session.ID.String()); err != nil {
-		return q.To, err
-	}
-	return at, s.chat.Book.Use(ctx, at, q.Session)
+	return true, errors.Join(err, s.tellResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
@@ -159,7 +152,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 		return err
 	}
 	if at != q.To {
-		return s.Topics.Lead(ctx, q.To, q.Session, at)
+		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.Words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
 	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(render.Plain(text)), nil)

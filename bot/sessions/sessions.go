@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -38,15 +37,6 @@ type Others interface {
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
 
-// Topics give sessions topics of their own, in chats that have topics.
-type Topics interface {
-	// Place gives where a session is shown that a person starts or resumes in a place. asked names what
-	// asks for it: asked again for that, the place is the same. Before its start a session has no id.
-	Place(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error)
-	// Lead says in one place that a session is shown in another; nothing where that is the same.
-	Lead(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error
-}
-
 // Deps are what Sessions work with.
 type Deps struct {
 	Chat    *chat.Chat
@@ -57,7 +47,6 @@ type Deps struct {
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
 	GoOn   GoingOn
-	Topics Topics
 }
 
 // Sessions start, list, end and resume sessions.
@@ -70,8 +59,8 @@ type Sessions struct {
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
-	// of a session to open, where there are too many for a button each
-	switches chat.Choice
+	// Switcher has buttons that make a session the current one.
+	Switcher *Switcher
 }
 
 // The kinds of the cards.
@@ -94,14 +83,14 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
-	s.switches = d.Chat.NewChoice(switchKind, d.Chat.Words.Say(i18n.SwitchPick), s.chosen)
+	s.Switcher = newSwitcher(d.Chat, d.Agents, s.open)
 	return s
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
-	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	kill := s.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
+	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
 	f := chat.Feature{
@@ -112,7 +101,7 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.switches.OnTap(),
+			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
@@ -141,7 +130,8 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 // startIn starts a session that a person asks for in a conversation: it is shown and current there, or in
 // a topic of its own. The topic comes first: all that the session says is in it.
 func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
-	at, err := s.Topics.Place(ctx, to, views.Session{Name: cmp.Or(q.Name, filepath.Base(q.Dir))}, q.Origin)
+	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
+	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
 	if err != nil {
 		return err
 	}
@@ -162,7 +152,7 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if err := s.tellBegin(ctx, at, r, receipt); err != nil {
 		return err
 	}
-	return s.Topics.Lead(ctx, to, r, at)
+	return s.chat.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.

@@ -22,11 +22,31 @@ const maxSwitch = 8
 // allLink shows all sessions to choose one from.
 const allLink = "all"
 
+// Switcher has buttons that lead to sessions. They are links: Sessions.Follow does what they say.
+type Switcher struct {
+	chat   *chat.Chat
+	agents Agents
+	all    chat.Choice // where there are too many for a button each
+}
+
+func newSwitcher(c *chat.Chat, agents Agents,
+	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
+	nothing := func(context.Context) error { return nil }
+	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, c.Words.Say(i18n.SwitchPick),
+		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
+			opened, err := open(ctx, t, r, nothing)
+			if err != nil {
+				return false, err
+			}
+			return true, opened.Then(ctx)
+		})}
+}
+
 // Switch are buttons that make a session the current one of a plain chat: those of the open sessions, the
-// newest eight in the order of their creation and, if there are more, one that shows all. They are links:
-// Follow does what they say. Under the card of a session there are none where there is nothing to switch
-// to, or where the card stands in a topic; uuid.Nil: the buttons are under a list.
-func (s *Sessions) Switch(ctx context.Context, to address.Conversation, session uuid.UUID) [][]card.Option {
+// newest eight in the order of their creation and, if there are more, one that shows all. Under the card
+// of a session there are none where there is nothing to switch to, or where the card stands in a topic;
+// uuid.Nil: the buttons are under a list.
+func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session uuid.UUID) [][]card.Option {
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isEndable(r) })
 	if session != uuid.Nil && (to.ThreadID != 0 || len(open) < 2) {
 		return nil
@@ -36,10 +56,10 @@ func (s *Sessions) Switch(ctx context.Context, to address.Conversation, session 
 	for _, r := range shownOf(open, now) {
 		var look desk.Look
 		if r.State == views.Running {
-			look = s.Agents.Look(ctx, r.ID)
+			look = s.agents.Look(ctx, r.ID)
 		}
 		mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID)
-		options = append(options, s.switchOption(r, r.ID == now, known && mark.Since != nil, look.Now))
+		options = append(options, s.option(r, r.ID == now, known && mark.Since != nil, look.Now))
 	}
 	if len(open) > len(options) {
 		all := s.chat.Words.Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
@@ -58,8 +78,8 @@ func shownOf(open []views.Session, now uuid.UUID) []views.Session {
 	return newest
 }
 
-// switchOption opens a session; of a session that is not cleaned up, it tries that again.
-func (s *Sessions) switchOption(r views.Session, current, unread bool, now phase.Now) card.Option {
+// option opens a session; of a session that is not cleaned up, it tries that again.
+func (s *Switcher) option(r views.Session, current, unread bool, now phase.Now) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
 		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
@@ -89,20 +109,10 @@ func switchLabel(name string, current, unread bool, now phase.Now) string {
 }
 
 // chooseAll asks which of all open sessions is meant.
-func (s *Sessions) chooseAll(ctx context.Context, t chat.Tap) error {
+func (s *Switcher) chooseAll(ctx context.Context, t chat.Tap) error {
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
 	if len(open) == 0 {
 		return s.chat.Say(ctx, t.To, s.chat.NoSessionText())
 	}
-	return s.switches.Post(ctx, t.To, open, chat.Among{})
-}
-
-// chosen opens the session that was chosen from all.
-func (s *Sessions) chosen(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (done bool, err error) {
-	nothing := func(context.Context) error { return nil }
-	opened, err := s.open(ctx, t, r, nothing)
-	if err != nil {
-		return false, err
-	}
-	return true, opened.Then(ctx)
+	return s.all.Post(ctx, t.To, open, chat.Among{})
 }

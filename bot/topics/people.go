@@ -111,6 +111,6 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 		if err := t.lost.End(ctx, tap, ""); err != nil {
 			return err
 		}
-		return t.Lead(ctx, tap.To, r, at)
+		return t.Chat.Lead(ctx, tap.To, r, at)
 	})
 }

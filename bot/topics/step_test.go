@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
-	"ccbot/internal/address"
 )
 
 func TestWhereASessionIsShown(t *testing.T) {
@@ -72,19 +71,4 @@ func TestNewsOfAnEndAndOfAReturn(t *testing.T) {
 	}
 	assert.Equal(t, returned, endIn(news.Ready{}))
 	assert.Equal(t, unsaid, endIn(news.Typed{}))
-}
-
-func TestTheAddressOfATopic(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		at   address.Conversation
-		want string
-	}{
-		{"of a supergroup", address.Conversation{ChatID: -1001234567890, ThreadID: 7}, "https://t.me/c/1234567890/7"},
-		{"its main lane", address.Conversation{ChatID: -1001234567890}, ""},
-		{"of a private chat", address.Conversation{ChatID: 7, ThreadID: 7}, ""},
-		{"of a basic group", address.Conversation{ChatID: -1005, ThreadID: 7}, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, linkTo(tt.at)) })
-	}
 }

@@ -3,20 +3,16 @@ package topics
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
@@ -112,9 +108,7 @@ func (f facts) decide() where {
 	return fresh
 }
 
-// Place gives where a session is shown that a person starts or resumes in a place: in its own topic, which
-// is opened where that is needed and possible. The zero id is of a session that is about to start. What
-// asks for a topic, by a name that it keeps, gets one topic however often it asks.
+// Place is Book.Place: the session's own topic is opened where that is needed and possible.
 func (t *Topics) Place(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
 	at, has := t.book.TopicOf(to.ChatID, r)
 	if !has {
@@ -174,27 +168,3 @@ func isFinal(err error) bool {
 
 // title is a session's name as the title of a topic.
 func title(name string) string { return chat.ShownName(name) }
-
-// Lead says where a session is shown instead of where a person has asked for it.
-func (t *Topics) Lead(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error {
-	if from == at {
-		return nil
-	}
-	text := render.Plain(t.Chat.Words.Say(i18n.TopicItsOwn, i18n.Args{"Name": r.Name}))
-	chatID, _ := t.book.Aliases.Out(at.ChatID, 0)
-	if link := linkTo(address.Conversation{ChatID: chatID, ThreadID: at.ThreadID}); link != "" {
-		text = render.Join(text, render.Plain(" "), render.Link("t.me/"+strings.TrimPrefix(link, prefix), link))
-	}
-	return t.Chat.Post(ctx, card.Look{To: from, Text: text, Session: r.ID, Silent: true})
-}
-
-const prefix = "https://t.me/"
-
-// linkTo is the address of a topic; empty: it has none. Only topics of supergroups have one.
-func linkTo(at address.Conversation) string {
-	const supergroups = -1_000_000_000_000 // their numbers are below it
-	if at.ChatID >= supergroups || at.ThreadID == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%sc/%d/%d", prefix, supergroups-at.ChatID, at.ThreadID)
-}
