@@ -135,7 +135,6 @@ const patience = 20 * time.Second
 func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
 	waits, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	t.Chat.At("topic-asked")
 	name := title(r.Name)
 	failed := t.Telegram.OpenTopic(waits, to.ChatID, name, t.icon(waits, false), func(at address.Conversation) error {
 		t.Chat.At("topic-made")
