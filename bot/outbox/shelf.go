@@ -51,11 +51,8 @@ func (s *shelf) load(queue queueing) error {
 	if s.loaded {
 		return nil
 	}
-	if err := s.folder.Tidy(); err != nil {
-		return err
-	}
 	files, err := s.folder.List()
-	if err != nil {
+	if err = errors.Join(err, s.folder.Tidy()); err != nil {
 		return err
 	}
 	for _, file := range files {
