@@ -137,7 +137,7 @@ func TestP5_ASessionStartsWithoutItsTopic(t *testing.T) {
 				}
 				return n
 			}
-			if tt.err == unsure {
+			if errors.Is(tt.err, unsure) {
 				assert.Equal(t, 1, count(w.Named(i18n.TopicFailed, "one")))
 				assert.Equal(t, 1, count(w.Named(i18n.TopicFailed, "three")))
 			} else {

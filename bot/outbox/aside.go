@@ -169,19 +169,17 @@ func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	}
 }
 
-// outcome is what the caller of Call is told of an answer; false: the call is made again.
-func (v verdict) outcome(err error) (told error, final bool) {
+// outcome is what the caller of Call is told of an answer after which the call is not made again.
+func (v verdict) outcome(err error) error {
 	switch v.answer {
-	case paused, moved:
-		return nil, false
 	case taken:
-		return nil, true
+		return nil
 	case topicGone:
-		return &Refused{ErrNoTopic}, true
+		return &Refused{ErrNoTopic}
 	case later:
-		return fmt.Errorf("%w: %w", ErrUnsure, err), true
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
 	}
-	return &Refused{err}, true
+	return &Refused{err}
 }
 
 func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
@@ -206,8 +204,8 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(to)
 	}
-	if told, final := v.outcome(err); final && a.done != nil {
-		a.done <- told
+	if a.done != nil && v.answer != paused && v.answer != moved {
+		a.done <- v.outcome(err)
 	}
 	if err != nil && calls.Err() == nil {
 		o.log.Debug("best_effort_call_failed", logkey.ChatID, to.ChatID, logkey.Error, inBrief(err))

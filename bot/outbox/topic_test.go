@@ -81,7 +81,7 @@ func TestACallIsMadeAgainOnlyIfTelegramHasNotCarriedItOut(t *testing.T) {
 				require.ErrorIs(t, err, tt.want)
 				b.idle(5 * time.Minute)
 				assert.Equal(t, tt.calls, calls)
-				assert.Equal(t, tt.want == ErrNoTopic, gone == 1)
+				assert.Equal(t, errors.Is(tt.want, ErrNoTopic), gone == 1)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package topics
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ type Topics struct {
 	book *conversation.Book
 	lost chat.Cards[lost] // ask what becomes of a session whose topic was deleted
 	wake chan struct{}
+
+	opening sync.Mutex // held while a topic is opened
 
 	mu     sync.Mutex
 	forums map[int64]bool    // the chats that have topics
@@ -133,6 +136,11 @@ const patience = 20 * time.Second
 
 // open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
 func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
+	t.opening.Lock() // two taps on one button ask at the same time
+	defer t.opening.Unlock()
+	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
+		return at, nil
+	}
 	waits, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	name := title(r.Name)
@@ -147,7 +155,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	if ctx.Err() != nil {
 		return to, ctx.Err()
 	}
-	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, errors.Join(failed).Error())
+	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
 	if !isFinal(failed) {
 		return to, t.Chat.Say(ctx, to, t.Chat.Words.Say(i18n.TopicFailed, i18n.Args{"Name": r.Name}))
 	}

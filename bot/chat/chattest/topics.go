@@ -20,7 +20,7 @@ func InForum(n int) session.Conversation {
 	return session.Conversation{ChatID: Ours, ThreadID: FirstTopic + n}
 }
 
-// OpenTopic, EditTopic and TopicIcons are what the outbox does about topics.
+// OpenTopic opens a topic, unless OnTopic refuses.
 func (f *FakeSender) OpenTopic(_ context.Context, chat int64, name, icon string, made func(at session.Conversation) error) error {
 	f.Add("open topic %s (%s) in %d", name, icon, chat)
 	if f.OnTopic != nil {
