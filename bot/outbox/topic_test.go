@@ -44,6 +44,7 @@ func TestAMessageThatStandsOutsideItsTopicSaysThatTheTopicIsGone(t *testing.T) {
 		}
 		_, err := b.Send(t.Context(), inTopic(5, 8, "3"))
 		require.NoError(t, err)
+		b.idle(time.Minute)
 		assert.Equal(t, []string{"1", "2", "3"}, texts(b.seen("send", false)), "nothing comes twice")
 		assert.Equal(t, []session.Conversation{{ChatID: 5, ThreadID: 9}}, told)
 		assert.Equal(t, []session.Conversation{{ChatID: 5}, {ChatID: 5}, {ChatID: 5, ThreadID: 8}}, sent)
