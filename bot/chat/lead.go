@@ -22,7 +22,7 @@ func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r views.Sessi
 	if link := linkTo(seen); link != "" {
 		text = render.Link(said, link)
 	}
-	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID, Silent: true})
+	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
 }
 
 // linkTo is the address of a topic; empty: it has none. Only topics of supergroups have one.
