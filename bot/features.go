@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
@@ -58,9 +59,10 @@ func (b *Bot) Features() []chat.Feature {
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
+	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(), idles.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Moves.Feature(), b.Topics.Feature(),
+		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Changes.Feature(), b.Moves.Feature(), b.Topics.Feature(),
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 

@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/internal/clip"
+	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -27,7 +28,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	}
 	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
+		Tokens: views.Tokens(p.Tokens), Git: gitOf(ctx, m.Git, r)}
 	if m.Memory != nil && r.State.Live() {
 		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
 	}
@@ -66,15 +67,15 @@ func usageOf(u session.Usage) *views.Usage {
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
-	if m.Git == nil {
+func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error), r session.Record) *views.Git {
+	if look == nil {
 		return nil
 	}
 	start := ""
 	if r.GitStart != nil {
 		start = r.GitStart.Head
 	}
-	state, changes, err := m.Git(ctx, r.Dir, start)
+	state, changes, err := look(ctx, r.Dir, start)
 	switch {
 	case state == nil && err != nil:
 		return nil
