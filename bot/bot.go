@@ -38,6 +38,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
+	"ccbot/bot/topics"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
@@ -76,6 +77,7 @@ type Decisions interface {
 type Sender interface {
 	card.Sender
 	chat.Sender
+	topics.Telegram
 	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
@@ -98,6 +100,7 @@ type Config struct {
 	Allowed  map[int64]bool // people
 	Groups   map[int64]bool // groups in which they may speak; private chats need none
 	Username string         // of the bot, without @
+	Threaded bool           // the bot has threaded mode: its private chats have topics
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine: report.ResumeAll,
@@ -149,6 +152,7 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
+	Topics   *topics.Topics
 	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do

@@ -16,6 +16,7 @@
 //	idle           the end of the idle sessions, all at once
 //	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
+//	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session

@@ -428,7 +428,15 @@ const (
 	UnprovenInBox          Key = "unproven_in_box"
 	ButtonSend             Key = "button_send"
 	GroupMoved             Key = "group_moved" // From, To
-	TopicLost              Key = "topic_lost"  // Names
+	ButtonAll              Key = "button_all"  // Count
+	ButtonNewTopic         Key = "button_new_topic"
+	SwitchPick             Key = "switch_pick"
+	TopicItsOwn            Key = "topic_its_own"    // Name
+	TopicClosedAsk         Key = "topic_closed_ask" // Name
+	TopicGoesOn            Key = "topic_goes_on"    // Name
+	TopicsRefused          Key = "topics_refused"
+	TopicFailed            Key = "topic_failed" // Name
+	TopicLost              Key = "topic_lost"   // Names
 	ReplyUnknown           Key = "reply_unknown"
 	ResumeAndSend          Key = "resume_and_send" // Name
 	WhichGets              Key = "which_gets"
