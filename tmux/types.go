@@ -113,12 +113,15 @@ const (
 	KeyRight  Key = "Right"
 	KeyTab    Key = "Tab"
 	KeySpace  Key = "Space"
+	// KeyBackTab is Shift and Tab, and KeyInterrupt Ctrl and C.
+	KeyBackTab   Key = "BTab"
+	KeyInterrupt Key = "C-c"
 )
 
 // Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
-	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace:
+	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace, KeyBackTab, KeyInterrupt:
 		return true
 	}
 	_, err := strconv.ParseUint(string(k), 10, 8)
