@@ -50,6 +50,12 @@ func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 	return d, m.refused(err)
 }
 
+// Screen returns what the terminal of a session shows, after a key if one is to be pressed.
+func (m Sessions) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
+	now, err := m.Lifecycle.Screen(ctx, id, press)
+	return now, m.refused(err)
+}
+
 // Look looks at what a session does.
 func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	r, ok := m.Records.Get(id)

@@ -44,6 +44,7 @@ type Lifecycle interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
+	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
@@ -88,6 +89,7 @@ var (
 	_ prompts.Decisions = Sessions{}
 	_ prompts.Edits     = Sessions{}
 	_ desk.Keys         = Sessions{}
+	_ desk.Panes        = Sessions{}
 	_ desk.Screens      = Sessions{}
 	_ desk.Neighbours   = Sessions{}
 	_ desk.Windows      = Sessions{}

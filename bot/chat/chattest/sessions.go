@@ -56,6 +56,8 @@ type fakeSessions struct {
 	OnDialog    lifecycle.Dialog // what the terminal shows
 	DialogErr   error            // why it cannot be seen
 	OnPress     func(mark string) (lifecycle.Dialog, error)
+	OnScreen    lifecycle.Screen
+	OnPressOn   func(mark string) (lifecycle.Screen, error)
 	OnOutput    func() lifecycle.Output
 }
 
@@ -359,6 +361,18 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 		return f.OnPress(mark)
 	}
 	return f.OnDialog, nil
+}
+
+func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error) {
+	f.wait()
+	if press.Key == "" {
+		return f.OnScreen, f.DialogErr
+	}
+	f.Add("press %s of %s on %s", press.Key, id, press.Mark)
+	if f.OnPressOn != nil {
+		return f.OnPressOn(press.Mark)
+	}
+	return f.OnScreen, nil
 }
 
 // forget removes a record.

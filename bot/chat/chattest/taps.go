@@ -215,7 +215,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		key, u := w.Accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: PrivateChat(Alice), Text: text})
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
-	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
+	for _, text := range []string{"/screenshot api", "/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
 		say(text)
 	}
 	refuse := w.Lifecycle.OnRestore
@@ -227,7 +227,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/screenshot"} {
 		say(command + " twin")
 	}
 	say("/status old")
