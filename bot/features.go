@@ -10,11 +10,13 @@ import (
 	"ccbot/bot/moves"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
+	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/cellpicture"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -41,6 +43,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Moves = moves.New(b.Chat, b.moved)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
