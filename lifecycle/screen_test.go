@@ -55,7 +55,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 
 func TestAKeyGoesIntoThePromptBoxThatIsShown(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		r, a, now := w.seen(nil)
+		r, a, _ := w.seen(nil)
 		a.set(func(a *agent) { a.box = "a draft" })
 		now, err := w.Screen(w.ctx, r.ID, KeyOn{})
 		require.NoError(t, err)
