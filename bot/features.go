@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 	"ccbot/internal/cellpicture"
@@ -40,11 +41,12 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		queues.Feature(), b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {
