@@ -50,10 +50,18 @@ func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 	return d, m.refused(err)
 }
 
+// Terminals is lifecycle.Panes.
+type Terminals interface {
+	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
+}
+
+// Panes are the terminals of sessions as pictures, the chat's port of that name.
+type Panes struct{ Terminals Terminals }
+
 // Screen returns what the terminal of a session shows, after a key if one is to be pressed.
-func (m Sessions) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
-	now, err := m.Lifecycle.Screen(ctx, id, press)
-	return now, m.refused(err)
+func (p Panes) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
+	now, err := p.Terminals.Screen(ctx, id, press)
+	return now, Sessions{}.refused(err)
 }
 
 // Look looks at what a session does.

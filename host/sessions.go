@@ -46,7 +46,6 @@ type Lifecycle interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
-	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
@@ -70,6 +69,7 @@ type Orphans interface {
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,
 // desk and prompts.
 type Sessions struct {
+	Panes
 	Lifecycle Lifecycle
 	Observer  Observer
 	Windows   Orphans

@@ -32,11 +32,15 @@ var screenKeys = func() map[string]tmux.Key {
 // KeyOn is a key for one screen.
 type KeyOn = desk.KeyOn
 
+// Panes are the terminals of sessions, with all keys.
+type Panes struct{ Service *Service }
+
 // Screen returns what a session's terminal shows, after a key if one is to be pressed. The terminal
 // is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
 // returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
 // prompt box is open, the key goes there, as the person sees.
-func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Screen, err error) {
+func (p Panes) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Screen, err error) {
+	s := p.Service
 	r, ok := s.kit.Store.Get(id)
 	k, known := screenKeys[press.Key]
 	switch {
