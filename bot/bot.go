@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
@@ -25,6 +26,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -59,6 +61,7 @@ type Sessions interface {
 	desk.Windows
 	desk.Notices
 	talk.Shown
+	diffs.Diffs
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -145,9 +148,11 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
+	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
+	files    *files.Files
 	commands map[string]chat.Command
 	words    i18n.Words
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
@@ -274,7 +279,8 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 // warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range b.PrivateChats() {
-		err = errors.Join(err, b.Say(ctx, to, chat.Warning+b.words.Say(word, said)))
+		text := render.Plain(chat.Warning + b.words.Say(word, said))
+		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
 	}
 	return err
 }
@@ -292,7 +298,7 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 	var all error
 	said := false
 	for _, to := range b.PrivateChats() {
-		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text})
+		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {
@@ -375,8 +381,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
-	return f.Send(ctx, id, path, caption)
+	return b.files.Send(ctx, id, path, caption)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.

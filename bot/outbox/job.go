@@ -53,10 +53,8 @@ func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.R
 
 // isPhoto reports whether the job shows a photo, which Telegram may refuse as one.
 func (j *job) isPhoto() bool {
-	if p := j.picture(); p != nil {
-		return !p.Exact && !j.asDocument
-	}
-	return j.kind == upload && j.body.isPhoto() && !j.asDocument
+	p := j.picture()
+	return !j.asDocument && (p != nil && !p.Exact || j.kind == upload && j.body.isPhoto())
 }
 
 // picture is that of the message; nil: there is none, or the call does not touch it.
