@@ -59,9 +59,8 @@ type fakeSessions struct {
 	OnDialog       lifecycle.Dialog // what the terminal shows
 	DialogErr      error            // why it cannot be seen
 	OnPress        func(mark string) (lifecycle.Dialog, error)
-	OnScreen       lifecycle.Screen
-	OnPressOn      func(mark string) (lifecycle.Screen, error)
-	OnOutput       func() lifecycle.Output
+	screens
+	OnOutput func() lifecycle.Output
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -372,30 +371,6 @@ func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle
 func (f *fakeSessions) Wake(id uuid.UUID) {
 	f.wait()
 	f.Add("wake %s", id)
-}
-
-func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
-	f.wait()
-	return f.OnDialog, f.DialogErr
-}
-
-func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("press %s of %s for %s", key, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("choose %d of %s for %s", option, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
-	if f.OnPress != nil {
-		return f.OnPress(mark)
-	}
-	return f.OnDialog, nil
 }
 
 // forget removes a record.
