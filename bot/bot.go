@@ -57,6 +57,7 @@ type Sessions interface {
 	views.Works
 	views.Successors
 	desk.Keys
+	desk.Panes
 	desk.Screens
 	desk.Neighbours
 	desk.Windows

@@ -19,6 +19,7 @@
 //	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did
+//	screenshot     what a terminal shows, as a picture with keys
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing
 //	status         all that is known of a session, and how its record is deleted

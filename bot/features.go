@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
+	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
@@ -25,6 +26,7 @@ import (
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/cellpicture"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -71,6 +73,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Answers.Feature(),
 		outputs.Feature(),
 		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),

@@ -50,6 +50,17 @@ func (m Desk) Choose(ctx context.Context, id uuid.UUID, mark string, option int)
 	return d, m.refused(err)
 }
 
+// Terminals is lifecycle.Panes.
+type Terminals interface {
+	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
+}
+
+// Screen returns what the terminal of a session shows, after a key if one is to be pressed.
+func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
+	now, err := m.Terminals.Screen(ctx, id, press)
+	return now, m.refused(err)
+}
+
 // Look looks at what a session does.
 func (m Desk) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	r, ok := m.Records.Get(id)

@@ -72,6 +72,7 @@ type Orphans interface {
 
 // Desk is what a person at this machine would see and do. It implements the chat's port desk.
 type Desk struct {
+	Terminals Terminals
 	Lifecycle Lifecycle
 	Observer  Observer
 	Windows   Orphans
@@ -102,6 +103,7 @@ var (
 	_ prompts.Edits     = Sessions{}
 	_ prompts.Order     = Sessions{}
 	_ desk.Keys         = Sessions{}
+	_ desk.Panes        = Sessions{}
 	_ desk.Screens      = Sessions{}
 	_ desk.Neighbours   = Sessions{}
 	_ desk.Windows      = Sessions{}

@@ -263,6 +263,10 @@ const (
 	KeysUnseen             Key = "keys_unseen"    // Name
 	DialogClosed           Key = "dialog_closed"
 	DialogNotWhole         Key = "dialog_not_whole"
+	ScreenChanged          Key = "screen_changed" // Key
+	ScreenGuarded          Key = "screen_guarded" // Key
+	ScreenTooLarge         Key = "screen_too_large"
+	MenuScreenshot         Key = "menu_screenshot"
 	ListContext            Key = "list_context" // Percent
 	ButtonDenyWith         Key = "button_deny_with"
 	ButtonAnswerWith       Key = "button_answer_with"

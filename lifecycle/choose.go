@@ -44,7 +44,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 		if d, err := w.dialogWith(ctx, mark, k); err != nil {
 			return d, err
 		}
-		if err := w.pressInDialog(ctx, k); err != nil {
+		if err := w.pressKey(ctx, k); err != nil {
 			return Dialog{}, err
 		}
 		return w.afterKey(ctx, mark)
@@ -78,7 +78,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 		if err != nil {
 			return d, err
 		}
-		if err := w.pressInDialog(ctx, keyEnter); err != nil {
+		if err := w.pressKey(ctx, keyEnter); err != nil {
 			return Dialog{}, err
 		}
 		return w.afterKey(ctx, d.Mark)
@@ -143,8 +143,8 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 	return nil
 }
 
-// pressInDialog presses one key. The caller has looked at the terminal right before.
-func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
+// pressKey presses one key. The caller has looked at the terminal right before.
+func (w *work) pressKey(ctx context.Context, k tmux.Key) error {
 	err := w.press(func(g tmux.Guard) error {
 		if k == keyEnter {
 			return w.Tmux.Enter(ctx, g)
@@ -152,7 +152,7 @@ func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
 		return w.Tmux.Press(ctx, g, k)
 	})
 	if err != nil {
-		return fmt.Errorf("press %s in the dialog: %w", k, err)
+		return fmt.Errorf("press %s: %w", k, err)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 			d = rests
 			continue
 		}
-		if err := w.pressInDialog(ctx, towards(d.Selected, option)); err != nil {
+		if err := w.pressKey(ctx, towards(d.Selected, option)); err != nil {
 			return Dialog{}, err
 		}
 		next, err := w.awaitMove(ctx, asked, d, keyWait)

@@ -114,15 +114,22 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keyboard(m.Buttons),
 		})
 		return j.messageID, err
+	case j.kind == edit && m.Picture != nil:
+		_, err = o.api.EditMessageMedia(ctx, mediaParams(chat, j.messageID, m, j.isPhoto()))
+		return j.messageID, err
 	case j.kind == edit:
 		_, err = o.api.EditMessageText(ctx, editParams(chat, j.messageID, m))
 		return j.messageID, err
 	}
 	var sent *models.Message
+	photo := j.isPhoto()
+	if m.Picture != nil {
+		j.body = m.file()
+	}
 	switch {
-	case j.isPhoto():
+	case photo:
 		sent, err = o.api.SendPhoto(ctx, photoParams(j.to, j.body, m))
-	case j.kind == upload:
+	case j.body != nil:
 		sent, err = o.api.SendDocument(ctx, documentParams(j.to, j.body, m))
 	case j.isRich() && !o.TakesRich():
 		err = ErrNoRich

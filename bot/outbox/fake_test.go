@@ -140,6 +140,18 @@ func replyOf(p *models.ReplyParameters) int {
 	return p.MessageID
 }
 
+func (f *fake) EditMessageMedia(ctx context.Context, p *tgbot.EditMessageMediaParams) (*models.Message, error) {
+	c := call{method: "media", chat: p.ChatID.(int64), message: p.MessageID, buttons: buttonsOf(p.ReplyMarkup)}
+	switch media := p.Media.(type) {
+	case *models.InputMediaPhoto:
+		c.text = "photo " + media.Caption
+	case *models.InputMediaDocument:
+		c.text = "file " + media.Caption
+	}
+	_, err := f.do(ctx, c)
+	return nil, err
+}
+
 func (f *fake) EditMessageText(ctx context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {
 	_, err := f.do(ctx, call{method: "edit", chat: p.ChatID.(int64), message: p.MessageID, text: p.Text + richOf(p.RichMessage), entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
 	return nil, err

@@ -92,7 +92,7 @@ func (o *Outbox) fetch(j *job) bool {
 		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
 			return false
 		}
-		m.Text, m.Rich = m.Text.Split(render.Limit)[0], ""
+		m.Text, m.Rich = m.Text.Split(m.limit())[0], ""
 		if digest(m.Text) != digest(j.change.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}

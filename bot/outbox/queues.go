@@ -85,7 +85,11 @@ func (q *queues) edit(e *job) {
 // begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
 // and costs nothing.
 func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
-	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
+	looks := q.known.looks(j.ref())
+	idle = j.kind == edit && !j.unsure && !looks.changedBy(j.change)
+	if j.kind == edit && j.picture() != nil && looks.text == looksOf(j.change).text {
+		j.change.buttonsOnly = true // the same picture need not be sent again
+	}
 	if !idle {
 		q.all.AllowN(now, 1)
 		for _, b := range l.budgets {

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ const (
 	MaxFile    = 50 << 20
 	MaxPhoto   = 10 << 20
 	MaxCaption = 1024
+
+	pictureName = "picture.png"
 )
 
 // uploadTimeout bounds one attempt: to send 50 MB within it needs 1.4 Mbit/s. The http client may
@@ -91,16 +94,33 @@ func (f *File) contents() *models.InputFileUpload {
 	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 }
 
+// file is the picture as one.
+func (m Message) file() *File {
+	return &File{Name: pictureName, Caption: m.Text, Body: bytes.NewReader(m.Picture.PNG), Size: int64(len(m.Picture.PNG))}
+}
+
+// mediaParams replaces the picture of a message, its caption and its buttons.
+func mediaParams(chat int64, messageID int, m Message, photo bool) *tgbot.EditMessageMediaParams {
+	const attached = "attach://" + pictureName
+	data := bytes.NewReader(m.Picture.PNG)
+	p := &tgbot.EditMessageMediaParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons),
+		Media: &models.InputMediaDocument{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}}
+	if photo {
+		p.Media = &models.InputMediaPhoto{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}
+	}
+	return p
+}
+
 func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
 	return &tgbot.SendDocumentParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 
 func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
 	return &tgbot.SendPhotoParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }

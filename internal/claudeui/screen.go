@@ -63,6 +63,10 @@ func (s Screen) Steady() string {
 	return strings.Join(rows, "\n")
 }
 
+// IsSpinner reports whether a row of plain text is the spinner of a running turn, which changes by
+// itself.
+func IsSpinner(row string) bool { return isSpinner([]rune(row)) }
+
 // HidesRows reports whether a row of the screen stands for others that are not shown.
 func (s Screen) HidesRows() bool {
 	return slices.ContainsFunc(strings.Split(s.Text, "\n"), hidden.MatchString)

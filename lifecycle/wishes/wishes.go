@@ -104,7 +104,7 @@ func Count(w *session.Wish, act Act) tmux.Key {
 	switch act {
 	case Mode:
 		w.Keys++
-		return tmux.KeyMode
+		return tmux.KeyBackTab
 	case Open:
 		w.Opened++
 		return tmux.KeyModels

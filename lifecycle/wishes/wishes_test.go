@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 
 func TestAWishIsCountedAndFulfilledPartByPart(t *testing.T) {
 	w := Add(session.Wish{}, modes.Wish{Mode: modes.Plan, Model: "Opus"})
-	assert.Equal(t, tmux.KeyMode, Count(&w, Mode))
+	assert.Equal(t, tmux.KeyBackTab, Count(&w, Mode))
 	assert.Equal(t, tmux.KeyModels, Count(&w, Open))
 	assert.Equal(t, tmux.KeySession, Count(&w, Choose))
 	assert.Equal(t, session.Wish{Mode: "plan", Keys: 1, Model: "Opus", Opened: 1, Chosen: true}, w)

@@ -60,9 +60,10 @@ type fakeSessions struct {
 	OnDialog       lifecycle.Dialog // what the terminal shows
 	DialogErr      error            // why it cannot be seen
 	OnPress        func(mark string) (lifecycle.Dialog, error)
-	OnOutput       func() lifecycle.Output
-	OnModes        modes.Now
-	ModesErr       error // of Switch
+	screens
+	OnOutput func() lifecycle.Output
+	OnModes  modes.Now
+	ModesErr error // of Switch
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side

@@ -248,7 +248,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))
 	w.Lifecycle.OnLook = doing
 	w.Records.Forget(calm.ID)
-	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
+	for _, text := range []string{"/screenshot api", "/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
 		say(text)
 	}
 	refuse := w.Lifecycle.OnRestore
@@ -260,7 +260,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/mode"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/mode", "/screenshot"} {
 		say(command + " twin")
 	}
 	say("/mode api")

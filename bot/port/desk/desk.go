@@ -23,6 +23,26 @@ type Keys interface {
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
 }
 
+// Panes are the terminals of sessions as pictures, with all keys. A key is pressed only where the
+// terminal still shows what the person saw.
+type Panes interface {
+	// Screen gives what is shown, after a key if one is to be pressed. refusal.Changed: something else
+	// is shown than where the key belongs, and nothing is pressed.
+	Screen(ctx context.Context, id uuid.UUID, press KeyOn) (Screen, error)
+}
+
+// KeyOn is a key, one of those of Keys, backtab or interrupt, for the screen that has this mark. The
+// zero value is none.
+type KeyOn struct{ Key, Mark string }
+
+// Screen is what a terminal shows.
+type Screen struct {
+	Text string // its rows, with the colours as SGR sequences
+	// Whole: it hides nothing of what it asks. Else no key can choose anything.
+	Whole bool
+	Mark  string // changes with all that is shown, but not with the spinner of a running turn
+}
+
 // Screens look at the terminal of a session.
 type Screens interface {
 	Look(ctx context.Context, id uuid.UUID) Look
