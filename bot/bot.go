@@ -28,6 +28,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
@@ -60,6 +61,7 @@ type Sessions interface {
 	desk.Neighbours
 	desk.Windows
 	desk.Notices
+	modes.Switches
 	talk.Shown
 	diffs.Diffs
 }

@@ -14,6 +14,7 @@
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat
 //	idle           the end of the idle sessions, all at once
+//	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
+	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
@@ -55,11 +56,26 @@ func (b *Bot) Features() []chat.Feature {
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved)
 	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
-	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(), idles.Feature(),
-		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+	switches := modes.New(b.Chat, b.Sessions)
+	return []chat.Feature{
+		b.Resumer.Feature(),
+		others.Feature(),
+		b.Reports.Feature(),
+		b.asks.Feature(),
+		idles.Feature(),
+		b.Answers.Feature(),
+		outputs.Feature(),
+		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
-		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Changes.Feature(), b.Moves.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		files.Getting(b.Chat, b.Files, b.files.Put),
+		queues.Feature(),
+		switches.Feature(),
+		b.Changes.Feature(),
+		b.Moves.Feature(),
+		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume),
+		b.help(),
+		b.Prompts.Feature(),
+	}
 }
 
 func (b *Bot) help() chat.Feature {

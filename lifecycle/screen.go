@@ -25,7 +25,7 @@ type Screen = desk.Screen
 // screenKeys are the keys that a person may press on a screen, by the names that Screen takes.
 var screenKeys = func() map[string]tmux.Key {
 	keys := maps.Clone(dialogKeys)
-	keys["backtab"], keys["interrupt"] = tmux.KeyBackTab, tmux.KeyInterrupt
+	keys["backtab"], keys["interrupt"] = tmux.KeyMode, tmux.KeyInterrupt
 	return keys
 }()
 
@@ -82,7 +82,7 @@ func (w *work) lookAtScreen(ctx context.Context) (Screen, error) {
 
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
 func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
-	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
+	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyMode
 	switch {
 	case v.Present && v.Presence.Status == "": // the presence file cannot be read
 		return ErrUnseen

@@ -113,15 +113,19 @@ const (
 	KeyRight  Key = "Right"
 	KeyTab    Key = "Tab"
 	KeySpace  Key = "Space"
-	// KeyBackTab is Shift and Tab, and KeyInterrupt Ctrl and C.
-	KeyBackTab   Key = "BTab"
-	KeyInterrupt Key = "C-c"
+
+	KeyMode    Key = "BTab" // Claude Code's next permission mode
+	KeyModels  Key = "M-p"  // opens its list of models
+	KeySession Key = "s"    // chooses in that list, for the session only
+
+	KeyInterrupt Key = "C-c" // Ctrl and C
 )
 
 // Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
-	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace, KeyBackTab, KeyInterrupt:
+	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace,
+		KeyMode, KeyModels, KeySession, KeyInterrupt:
 		return true
 	}
 	_, err := strconv.ParseUint(string(k), 10, 8)

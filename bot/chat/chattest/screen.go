@@ -25,27 +25,3 @@ func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press lifecycle.K
 	}
 	return f.OnScreen, nil
 }
-
-func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
-	f.wait()
-	return f.OnDialog, f.DialogErr
-}
-
-func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("press %s of %s for %s", key, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("choose %d of %s for %s", option, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
-	if f.OnPress != nil {
-		return f.OnPress(mark)
-	}
-	return f.OnDialog, nil
-}

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -61,6 +62,8 @@ type fakeSessions struct {
 	OnPress        func(mark string) (lifecycle.Dialog, error)
 	screens
 	OnOutput func() lifecycle.Output
+	OnModes  modes.Now
+	ModesErr error // of Switch
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -358,19 +361,6 @@ func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string,
 		return f.OnReword(key, text)
 	}
 	return nil
-}
-
-func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
-	f.wait()
-	if f.OnOutput != nil {
-		return f.OnOutput()
-	}
-	return lifecycle.Output{}
-}
-
-func (f *fakeSessions) Wake(id uuid.UUID) {
-	f.wait()
-	f.Add("wake %s", id)
 }
 
 // forget removes a record.
