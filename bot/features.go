@@ -62,7 +62,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
-	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
+	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
 	return []chat.Feature{
 		b.Resumer.Feature(),
