@@ -76,6 +76,7 @@ const (
 	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
 	Talk              // what agents say, in the places where it is shown in full
 	Later             // reports of other sessions
+	Turning           // a Card that has come to a turning point: it goes before the other cards
 	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
