@@ -272,6 +272,13 @@ func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 	return f.OnLook
 }
 
+func (f *fakeSessions) Usage(session.Record) *session.Usage {
+	f.wait()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.OnLook.Usage
+}
+
 func (f *fakeSessions) PIDs(context.Context, session.Record) []int {
 	f.wait()
 	f.Mu.Lock()

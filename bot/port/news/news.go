@@ -73,6 +73,9 @@ type (
 	Typed struct{ prompts.Prompt }
 	// Delivered says that there is proof that the agent has a prompt.
 	Delivered struct{ prompts.Prompt }
+	// Doing says that the agent does something else than before. It may be lost in a crash: the record
+	// has it.
+	Doing struct{ Now phase.Now }
 	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
 	TakenBack struct{ prompts.Prompt }
 	// DraftCleared says that what a person had typed is about to be taken out of the box.
