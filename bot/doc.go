@@ -17,6 +17,7 @@
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing
+//	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted
 //	writers        who else writes a conversation, and windows of nobody
 //	chat           how a feature speaks, and what a feature is

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/turn"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 )
@@ -25,7 +26,8 @@ func (b *Bot) Features() []chat.Feature {
 	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
+		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
+		Signs: b.Steps != turn.OnCard})
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Ender: b.Sessions, Agents: b.Sessions,
 		Others: others, Recall: b.Answers.Recall,
@@ -39,8 +41,10 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Moves = moves.New(b.Chat, b.moved)
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Upload: b.Sender.SendFile,
+		InFront: b.Answers.InFull, Steps: b.Steps, Buttons: turn.Buttons{Stop: b.Resumer.Stop, Compact: b.Resumer.Compact}})
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
-		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		b.Answers.Feature(), turns.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 

@@ -88,7 +88,9 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	}
 	switch {
 	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
-		a.Chat.Sender.Typing(ctx, r.Conversation)
+		if a.Signs {
+			a.Chat.Sender.Typing(ctx, r.Conversation)
+		}
 	case item.Kind == talk.TurnEnd:
 		_ = a.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
 	case len(said.parts) == 0:

@@ -19,7 +19,7 @@ const (
 	groupRate  = rate.Limit(14.0 / 60)
 	allRate    = rate.Limit(25)
 	allBurst   = 5
-	cardsBurst = 2  // cards of a chat, in all its topics
+	cardsBurst = 2 // cards of a chat, in all its topics
 	cardsEach  = 3 * time.Second
 	groupCards = 10 * time.Second
 	maxFlying  = 16 // calls under way at once

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
@@ -226,6 +227,12 @@ func nameOf(typed string) string {
 	return clip.Runes(strings.Join(strings.Fields(name), "-"), chat.MaxName)
 }
 
+// Stop is /stop by a tap.
+func (s *Sessions) Stop(ctx context.Context, to address.Conversation, session uuid.UUID) error {
+	r, _ := s.chat.Book.Records.Get(session)
+	return s.stop(ctx, chat.Incoming{Message: conversation.Message{To: to}}, r)
+}
+
 // stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
 // which subagents run on.
 func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
@@ -238,7 +245,7 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
-	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
+	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	var said []string
 	if !idle && !told {
 		said = append(said, s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name}))
