@@ -146,6 +146,8 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 }
 
 func (o *tracker) add(item talk.Item) {
+	count := o.now.Count
+	defer func() { o.stale = o.stale || o.now.Count/usageEach > count/usageEach }()
 	switch t := item.Tool; {
 	case t == nil || item.Sidechain:
 	case item.Kind == talk.ToolUse && slices.Contains(listTools, t.Name):
@@ -156,6 +158,9 @@ func (o *tracker) add(item talk.Item) {
 	}
 	o.now.take(item, o.turns.Chat.Now())
 }
+
+// usageEach is after how many steps it is looked how much of the context is used by now.
+const usageEach = 8
 
 // readAhead is how many items are read at once.
 const readAhead = 16
@@ -206,9 +211,9 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 		return false
 	}
 	if s.End == "" {
-		was := s.Now.Phase
+		was := s.Since
 		s.look(r.Now, r.NowSince)
-		o.stale = o.stale || s.Now.Phase != was
+		o.stale = o.stale || !s.Since.Equal(was)
 		how := s.over()
 		if !r.Live {
 			how = cut
