@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -36,6 +37,7 @@ type tracker struct {
 	lists  []string    // calls that have, and have no result yet
 	last   *state      // the last turn that is over; nil: none is known
 	behind talk.Cursor // of it
+	prompt string      // the last one that was typed
 }
 
 func (o *tracker) hear(h hint) {
@@ -49,16 +51,17 @@ func (o *tracker) hear(h hint) {
 	pause.Poke(o.wake)
 }
 
-// resume goes on with a card of an earlier run, or knows that its turn is over.
+// resume goes on with a card of an earlier run, or knows that its turn is over. It is told of the earlier
+// turn first.
 func (o *tracker) resume(c card.Card[state]) {
 	s := c.Payload
-	switch {
-	case s.End == "" && (o.now == nil || o.now.Began.Before(s.Began)):
-		o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
-		o.hear(hint{})
-	case s.End != "" && (o.last == nil || o.last.Began.Before(s.Began)):
+	o.prompt = cmp.Or(s.Prompt, o.prompt)
+	if s.End != "" {
 		o.last, o.behind = &s, s.Behind
+		return
 	}
+	o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
+	o.hear(hint{})
 }
 
 // run takes what was heard until there is nothing more. A burst is one look.
@@ -110,7 +113,11 @@ func (o *tracker) take(ctx context.Context, h hint) {
 
 // typed begins the turn of a prompt. News of one prompt may come twice, and after its first items.
 func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
+	if p.Key == o.prompt {
+		return
+	}
 	next := typed(o.id, p, o.turns.Chat.Now())
+	o.prompt = p.Key
 	switch {
 	case o.now.isOf(next), o.last.isOf(next):
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -147,7 +148,8 @@ func (t *Turns) addLocked(id uuid.UUID) *tracker {
 
 // run goes on with the turns of an earlier run.
 func (t *Turns) run(ctx context.Context) error {
-	for _, c := range t.cards.List() {
+	began := func(a, b card.Card[state]) int { return a.Payload.Began.Compare(b.Payload.Began) }
+	for _, c := range slices.SortedFunc(slices.Values(t.cards.List()), began) {
 		t.mu.Lock()
 		one, known := t.all[c.Payload.Session]
 		if !known {
