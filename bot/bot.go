@@ -50,6 +50,7 @@ type Sessions interface {
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits
+	prompts.Order
 	views.Works
 	views.Successors
 	desk.Keys

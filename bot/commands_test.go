@@ -439,7 +439,7 @@ func TestHelpAndMenu(t *testing.T) {
 	w.MustHear(t, "/start")
 	assert.Equal(t, []string{w.Word(i18n.Help), w.Word(i18n.Help)}, w.Telegram.Texts())
 	menu := w.Published()
-	assert.Len(t, menu, 9)
+	assert.Len(t, menu, 10)
 	for name, text := range menu {
 		assert.Contains(t, w.Word(i18n.Help), "/"+name, "the help names it")
 		assert.NotContains(t, text, "menu_")

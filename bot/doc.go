@@ -19,6 +19,7 @@
 //	shell          the output of a command of bash mode, growing
 //	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted
+//	waiting        the queue of a session, and what is done about it
 //	writers        who else writes a conversation, and windows of nobody
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look

@@ -6,6 +6,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/moves"
 	"ccbot/bot/prompt"
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/turn"
+	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 )
@@ -40,12 +42,20 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Upload: b.Sender.SendFile,
-		InFront: b.Answers.InFull, Steps: b.Steps, Buttons: turn.Buttons{Stop: b.Resumer.Stop, Compact: b.Resumer.Compact}})
+		InFront: b.Answers.InFull, Steps: b.Steps, Acts: map[turn.Button]turn.Act{
+			turn.Stop: func(ctx context.Context, a turn.Asked) error {
+				r, _ := b.Records.Get(a.Session)
+				return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
+			},
+			turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queues.Show(ctx, a.To, a.Session, a.From) },
+			turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
+		}})
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), turns.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		queues.Feature(), b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {

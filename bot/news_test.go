@@ -62,6 +62,7 @@ func tellings() map[string]told {
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
 		"Transcript":  {}, // what the transcript says
+		"Requeued":    {}, // what is shown of the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }

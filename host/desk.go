@@ -101,7 +101,7 @@ func (m Sessions) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, err
 // Orphans returns the windows that belong to no session.
 func (m Sessions) Orphans(ctx context.Context) ([]desk.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
-	return m.windowsOf(all), m.refused(err)
+	return windowsOf(m, all), m.refused(err)
 }
 
 // Ignore makes a window be mentioned no more.
@@ -135,7 +135,7 @@ func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
 	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
 }
 
-func (m Sessions) windowsOf(all []evidence.Window) (shown []desk.Window) {
+func windowsOf(m Sessions, all []evidence.Window) (shown []desk.Window) {
 	for _, w := range all {
 		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
 		if w.Agent != nil {

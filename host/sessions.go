@@ -39,6 +39,8 @@ type Lifecycle interface {
 	Drop(ctx context.Context, id uuid.UUID, key string) error
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
+	ToFront(ctx context.Context, id uuid.UUID, key string) error
+	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
@@ -88,6 +90,7 @@ var (
 	_ prompts.Queue     = Sessions{}
 	_ prompts.Decisions = Sessions{}
 	_ prompts.Edits     = Sessions{}
+	_ prompts.Order     = Sessions{}
 	_ desk.Keys         = Sessions{}
 	_ desk.Screens      = Sessions{}
 	_ desk.Neighbours   = Sessions{}
@@ -202,6 +205,17 @@ func (m Sessions) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 // Reword changes a prompt that was not typed.
 func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error {
 	return m.refusedPrompt(m.Lifecycle.Reword(ctx, id, key, text, class))
+}
+
+// ToFront makes a prompt the next one.
+func (m Sessions) ToFront(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refusedPrompt(m.Lifecycle.ToFront(ctx, id, key))
+}
+
+// SendNow makes a prompt the next one, and interrupts what runs.
+func (m Sessions) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+	told, err = m.Lifecycle.SendNow(ctx, id, key)
+	return told, m.refusedPrompt(err)
 }
 
 // endingsOf are processes that were ended, or left alone, as the chat sees them.

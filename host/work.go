@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
+	"ccbot/internal/git"
 	"ccbot/internal/session"
 )
 
@@ -19,7 +20,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 		return views.Work{}
 	}
 	w := m.Brief(ctx, id)
-	w.Git = m.gitOf(ctx, r)
+	w.Git = gitOf(ctx, m.Git, r)
 	if m.Memory != nil && r.State.Live() {
 		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
 	}
@@ -62,15 +63,16 @@ func usageOf(u session.Usage) *views.Usage {
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
-	if m.Git == nil {
+func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error),
+	r session.Record) *views.Git {
+	if look == nil {
 		return nil
 	}
 	start := ""
 	if r.GitStart != nil {
 		start = r.GitStart.Head
 	}
-	state, changes, err := m.Git(ctx, r.Dir, start)
+	state, changes, err := look(ctx, r.Dir, start)
 	switch {
 	case state == nil && err != nil:
 		return nil

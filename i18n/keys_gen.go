@@ -444,4 +444,18 @@ const (
 	ButtonChanges          Key = "button_changes"
 	ButtonDetails          Key = "button_details"
 	ButtonCompact          Key = "button_compact"
+	ButtonInterruptSend    Key = "button_interrupt_send"
+	ButtonSendNext         Key = "button_send_next"
+	SentNow                Key = "sent_now"         // Name
+	TurnInterrupted        Key = "turn_interrupted" // Name
+	Interrupting           Key = "interrupting"     // Name
+	QueueEmpty             Key = "queue_empty"      // Name
+	QueueOne               Key = "queue_one"        // Count, First, Time
+	QueueLeft              Key = "queue_left"
+	QueueTyping            Key = "queue_typing"
+	QueueDraft             Key = "queue_draft"
+	QueueBash              Key = "queue_bash"
+	QueueUnknown           Key = "queue_unknown"
+	QueueOver              Key = "queue_over"
+	MenuQueue              Key = "menu_queue"
 )

@@ -30,6 +30,8 @@ type work struct {
 	again time.Duration
 	// noted guards r and save while several processes are being ended at the same time.
 	noted sync.Mutex
+	// reworded says that a prompt of the queue has another text.
+	reworded bool
 	// retried says that no person asked for this archive: a cleanup that failed is tried again.
 	retried bool
 }
@@ -39,8 +41,8 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 	return s.kit.do(ctx, id, fn)
 }
 
-// do runs fn on the session's worker. A panic in fn becomes the error of that session: the other
-// sessions, and the bot, continue.
+// do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
+// the error of that session: the other sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
@@ -48,8 +50,20 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
 			}
 		}()
-		return fn(&work{kit: k, r: r, save: save})
+		w, before := &work{kit: k, r: r, save: save}, slices.Clone(r.Prompts)
+		err = fn(w)
+		if w.reworded || !slices.Equal(before, r.Prompts) {
+			tellRequeued(ctx, w)
+		}
+		return err
 	})
+}
+
+// tellRequeued reports that the queue is another one. The queue stays so if that cannot be reported.
+func tellRequeued(ctx context.Context, w *work) {
+	if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil {
+		w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+	}
 }
 
 // recall returns what is remembered of the session.

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 )
 
 // GoingOn is how an interrupted session goes on.
@@ -59,18 +56,6 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 		err = s.chat.For(r.ID).Post(ctx, q.To, render.Plain(said), nil)
 	}
 	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
-}
-
-// Compact has the agent's own /compact typed when its turn comes. Asked for again under the same id it is
-// one.
-func (s *Sessions) Compact(ctx context.Context, to address.Conversation, session, once uuid.UUID) error {
-	typed, class, _ := prompts.Normalise("//compact")
-	e := inbox.Entry{Key: inbox.PromptKey(once), State: inbox.Held, Session: session, Conversation: to, Text: typed, Class: string(class)}
-	fresh, err := s.GoOn.Add(e)
-	if err != nil || !fresh {
-		return err
-	}
-	return s.GoOn.Keep.Queue(ctx, session, e.Key)
 }
 
 // interrupted is a message's part about an interruption, with what [Continue] would send; blank

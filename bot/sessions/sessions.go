@@ -9,7 +9,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
@@ -103,7 +102,7 @@ func (s *Sessions) Feature() chat.Feature {
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
-	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
+	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
 	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
@@ -227,15 +226,9 @@ func nameOf(typed string) string {
 	return clip.Runes(strings.Join(strings.Fields(name), "-"), chat.MaxName)
 }
 
-// Stop is /stop by a tap.
-func (s *Sessions) Stop(ctx context.Context, to address.Conversation, session uuid.UUID) error {
-	r, _ := s.chat.Book.Records.Get(session)
-	return s.stop(ctx, chat.Incoming{Message: conversation.Message{To: to}}, r)
-}
-
-// stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
+// Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
 // which subagents run on.
-func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) error {
 	told, err := s.Agents.Interrupt(ctx, r.ID)
 	idle := refusal.Is(err, refusal.Idle)
 	if err != nil && !idle {

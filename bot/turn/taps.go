@@ -20,27 +20,31 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Buttons are what the buttons of a card do. Where one is nil there is no such button.
-type Buttons struct {
-	Stop    func(ctx context.Context, to address.Conversation, session uuid.UUID) error
-	Compact func(ctx context.Context, to address.Conversation, session, once uuid.UUID) error // once: two taps are one
-	Changes func(ctx context.Context, to address.Conversation, session uuid.UUID, since diffs.Since) error
-	Queue   func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error
-	Mode    func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error
-	// Switch are links to other sessions, which Follow follows.
-	Switch func(ctx context.Context, to address.Conversation, session uuid.UUID) [][]card.Option
-	Follow func(ctx context.Context, t chat.Tap) (chat.Answer, error)
+// Asked is what a tap asks for.
+type Asked struct {
+	To      address.Conversation
+	From    int64
+	Session uuid.UUID
+	Since   diffs.Since // the work tree before the turn
+	Once    uuid.UUID   // the same for all taps of the button
 }
 
-// What the options of a card do; any other value is that of a link.
+// Act does what a button says.
+type Act func(ctx context.Context, a Asked) error
+
+// Button is one that another feature acts on.
+type Button string
+
+// The buttons. Without an act there is none.
 const (
-	stopOption    = "stop"
-	compactOption = "compact"
-	changesOption = "changes"
-	queueOption   = "queue"
-	modeOption    = "mode"
-	detailsOption = "details"
+	Stop    Button = "stop"
+	Queue   Button = "queue"
+	Mode    Button = "mode"
+	Changes Button = "changes"
+	Compact Button = "compact"
 )
+
+const detailsOption = "details"
 
 // fullContext is from how many percent of the context on compacting it is offered.
 const fullContext = 80
@@ -49,50 +53,40 @@ const fullContext = 80
 func (t *Turns) fill(look *card.Look, s *state, r views.Session, key string) {
 	w := words{t.Chat.Phrases}
 	look.Means = key
-	option := func(has bool, word i18n.Key, value string, style outbox.Style, args ...i18n.Args) (all []card.Option) {
-		if has {
-			all = append(all, card.Option{Text: w.say(word, args...), Value: value, Style: style})
+	var row []card.Option
+	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
+		if t.Acts[b] != nil {
+			row = append(row, card.Option{Text: w.say(word, args...), Value: string(b), Style: style})
 		}
-		return all
 	}
-	b := t.Buttons
 	if s.End != "" {
 		look.Text = w.ended(s, r, look.To.ThreadID != 0)
-		look.Options = chat.Rows(2, append(option(b.Changes != nil, i18n.ButtonChanges, changesOption, ""),
-			option(true, i18n.ButtonDetails, detailsOption, "")...)...)
+		add(Changes, i18n.ButtonChanges, "")
+		look.Options = chat.Rows(2, append(row, w.Option(i18n.ButtonDetails, detailsOption, ""))...)
 		return
 	}
 	look.Text = w.running(s, r)
-	first := append(option(b.Stop != nil, i18n.ButtonStop, stopOption, outbox.Danger),
-		option(b.Queue != nil && s.Waiting > 0, i18n.ButtonQueue, queueOption, "", i18n.Args{"Count": s.Waiting})...)
-	first = append(first, option(b.Mode != nil, i18n.ButtonMode, modeOption, "")...)
-	second := append(option(b.Changes != nil, i18n.ButtonChanges, changesOption, ""),
-		option(b.Compact != nil && s.Context >= fullContext, i18n.ButtonCompact, compactOption, "")...)
-	look.Options = append(chat.Rows(3, first...), chat.Rows(2, second...)...)
-	if b.Switch != nil && look.To.ThreadID == 0 {
-		look.Options = append(look.Options, b.Switch(context.Background(), look.To, r.ID)...)
+	add(Stop, i18n.ButtonStop, outbox.Danger)
+	if s.Waiting > 0 {
+		add(Queue, i18n.ButtonQueue, "", i18n.Args{"Count": s.Waiting})
 	}
+	add(Mode, i18n.ButtonMode, "")
+	look.Options, row = chat.Rows(3, row...), nil
+	add(Changes, i18n.ButtonChanges, "")
+	if s.Context >= fullContext {
+		add(Compact, i18n.ButtonCompact, "")
+	}
+	look.Options = append(look.Options, chat.Rows(2, row...)...)
 }
 
 // tap does what a button says.
-func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, error) {
-	b, id := t.Buttons, s.Session
-	switch tap.Card.Option {
-	case stopOption:
-		return chat.Do(func(ctx context.Context) error { return b.Stop(ctx, tap.To, id) })
-	case queueOption:
-		return chat.Do(func(ctx context.Context) error { return b.Queue(ctx, tap.To, id, tap.From) })
-	case modeOption:
-		return chat.Do(func(ctx context.Context) error { return b.Mode(ctx, tap.To, id, tap.From) })
-	case changesOption:
-		return chat.Do(func(ctx context.Context) error { return b.Changes(ctx, tap.To, id, s.since()) })
-	case compactOption:
-		once := uuid.NewSHA1(id, []byte(tap.Card.Key+compactOption))
-		return chat.Do(func(ctx context.Context) error { return b.Compact(ctx, tap.To, id, once) })
-	case detailsOption:
+func (t *Turns) tap(_ context.Context, tap chat.Tap, s state) (chat.Answer, error) {
+	if tap.Card.Option == detailsOption {
 		return chat.Do(func(ctx context.Context) error { return t.details(ctx, tap, s) })
 	}
-	return b.Follow(ctx, tap)
+	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
+		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
+	return chat.Do(func(ctx context.Context) error { return t.Acts[Button(tap.Card.Option)](ctx, asked) })
 }
 
 // longDetails is from how many UTF-16 units on the steps of a turn are a file.

@@ -37,7 +37,7 @@ type Deps struct {
 	Diffs       diffs.Diffs                                           // nil: nobody says what has changed
 	Upload      func(ctx context.Context, f outbox.File) (int, error) // a file into the chat
 	InFront     func(r views.Session) bool                            // people read the session where it is shown
-	Buttons     Buttons
+	Acts        map[Button]Act
 	Steps       Steps
 }
 

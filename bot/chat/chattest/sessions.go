@@ -53,6 +53,7 @@ type fakeSessions struct {
 	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
 	Busy        bool // with an end: Advance waits as long as it may
 	OnWithdraw  func(id uuid.UUID, key string) error
+	OnSendNow   func(id uuid.UUID, key string) (told bool, err error)
 	OnDialog    lifecycle.Dialog // what the terminal shows
 	DialogErr   error            // why it cannot be seen
 	OnPress     func(mark string) (lifecycle.Dialog, error)
@@ -320,6 +321,26 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 		})
 	}
 	return nil
+}
+
+// ToFront changes the record as lifecycle does.
+func (f *fakeSessions) ToFront(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("to front %s of %s", key, id)
+	f.records.Change(id, func(r *session.Record) {
+		rest := slices.DeleteFunc(slices.Clone(r.Prompts), func(one string) bool { return one == key })
+		r.Prompts = slices.Insert(rest, 0, key)
+	})
+	return nil
+}
+
+func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (told bool, err error) {
+	f.wait()
+	f.Add("send now %s of %s", key, id)
+	if f.OnSendNow != nil {
+		return f.OnSendNow(id, key)
+	}
+	return true, nil
 }
 
 func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {

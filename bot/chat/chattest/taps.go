@@ -138,6 +138,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.taps64(t)
 	w.recovery64(t)
 	w.sayInterruptions(t)
+	w.ShowsQueue(t)
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.Work(t)
@@ -227,7 +228,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue"} {
 		say(command + " twin")
 	}
 	say("/status old")

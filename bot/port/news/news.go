@@ -78,6 +78,9 @@ type (
 	Doing struct{ Now phase.Now }
 	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
 	TakenBack struct{ prompts.Prompt }
+	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or
+	// moved, or have another text. It comes when that is on disk.
+	Requeued struct{}
 	// DraftCleared says that what a person had typed is about to be taken out of the box.
 	DraftCleared struct{ Draft string }
 	// Retrying says that requests of the agent fail and are made again, which takes a while.
