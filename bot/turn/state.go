@@ -148,15 +148,15 @@ func (s *state) take(item talk.Item, now time.Time) {
 		return
 	}
 	s.Behind = item.Next
+	if !item.Time.IsZero() {
+		now = item.Time
+	}
 	if item.Kind == talk.TaskOver && item.Tool != nil {
 		s.result(*item.Tool, now)
 	}
 	early := !item.Time.IsZero() && item.Time.Before(s.Began) // a copy begins with all of the original
 	if early || item.Sidechain || item.Meta {
 		return
-	}
-	if !item.Time.IsZero() {
-		now = item.Time
 	}
 	if now.After(s.At) {
 		s.At = now
