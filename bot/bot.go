@@ -149,6 +149,7 @@ type Bot struct {
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
+	files    *files.Files
 	commands map[string]chat.Command
 	words    i18n.Words
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
@@ -275,7 +276,8 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 // warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range b.PrivateChats() {
-		err = errors.Join(err, b.Say(ctx, to, chat.Warning+b.words.Say(word, said)))
+		text := render.Plain(chat.Warning + b.words.Say(word, said))
+		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
 	}
 	return err
 }
@@ -293,7 +295,7 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 	var all error
 	said := false
 	for _, to := range b.PrivateChats() {
-		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text})
+		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {
@@ -376,8 +378,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
-	return f.Send(ctx, id, path, caption)
+	return b.files.Send(ctx, id, path, caption)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.

@@ -11,7 +11,8 @@
 //	answer         what agents write, in the chat once
 //	ask            permission requests, questions and plans, and what becomes of them
 //	dialog         what a terminal asks, with its keys
-//	files          a file of an agent, into the chat
+//	files          files of a session's folder, into the chat
+//	idle           the end of the idle sessions, all at once
 //	moves          topics that were deleted, and groups that have become other chats
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did

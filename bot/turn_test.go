@@ -138,7 +138,7 @@ func TestATurnIsOneMessage(t *testing.T) {
 		typed := w.types("mend it")
 		assert.Equal(t, "api · working since "+began+"\nOpus 5.5 · 42% of context", w.card())
 		first := w.Telegram.Sent[0]
-		assert.True(t, first.Silent)
+		assert.False(t, first.Sounds)
 		assert.Equal(t, outbox.Turning, first.Rank)
 		w.tells(typed) // an Enter was lost
 		w.phase("working")
@@ -366,7 +366,7 @@ func TestStepsAsMessages(t *testing.T) {
 		w.Work(t)
 		w.writes(bash("c", "three"))
 		assert.Equal(t, []string{"▸ one\n▸ two", "▸ three"}, w.Telegram.AnswersSent())
-		assert.True(t, w.Telegram.Sent[0].Silent)
+		assert.False(t, w.Telegram.Sent[0].Sounds)
 	})
 }
 

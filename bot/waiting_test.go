@@ -350,7 +350,7 @@ func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
 			id := q.Telegram.LastID()
 			m := q.Shows(t, id)
 			assert.Equal(t, chattest.Lines(q.Named(i18n.Queued, "api"), "1 more message is queued behind it."), m.Text.Text)
-			assert.True(t, m.Silent)
+			assert.False(t, m.Sounds)
 			assert.Equal(t, e.MessageID, m.ReplyTo)
 			if tapped {
 				q.Press(t, chattest.Bob, id, "Interrupt and send")
@@ -379,4 +379,31 @@ func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{"1"} })
 	w.ReadAll(t)
 	assert.Equal(t, []string{"api is interrupted."}, w.Telegram.AnswersSent())
+}
+
+// A session that goes on with the conversation has the queue, too.
+func TestTheQueueGoesOnWithTheConversation(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		next := q.Session(t, "next", session.Running)
+		q.Records.Change(next.ID, func(r *session.Record) { r.TookOver, r.Prompts = q.r.ID, q.r.Prompts })
+		q.Records.Change(q.r.ID, func(r *session.Record) {
+			r.State, r.Closed, r.Prompts = session.Archived, session.ClosedTransferred, nil
+		})
+		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Transferred{From: q.r.ID}))
+		q.Work(t)
+		assert.Contains(t, q.now().Text.Text, "next: working")
+		q.Records.Change(next.ID, func(r *session.Record) { r.Prompts = r.Prompts[1:] })
+		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Requeued{}))
+		q.Work(t)
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+func TestTheQueueOfAForgottenSession(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Records.Forget(q.r.ID)
+		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Requeued{}))
+		q.Work(t)
+		assert.Equal(t, q.Word(i18n.SessionGone), q.now().Text.Text)
+	}, "one")
 }

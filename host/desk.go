@@ -57,7 +57,8 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 		return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 	}
 	l := m.Observer.Look(ctx, r)
-	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
+	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(r)}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:

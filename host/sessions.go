@@ -28,6 +28,7 @@ type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
@@ -133,6 +134,12 @@ func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, er
 // Archive ends a session.
 func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
 	return m.refused(m.Lifecycle.Archive(ctx, id, session.State(final), why))
+}
+
+// ArchiveQuiet ends a session in which nothing has happened.
+func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error) {
+	done, err = m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together})
+	return done, m.refused(err)
 }
 
 // EndWriters ends other writers of a session's conversation.

@@ -9,8 +9,10 @@ import (
 
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
+	"ccbot/internal/clip"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // Work returns what the agent of a session has done.
@@ -56,6 +58,23 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 		w.Model = cmp.Or(u.Model, w.Model)
 	}
 	return w
+}
+
+// askedRoom bounds what is shown of a prompt, in letters.
+const askedRoom = 1000
+
+// asked is the beginning of the last prompt in a session's transcript.
+func asked(r session.Record) string {
+	c, written := r.Cursor()
+	if !written {
+		return ""
+	}
+	end, err := transcript.End(c.Path)
+	if err != nil {
+		return ""
+	}
+	text, _ := transcript.LastPrompt(end) // one that cannot be read is not known
+	return clip.Runes(text, askedRoom)
 }
 
 func usageOf(u session.Usage) *views.Usage {

@@ -21,7 +21,7 @@ type Look struct {
 	Options [][]Option          `json:"options,omitempty"` // rows of buttons
 	Session uuid.UUID           `json:"session,omitzero"`  // whose message it is
 	ReplyTo int                 `json:"reply_to,omitempty"`
-	Silent  bool                `json:"silent,omitempty"`
+	Sounds  bool                `json:"sounds,omitempty"` // its first message, never an edit
 	Rank    outbox.Rank         `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`

@@ -80,7 +80,7 @@ func (c record) alive(now time.Time) bool {
 // message is the card as it should look; a closed one has no buttons.
 func (c record) message() outbox.Message {
 	l := c.Look
-	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo, Silent: l.Silent, Rank: l.Rank}
+	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
 	if c.Closed {
 		return m
 	}

@@ -35,14 +35,14 @@ type Button struct {
 }
 
 // Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it,
-// and the id of the message it answers (0: none). A Silent message makes no sound. An edit ignores
-// To, ReplyTo and Silent.
+// and the id of the message it answers (0: none). Only a message that Sounds makes a sound where
+// it arrives. An edit ignores To, ReplyTo and Sounds.
 type Message struct {
 	To      address.Conversation `json:"to"`
 	Text    render.Text          `json:"text"`
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
-	Silent  bool                 `json:"silent,omitempty"`
+	Sounds  bool                 `json:"sounds,omitempty"`
 	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
 	// message instead of Text; Post sends Text.
 	Rich string `json:"rich,omitempty"`
@@ -161,7 +161,7 @@ func replyTo(m Message) *models.ReplyParameters {
 func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	return &tgbot.SendMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
+		LinkPreviewOptions: noPreview(), DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 
@@ -174,7 +174,7 @@ func inputRich(markdown string) models.InputRichMessage {
 func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
 	return &tgbot.SendRichMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
-		DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
+		DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 

@@ -86,7 +86,7 @@ func TestClientSendsARichMessage(t *testing.T) {
 	api := &telegram{refuse: none}
 	b := api.bench(t)
 	m := rich(5, "# \"a\" <b>\n\n| x | y |\n|---|---|\n| 1 | 2 |\n")
-	m.Buttons, m.ReplyTo, m.Silent = [][]Button{{{Text: "A", Data: "a"}}}, 3, true
+	m.Buttons, m.ReplyTo = [][]Button{{{Text: "A", Data: "a"}}}, 3
 	id, err := b.Send(t.Context(), m)
 	require.NoError(t, err)
 	assert.Equal(t, 77, id, "although the answer has a block that the library does not know")

@@ -36,7 +36,7 @@ type File struct {
 	Body    io.ReaderAt
 	Size    int64
 	ReplyTo int
-	Silent  bool
+	Sounds  bool
 	Photo   bool      // a picture to look at; if Telegram refuses it as a photo it goes as a document
 	Session uuid.UUID // as of Message
 	Rank    Rank      // as of Message
@@ -77,7 +77,7 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
-	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank}
 	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)
@@ -94,13 +94,13 @@ func (f *File) contents() *models.InputFileUpload {
 func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
 	return &tgbot.SendDocumentParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m),
 	}
 }
 
 func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
 	return &tgbot.SendPhotoParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m),
 	}
 }

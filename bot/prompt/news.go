@@ -74,7 +74,7 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		}
 	}
 	text := render.Plain(p.words.Say(why, said))
-	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
+	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may

@@ -77,14 +77,14 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book, words: d.Chat.Words,
-		cards: chat.NewCards[asked](d.Chat, kind)}
+		cards: chat.NewCards[asked](d.Chat, Kind)}
 }
 
 // Feature is what the roof knows of prompts.
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
-		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
+		Cards: map[string]chat.OnTap{Kind: p.cards.OnTap(p.tap)},
 		News: []chat.Teller{about(p, p.tellHeld), about(p, p.tellUnproven), marks[news.Typed](p, chat.ReactionTyped),
 			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), tellsDraft(p.Chat),
 			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},

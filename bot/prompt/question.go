@@ -205,8 +205,8 @@ func openIn(all views.Views) []views.Session {
 	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !r.Open })
 }
 
-// kind is that of the cards; the key of a card is that of the prompt's entry.
-const kind = "question"
+// Kind is that of the cards; the key of a card is that of the prompt's entry.
+const Kind = "question"
 
 // asked is what the buttons of a card were drawn for.
 type asked struct {
@@ -225,7 +225,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
+		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
 		Options: q.options(p.Chat.Phrases, openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err

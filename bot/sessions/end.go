@@ -61,7 +61,7 @@ func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, fin
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := s.Ender.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+	if err := s.Agents.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
 		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
 	}
 	return nil

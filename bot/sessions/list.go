@@ -1,9 +1,9 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -27,11 +26,15 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
-// look is the list as it is now.
+// idleOption is a button under the list: whether to end the idle sessions is asked then.
+const idleOption = "idle"
+
+// look is the list as it is now: first who waits for a person, then who works, and of those the oldest
+// first. The buttons stay where they are, whatever the sessions do.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
-	var lines, dirs []string
+	var entries []entry
 	var options []card.Option
-	ended, now := make(map[string]int), s.chat.Book.CurrentID(to)
+	ended, now, quiet := make(map[string]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[s.chat.StateText(r)]++
@@ -39,18 +42,30 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		if !isEndable(r) {
 			continue
 		}
-		lines, dirs = append(lines, s.listLine(ctx, r, r.ID == now)), append(dirs, s.chat.Short(r.Dir))
-		options = append(options, s.listOption(r, r.ID == now))
+		e := s.entryOf(ctx, r, r.ID == now)
+		entries, options, quiet = append(entries, e), append(options, s.listOption(r, e.current)), quiet || e.quiet
 	}
-	text := s.chat.Words.Say(i18n.ListEmpty)
-	if len(lines) > 0 {
-		title := s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)})
-		text = title + "\n" + strings.Join(lines, "\n")
-	}
+	look := card.Look{To: to, Text: listText(s.chat.Words, entries), Options: chat.Rows(2, options...)}
 	if len(ended) > 0 {
-		text += "\n\n" + s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
+		more := s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
+		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
 	}
-	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: chat.Rows(2, options...)}
+	if quiet {
+		look.Options = append(look.Options, []card.Option{s.chat.Option(i18n.ButtonEndIdle, idleOption, "")})
+	}
+	return look
+}
+
+func listText(words i18n.Words, entries []entry) render.Text {
+	if len(entries) == 0 {
+		return render.Plain(words.Say(i18n.ListEmpty))
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
+	lines := []render.Text{render.Plain(words.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
+	for _, e := range entries {
+		lines = append(lines, e.text())
+	}
+	return chat.Lines(lines...)
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
@@ -62,48 +77,6 @@ func (s *Sessions) counts(ended map[string]int) string {
 		}
 	}
 	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
-}
-
-func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
-	state := s.chat.StateText(r)
-	switch {
-	case r.State == views.Running:
-		state = lookText(s.chat.Phrases, r.Mode, s.Agents.Look(ctx, r.ID))
-	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
-		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
-	}
-	mark := "•"
-	if current {
-		mark = "✓"
-	}
-	what := state + s.chat.Words.Say(i18n.JoinParts) + s.chat.Short(r.Dir)
-	args := i18n.Args{"What": glyph.Name(r.Name), "Said": what}
-	return mark + " " + s.chat.Words.Say(i18n.Named, args)
-}
-
-// lookText says what an agent is doing, whether a person is at the agent's window, its permission mode,
-// its model, how full its context is, and what it has cost. The last three are known where the status
-// line has told.
-func lookText(p chat.Phrases, mode string, l desk.Look) string {
-	words := p.Words
-	text := append([]string{p.NowText(l.Now)}, p.AtWindow(l)...)
-	if mode != "" {
-		text = append(text, mode)
-	}
-	if u := l.Usage; u != nil {
-		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
-			text = append(text, model)
-		}
-		if u.Context >= 0 {
-			percent := i18n.Args{"Percent": int(math.Round(u.Context))}
-			text = append(text, words.Say(i18n.ListContext, percent))
-		}
-		if u.Cost > 0 {
-			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
-		}
-	}
-	return strings.Join(text, words.Say(i18n.JoinParts))
 }
 
 // listOption opens a session; of a session that is not cleaned up, the option tries that again.
@@ -121,6 +94,9 @@ func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 
 // tapList follows a link of a list, and shows the list as it is now.
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	if t.Card.Option == idleOption {
+		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
+	}
 	return s.follow(ctx, t, func(ctx context.Context) error {
 		look := s.look(ctx, t.To)
 		parts := look.Text.Split(render.Limit)

@@ -25,6 +25,18 @@ type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
 	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
+	// Archive ends a session with proof. What it did comes as news.
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+}
+
+// Idle ends the idle sessions together.
+type Idle interface {
+	// Spared says why a session is not ended with them; empty: it may be.
+	Spared(r views.Session, l desk.Look) string
+	// Asks reports whether the chat has a question about a session that a person has to answer.
+	Asks(session uuid.UUID) bool
+	// Offer asks whether to end them, where a person has tapped.
+	Offer(ctx context.Context, t chat.Tap) error
 }
 
 // Others are writers of a conversation beside its session, and windows of no session.
@@ -40,12 +52,12 @@ type Others interface {
 type Deps struct {
 	Chat    *chat.Chat
 	Starter control.Starter
-	Ender   control.Ender
 	Agents  Agents
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
 	GoOn   GoingOn
+	Idle   Idle
 }
 
 // Sessions start, list, end and resume sessions.

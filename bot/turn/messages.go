@@ -25,7 +25,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 	}
 	w := words{t.Chat.Phrases}
 	line := render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))
-	look := card.Look{To: r.Conversation, Session: session, Silent: true, Rank: outbox.Card, Text: line}
+	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Card, Text: line}
 	key := card.NewKey()
 	for _, c := range t.lines.List() {
 		text := chat.Lines(c.Look.Text, line)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -111,12 +112,12 @@ func (t *Turns) details(ctx context.Context, tap chat.Tap, s state) error {
 	}
 	text := strings.Join(lines, "\n")
 	if page := render.Pre(text, ""); page.Length() <= longDetails {
-		look := card.Look{To: tap.To, Text: chat.Lines(render.Bold(title), page), ReplyTo: tap.Message, Silent: true, Session: s.Session}
+		look := card.Look{To: tap.To, Text: chat.Lines(render.Bold(title), page), ReplyTo: tap.Message, Session: s.Session}
 		return t.Chat.Post(ctx, look)
 	}
 	file := []byte(text + "\n")
 	_, err = t.Upload(ctx, outbox.File{To: tap.To, Name: "steps.txt", Caption: render.Plain(title), Body: bytes.NewReader(file),
-		Size: int64(len(file)), ReplyTo: tap.Message, Silent: true, Session: s.Session})
+		Size: int64(len(file)), ReplyTo: tap.Message, Session: s.Session})
 	return err
 }
 
@@ -135,7 +136,7 @@ func (t *Turns) steps(ctx context.Context, s state) (all []step, err error) {
 		}
 		for _, item := range items {
 			from = item.Next
-			if !isBehind(item.At, s.Behind) || item.Sidechain || item.Tool == nil {
+			if !isBehind(item.At, s.Behind) || item.Sidechain || item.Tool == nil || slices.Contains(listTools, item.Tool.Name) {
 				continue
 			}
 			switch i, known := at[item.Tool.ID]; {

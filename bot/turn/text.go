@@ -119,7 +119,7 @@ func (w words) took(d time.Duration) string {
 	return large + " " + w.Age(rest)
 }
 
-var endings = map[ending]i18n.Key{done: i18n.TurnDone, stopped: i18n.TurnStopped, failed: i18n.TurnFailed, cut: i18n.TurnOver}
+var endings = map[ending]i18n.Key{done: i18n.TurnEnded, stopped: i18n.TurnStopped, failed: i18n.TurnFailed, cut: i18n.TurnOver}
 
 // ended is the card of a turn that is over. In a topic nobody asks whose it is.
 func (w words) ended(s *state, r views.Session, topic bool) render.Text {

@@ -34,8 +34,12 @@ const (
 // look is what a card shows, and which page that is: a page that is not there any more gives way to
 // the last one, and a prompt that waits no more to the list.
 func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (card.Look, page) {
-	r, _ := w.chat.Book.Records.Get(p.Session)
+	r, known := w.chat.Book.Records.Get(p.Session)
+	if !known {
+		return card.Look{To: to, Text: render.Plain(w.chat.Words.Say(i18n.SessionGone))}, p
+	}
 	r = w.chat.Book.Successor(r)
+	p.Session = r.ID
 	all := w.held(r)
 	look := card.Look{To: to, Session: r.ID}
 	if len(all) == 0 {

@@ -92,8 +92,11 @@ func (w *Waiting) Show(ctx context.Context, to address.Conversation, session uui
 	return nil
 }
 
-// heard has the cards of a session drawn anew.
-func (w *Waiting) heard(_ context.Context, r views.Session, _ news.News) error {
+// heard has the cards of a session drawn anew, and those of one whose conversation it goes on with.
+func (w *Waiting) heard(_ context.Context, r views.Session, n news.News) error {
+	if taken, is := n.(news.Transferred); is {
+		w.change(taken.From)
+	}
 	w.change(r.ID)
 	return nil
 }

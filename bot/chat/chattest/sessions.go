@@ -27,37 +27,39 @@ type fakeSessions struct {
 	*gate
 	Answerers []decisions.Answerer
 	log
-	records     *fakeRecords
-	entries     *fakeEntries
-	events      chan string
-	deliver     func(ctx context.Context)
-	OnStart     func(q lifecycle.StartRequest) (session.Record, error)
-	OnRestore   func(id uuid.UUID) (session.Record, error)
-	ByWindow    bool               // Attach names the window, as the real one does
-	Leftovers   []lifecycle.Ending // that a restore ends first
-	OnArchive   func(id uuid.UUID) error
-	OnForget    func(id uuid.UUID) error
-	OnWriters   func(id uuid.UUID) ([]evidence.Writer, error)
-	Ends        func(who []process.Identity) ([]lifecycle.Ending, error)
-	OnAdopt     func(q lifecycle.AdoptRequest) error
-	Shell       int // below which an adopted agent runs
-	OnReported  func(id uuid.UUID) error
-	OnQueue     func(id uuid.UUID, key string) error
-	Decide      func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
-	OnReword    func(key, text string) error
-	OnMove      func(id uuid.UUID, to session.Conversation) error
-	OnInterrupt func(id uuid.UUID) (told bool, err error)
-	OnLook      lifecycle.Look
-	Looks       int   // how often somebody looked
-	Processes   []int // of each agent
-	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
-	Busy        bool // with an end: Advance waits as long as it may
-	OnWithdraw  func(id uuid.UUID, key string) error
-	OnSendNow   func(id uuid.UUID, key string) (told bool, err error)
-	OnDialog    lifecycle.Dialog // what the terminal shows
-	DialogErr   error            // why it cannot be seen
-	OnPress     func(mark string) (lifecycle.Dialog, error)
-	OnOutput    func() lifecycle.Output
+	records        *fakeRecords
+	entries        *fakeEntries
+	events         chan string
+	deliver        func(ctx context.Context)
+	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
+	OnRestore      func(id uuid.UUID) (session.Record, error)
+	ByWindow       bool               // Attach names the window, as the real one does
+	Leftovers      []lifecycle.Ending // that a restore ends first
+	OnArchive      func(id uuid.UUID) error
+	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) (bool, error)
+	Doing          map[uuid.UUID]lifecycle.Look // what a session does; of others it is OnLook
+	OnForget       func(id uuid.UUID) error
+	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
+	Ends           func(who []process.Identity) ([]lifecycle.Ending, error)
+	OnAdopt        func(q lifecycle.AdoptRequest) error
+	Shell          int // below which an adopted agent runs
+	OnReported     func(id uuid.UUID) error
+	OnQueue        func(id uuid.UUID, key string) error
+	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
+	OnReword       func(key, text string) error
+	OnMove         func(id uuid.UUID, to session.Conversation) error
+	OnInterrupt    func(id uuid.UUID) (told bool, err error)
+	OnLook         lifecycle.Look
+	Looks          int   // how often somebody looked
+	Processes      []int // of each agent
+	OnAdvance      func(id uuid.UUID, c transcript.Cursor) error
+	Busy           bool // with an end: Advance waits as long as it may
+	OnWithdraw     func(id uuid.UUID, key string) error
+	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
+	OnDialog       lifecycle.Dialog // what the terminal shows
+	DialogErr      error            // why it cannot be seen
+	OnPress        func(mark string) (lifecycle.Dialog, error)
+	OnOutput       func() lifecycle.Output
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -188,6 +190,15 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 	return nil
 }
 
+func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error) {
+	f.wait()
+	f.Add("archive %s when quiet", id)
+	if f.OnArchiveQuiet != nil {
+		return f.OnArchiveQuiet(id, q)
+	}
+	return true, nil
+}
+
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.Add("queue %s for %s", key, id)
@@ -265,26 +276,15 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (told bool, er
 	return true, nil
 }
 
-func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
+func (f *fakeSessions) Look(_ context.Context, r session.Record) lifecycle.Look {
 	f.wait()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Looks++
+	if l, ok := f.Doing[r.ID]; ok {
+		return l
+	}
 	return f.OnLook
-}
-
-func (f *fakeSessions) Usage(session.Record) *session.Usage {
-	f.wait()
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return f.OnLook.Usage
-}
-
-func (f *fakeSessions) PIDs(context.Context, session.Record) []int {
-	f.wait()
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return f.Processes
 }
 
 func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {

@@ -216,6 +216,13 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		key, u := w.Accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: PrivateChat(Alice), Text: text})
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
+	doing := w.Lifecycle.OnLook
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
+	calm := w.Session(t, "calm", session.Running)
+	say("/list")
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))
+	w.Lifecycle.OnLook = doing
+	w.Records.Forget(calm.ID)
 	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
 		say(text)
 	}

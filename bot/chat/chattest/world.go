@@ -159,6 +159,10 @@ func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (file
 	return m.reached().Open(ctx, session, path)
 }
 
+func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
+	return m.reached().List(ctx, session, path)
+}
+
 func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
 	return m.reached().Read(ctx, transcript, path, most)
 }

@@ -75,7 +75,11 @@ type Look struct {
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
 	Agents     int          // its agents that work in the background, as far as its screen says
+	Draft      bool         // its prompt box holds a text that was not sent, or is not seen
+	Quiet      bool         // nobody would miss the agent now: it is idle, nothing runs, nobody is there, and no draft is lost
+	Active     time.Time    // when something last happened, from either side
 	Usage      *views.Usage // nil: not known
+	Asked      string       // the beginning of what a person has asked last; empty: not known
 }
 
 // Presence says whether a person has a session's window before them in a terminal.

@@ -40,6 +40,8 @@ type Stopped struct {
 	Endings []control.Ending // the agent first; what ended, and what was spared
 	Stays   bool             // what is not ccbot's in its window stays open
 	Quiet   time.Duration    // it was archived because nothing happened for this long; 0: a person asked
+	// Together says that who has asked for the end of several sessions tells an ordinary one.
+	Together bool
 }
 
 // Held says why a prompt waits.
