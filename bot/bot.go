@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
@@ -25,6 +26,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -59,6 +61,7 @@ type Sessions interface {
 	desk.Windows
 	desk.Notices
 	talk.Shown
+	diffs.Diffs
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -146,6 +149,7 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
+	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests

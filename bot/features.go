@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
@@ -54,18 +55,20 @@ func (b *Bot) Features() []chat.Feature {
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	b.Moves = moves.New(b.Chat, b.moved)
-	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Upload: upload,
+	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
 		InFront: b.Answers.InFull, Steps: b.Steps, Acts: map[turn.Button]turn.Act{
 			turn.Stop: func(ctx context.Context, a turn.Asked) error {
 				r, _ := b.Records.Get(a.Session)
 				return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
 			},
 			turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queues.Show(ctx, a.To, a.Session, a.From) },
+			turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 			turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 		}})
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(), idles.Feature(),
 		b.Answers.Feature(), turns.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Moves.Feature(),
+		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Changes.Feature(), b.Moves.Feature(),
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 

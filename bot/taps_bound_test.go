@@ -30,10 +30,10 @@ const (
 // first.
 var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "window": asker, "status": asker, "idle": asker,
-	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker, "which-queue": asker,
+	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker, "which-queue": asker, "which-changes": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
-	"pick": anyone, "question": anyone, "ask": anyone, "waiting": anyone,
+	"pick": anyone, "changes": anyone, "question": anyone, "ask": anyone, "waiting": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -68,16 +69,23 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
-// desk and prompts.
-type Sessions struct {
+// Desk is what a person at this machine would see and do. It implements the chat's port desk.
+type Desk struct {
 	Lifecycle Lifecycle
 	Observer  Observer
 	Windows   Orphans
 	Records   AllRecords
+}
+
+// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
+// desk, diffs and prompts.
+type Sessions struct {
+	Desk
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	// Diffs are what has changed, file by file, see [Diffs].
+	diffs.Diffs
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
@@ -239,19 +247,19 @@ func Process(p process.Process, age time.Duration) desk.Process {
 	return desk.Process{ID: desk.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
-func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
+func (m Desk) paneOf(p tmux.Pane) desk.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Sessions) writersOf(all []evidence.Writer) (shown []desk.Writer) {
+func (m Desk) writersOf(all []evidence.Writer) (shown []desk.Writer) {
 	for _, w := range all {
 		shown = append(shown, m.writerOf(w))
 	}
 	return shown
 }
 
-func (m Sessions) writerOf(w evidence.Writer) desk.Writer {
+func (m Desk) writerOf(w evidence.Writer) desk.Writer {
 	shown := desk.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {

@@ -82,8 +82,7 @@ func usageOf(u session.Usage) *views.Usage {
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error),
-	r session.Record) *views.Git {
+func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error), r session.Record) *views.Git {
 	if look == nil {
 		return nil
 	}

@@ -21,7 +21,6 @@ import (
 const (
 	lineRoom = 36
 	codeRoom = 32
-	nameRoom = 20
 )
 
 // need says where in a list a session stands.
@@ -47,7 +46,7 @@ type entry struct {
 
 // entryOf looks at a session.
 func (s *Sessions) entryOf(ctx context.Context, r views.Session, current bool) entry {
-	e := entry{need: works, sign: "⏳", current: current, name: glyph.Name(r.Name), state: s.chat.StateText(r)}
+	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: s.chat.StateText(r)}
 	switch {
 	case r.State == views.Running:
 		l := s.Agents.Look(ctx, r.ID)
@@ -68,7 +67,7 @@ func (s *Sessions) entryOf(ctx context.Context, r views.Session, current bool) e
 		}
 	}
 	if e.below = ansi.Truncate(e.below, codeRoom, "…"); e.below == "" {
-		e.below = chat.Tail(s.chat.Short(r.Dir), codeRoom)
+		e.below = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}
 	return e
 }
@@ -130,13 +129,12 @@ func (e entry) text() render.Text {
 	if e.current {
 		before += "✓ "
 	}
-	name := ansi.Truncate(e.name, nameRoom, "…")
-	said, room := " · "+e.state, lineRoom-ansi.StringWidth(before+name)
+	said, room := " · "+e.state, lineRoom-ansi.StringWidth(before+e.name)
 	for _, one := range e.more {
 		if next := said + " · " + one; ansi.StringWidth(next) <= room {
 			said = next
 		}
 	}
-	return render.Join(render.Plain(before), render.Bold(name), render.Plain(said+"\n"),
+	return render.Join(render.Plain(before), render.Bold(e.name), render.Plain(said+"\n"),
 		render.Code(e.below))
 }

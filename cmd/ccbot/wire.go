@@ -147,6 +147,10 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
+	exists := func(id uuid.UUID) bool { _, ok := s.store.Get(id); return ok }
+	if err := s.moments().Tidy(exists); err != nil {
+		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
+	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
@@ -180,7 +184,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
@@ -250,6 +254,17 @@ func gitWith(environ []string) func(context.Context, string, string) (*git.State
 	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
 		return git.Compare(ctx, dir, environment.Server(environ), since)
 	}
+}
+
+// moments are the remembered work trees of sessions.
+func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(c.Dir, "changes")} }
+
+// diffs are the changes of sessions, which git tells without secrets, as in gitWith.
+func (c config) diffs(records host.Records, environ []string) host.Diffs {
+	return host.Diffs{Records: records, Moments: c.moments(), StateDir: host.WithoutLinks(c.Dir),
+		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, environment.Server(environ))
+		}}
 }
 
 // wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
@@ -335,7 +350,7 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
-		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID))
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), s.moments().Forget(r.ID))
 	}
 }
 
