@@ -155,7 +155,7 @@ func TestATurnIsOneMessage(t *testing.T) {
 		w.writes(chattest.Says("done"), chattest.TurnEnd)
 		w.phase("idle")
 		assert.Equal(t, "api · done in 6 s · 2 steps · 1 failed · $0.21", w.card())
-		assert.Equal(t, w.WordsOf(i18n.ButtonDetails), chattest.Words(w.Shows(t, w.cards()[0])))
+		assert.Equal(t, w.WordsOf(i18n.ButtonChanges, i18n.ButtonDetails), chattest.Words(w.Shows(t, w.cards()[0])))
 		edits := len(w.Telegram.Edited)
 		w.tells(news.Doing{})
 		w.Later(time.Hour)

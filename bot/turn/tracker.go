@@ -304,7 +304,7 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	old, open := t.cards.Get(o.key)
 	if open {
 		look.To = old.Look.To
-		if p := old.Payload; p.End == s.End && p.Now.Phase == s.Now.Phase {
+		if p := old.Payload; old.Sent && p.End == s.End && p.Now.Phase == s.Now.Phase {
 			look.Rank = outbox.Card
 		}
 	} else if s.Shown {
