@@ -24,10 +24,10 @@ import (
 
 // simulated is one turn as the agent has written it.
 type simulated struct {
-	key            string // of its prompt; empty: typed at the desk
-	steps, failed  int
-	open           []string // calls without a result
-	ended, started bool
+	key           string // of its prompt; empty: typed at the desk
+	steps, failed int
+	open          []string // calls without a result
+	ended         bool
 }
 
 // simulation is an agent, and the person who makes trouble.

@@ -17,7 +17,7 @@
 //
 // A card lives until its feature closes it, until the end of its time, or, where Post has shown it,
 // until ten newer ones of its kind stand in its place (see Kind.Tidy). A message that people have deleted
-// comes back once, where Look.Renew says so.
+// comes back, or comes back once, where its look says so.
 //
 // It does not know what options and payloads mean, who taps, or what a place is for. A deleted
 // message is noticed by an edit, not before.

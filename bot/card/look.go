@@ -25,8 +25,10 @@ type Look struct {
 	Rank    outbox.Rank         `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
-	// Renew sends the message anew when people have deleted it, once. Otherwise the card is forgotten then.
-	Renew bool `json:"renew,omitempty"`
+	// Renew sends the message anew when people have deleted it, and RenewOnce the first time. Otherwise the
+	// card is forgotten then.
+	Renew     bool `json:"renew,omitempty"`
+	RenewOnce bool `json:"renew_once,omitempty"`
 	// Means, when set, says all that the options mean: taps count on any look that means the same, whatever
 	// its text and payload. A card that is drawn again and again would else be stale whenever it is tapped.
 	Means string `json:"means,omitempty"`

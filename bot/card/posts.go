@@ -114,13 +114,13 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 }
 
 // uneditableLocked takes in that an edit was refused. Where people have deleted the message the card
-// is sent anew, once, or forgotten; an edit that was refused for another reason is tried again when the
+// is sent anew, or forgotten; an edit that was refused for another reason is tried again when the
 // card changes.
 func (b *Board) uneditableLocked(ctx context.Context, c record, why error) error {
 	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why.Error())
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {
-	case c.Closed || gone && (!c.Look.Renew || c.Renewed):
+	case c.Closed || gone && !c.Look.Renew && (!c.Look.RenewOnce || c.Renewed):
 		return b.removeLocked(c)
 	case gone:
 		c.Renewed = true

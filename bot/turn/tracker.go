@@ -300,7 +300,7 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Rank: outbox.Turning, Renew: true}
+	look := card.Look{To: r.Conversation, Session: r.ID, Rank: outbox.Turning, RenewOnce: true}
 	old, open := t.cards.Get(o.key)
 	if open {
 		look.To = old.Look.To
