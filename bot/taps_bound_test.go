@@ -33,7 +33,7 @@ var whoMayTap = map[string]string{
 	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker, "which-queue": asker, "which-changes": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
-	"pick": anyone, "changes": anyone, "question": anyone, "ask": anyone, "waiting": anyone,
+	"pick": anyone, "changes": anyone, "question": anyone, "ask": anyone, "waiting": anyone, "turn": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {
