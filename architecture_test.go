@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/turn", "bot/waiting", "bot/writers", "bot/changes"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/turn", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},
@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"host"},
 	{"archive", "recovery"},
 	{"host/received", "lifecycle"},
-	{"lifecycle/evidence"},
+	{"lifecycle/evidence", "lifecycle/wishes"},
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
 	{"try"}, // stand-ins of Telegram and of Claude Code

@@ -28,6 +28,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
@@ -37,6 +38,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
+	"ccbot/bot/topics"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -60,6 +62,7 @@ type Sessions interface {
 	desk.Neighbours
 	desk.Windows
 	desk.Notices
+	modes.Switches
 	talk.Shown
 	diffs.Diffs
 }
@@ -75,6 +78,7 @@ type Decisions interface {
 type Sender interface {
 	card.Sender
 	chat.Sender
+	topics.Telegram
 	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
@@ -97,6 +101,7 @@ type Config struct {
 	Allowed  map[int64]bool // people
 	Groups   map[int64]bool // groups in which they may speak; private chats need none
 	Username string         // of the bot, without @
+	Threaded bool           // the bot has threaded mode: its private chats have topics
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine: report.ResumeAll,
@@ -149,6 +154,7 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
+	Topics   *topics.Topics
 	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do

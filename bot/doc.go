@@ -14,7 +14,9 @@
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat
 //	idle           the end of the idle sessions, all at once
+//	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
+//	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session

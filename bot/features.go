@@ -13,17 +13,21 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
+	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/topics"
 	"ccbot/bot/turn"
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -36,6 +40,11 @@ func (b *Bot) Features() []chat.Feature {
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
 		Signs: b.Steps != turn.OnCard})
+	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
+		}})
+	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
@@ -54,22 +63,45 @@ func (b *Bot) Features() []chat.Feature {
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
-	b.Moves = moves.New(b.Chat, b.moved)
+	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
+	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
-		InFront: b.Answers.InFull, Steps: b.Steps, Acts: map[turn.Button]turn.Act{
-			turn.Stop: func(ctx context.Context, a turn.Asked) error {
-				r, _ := b.Records.Get(a.Session)
-				return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
-			},
-			turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queues.Show(ctx, a.To, a.Session, a.From) },
-			turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
-			turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
-		}})
-	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(), idles.Feature(),
-		b.Answers.Feature(), turns.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		files.Getting(b.Chat, b.Files, b.files.Put), queues.Feature(), b.Changes.Feature(), b.Moves.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	return []chat.Feature{
+		b.Resumer.Feature(),
+		others.Feature(),
+		b.Reports.Feature(),
+		b.asks.Feature(),
+		idles.Feature(),
+		b.Answers.Feature(),
+		turns.Feature(),
+		outputs.Feature(),
+		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		files.Getting(b.Chat, b.Files, b.files.Put),
+		queues.Feature(),
+		switches.Feature(),
+		b.Changes.Feature(),
+		b.Moves.Feature(),
+		b.Topics.Feature(),
+		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume),
+		b.help(),
+		b.Prompts.Feature(),
+	}
+}
+
+// turnActs are what the buttons of a turn's card do.
+func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) map[turn.Button]turn.Act {
+	return map[turn.Button]turn.Act{
+		turn.Stop: func(ctx context.Context, a turn.Asked) error {
+			r, _ := b.Records.Get(a.Session)
+			return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
+		},
+		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queue(ctx, a.To, a.Session, a.From) },
+		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return mode(ctx, a.To, a.Session, a.From) },
+		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
+		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
+	}
 }
 
 func (b *Bot) help() chat.Feature {

@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -51,6 +52,7 @@ type Lifecycle interface {
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error)
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -105,6 +107,7 @@ var (
 	_ desk.Neighbours   = Sessions{}
 	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
+	_ modes.Switches    = Sessions{}
 	_ talk.Shown        = Sessions{}
 	_ views.Works       = Sessions{}
 	_ views.Successors  = Sessions{}

@@ -241,8 +241,8 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		case !w.view.Screen.Box.Whole():
 			return ErrDraftHidden
 		}
-		if err := w.clearDraft(ctx); err != nil {
-			return err
+		if err := w.clearDraft(ctx); err != nil || w.r.Wish != nil {
+			return err // the next step types the prompt, after what was wanted before it
 		}
 		return w.typePrompt(ctx, *head)
 	})

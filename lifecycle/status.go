@@ -3,10 +3,12 @@ package lifecycle
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -128,6 +130,26 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 		pids = append(pids, below.PID)
 	}
 	return pids
+}
+
+// Output is what the terminal shows of a command of bash mode. Claude Code redraws it about once a
+// second. It writes nothing into the transcript before the command has ended, and nothing at all if
+// the command was interrupted.
+type Output = desk.Output
+
+// Output looks in the terminal of a session for a command of bash mode; command may be given with
+// or without its "!". The zero value means that this is unknown, or that the agent works on
+// something else.
+func (o *Observer) Output(ctx context.Context, r session.Record, command string) Output {
+	if !r.State.Live() || r.Binding == nil {
+		return Output{}
+	}
+	v := o.View(ctx, r)
+	sh, seen := v.shell()
+	if !sh.Runs(command) {
+		return Output{Idle: seen && v.Phase() == PhaseIdle}
+	}
+	return Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
 }
 
 // lastActive is the latest sign of life from either side: a change of the record (a prompt, an

@@ -101,7 +101,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		if err := w.keepUp(ctx); err != nil {
 			return err
 		}
-		s.noteHead(id, head)
+		noteHead(s.kit, id, head)
 		w.noteOpen()
 		noteStill(w)
 		d := decide(*w.r, w.view, head)
@@ -132,13 +132,13 @@ func stepped(r session.Record) bool {
 
 // noteHead sets since when it is the prompt's turn. The time before that, in which the prompt
 // waited for other prompts or for the session to come back, is not worth a report.
-func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
+func noteHead(k *kit, id uuid.UUID, head *Prompt) {
 	if head == nil {
 		return
 	}
-	s.kit.memories.remember(id, func(m *memory) {
+	k.memories.remember(id, func(m *memory) {
 		if m.prompt.head != head.Key {
-			m.prompt.head, m.prompt.headAt = head.Key, s.kit.Now()
+			m.prompt.head, m.prompt.headAt = head.Key, k.Now()
 		}
 		head.Since = m.prompt.headAt
 	})
@@ -174,6 +174,8 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	case actRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
+	case actGrant:
+		return grant(ctx, w)
 	case actTidy:
 		return w.tidy(ctx)
 	}

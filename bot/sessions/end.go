@@ -22,8 +22,8 @@ type end struct {
 	Final   views.State `json:"final"`
 }
 
-// askEnd is a command that asks whether to end a session.
-func (s *Sessions) askEnd(final views.State, question, word i18n.Key) chat.OnSession {
+// AskEnd is a command that asks whether to end a session.
+func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
 		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.Confirm(word, "end", in.From)}
 		look.Text = render.Plain(s.chat.Words.Say(question, i18n.Args{"Name": r.Name}))

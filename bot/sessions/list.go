@@ -33,7 +33,6 @@ const idleOption = "idle"
 // first. The buttons stay where they are, whatever the sessions do.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	var entries []entry
-	var options []card.Option
 	ended, now, quiet := make(map[string]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
@@ -43,9 +42,9 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 			continue
 		}
 		e := s.entryOf(ctx, r, r.ID == now)
-		entries, options, quiet = append(entries, e), append(options, s.listOption(r, e.current)), quiet || e.quiet
+		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	look := card.Look{To: to, Text: listText(s.chat.Words, entries), Options: chat.Rows(2, options...)}
+	look := card.Look{To: to, Text: listText(s.chat.Words, entries), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
 	if len(ended) > 0 {
 		more := s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
 		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
@@ -79,25 +78,12 @@ func (s *Sessions) counts(ended map[string]int) string {
 	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
 }
 
-// listOption opens a session; of a session that is not cleaned up, the option tries that again.
-func (s *Sessions) listOption(r views.Session, current bool) card.Option {
-	name := glyph.Name(r.Name)
-	if isNotClean(r) {
-		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
-		return card.Option{Text: s.chat.Words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
-	}
-	if current {
-		name = "✓ " + name
-	}
-	return card.Option{Text: name, Value: chat.OpenLink + ":" + r.ID.String()}
-}
-
 // tapList follows a link of a list, and shows the list as it is now.
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	if t.Card.Option == idleOption {
 		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
 	}
-	return s.follow(ctx, t, func(ctx context.Context) error {
+	return s.Follow(ctx, t, func(ctx context.Context) error {
 		look := s.look(ctx, t.To)
 		parts := look.Text.Split(render.Limit)
 		look.Text = parts[len(parts)-1] // the options stand under the last part
@@ -107,21 +93,23 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error)
 
 // tapLink follows a link of another message, which has no options then.
 func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	return s.follow(ctx, t, func(ctx context.Context) error {
+	return s.Follow(ctx, t, func(ctx context.Context) error {
 		return chat.NewCards[struct{}](s.chat, t.Card.Kind).End(ctx, t, "")
 	})
 }
 
-// follow does what a link says, and has the message drawn. Whether a session can come back is for
+// Follow does what a link says, and has the message drawn. Whether a session can come back is for
 // the session's worker to say: news of an end is told before the end is on disk, and a person may be
 // quicker than that.
-func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
+func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
 	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
+	case word == allLink:
+		return chat.Do(func(ctx context.Context) error { return s.Switcher.chooseAll(ctx, t) })
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
 		return s.retry(t, r)
@@ -157,22 +145,26 @@ func (s *Sessions) late(t chat.Tap) string {
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes
-// to the session. Then the session is shown where the person tapped, and the tapped message is
-// drawn. Of a session that is over only the last answer is shown.
+// to the session. Then the session is shown where the person tapped, or in its own topic there, and the
+// tapped message is drawn. Of a session that is over only the last answer is shown.
 func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
-	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	at := s.chat.Book.Home(t.To, r)
+	s.Recall(r, at) // before it is current: then its reader shows what is newer
 	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
 	if !isEndable(r) {
 		return opened, nil
 	}
 	opened.Then = func(ctx context.Context) error {
-		if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
+		if err := s.chat.Book.MoveTo(ctx, at, r); err != nil {
+			return err
+		}
+		if err := s.chat.Lead(ctx, t.To, r, at); err != nil {
 			return err
 		}
 		return draw(ctx)
 	}
-	return opened, s.chat.Book.MakeCurrent(ctx, t.To, r.ID)
+	return opened, s.chat.Book.MakeCurrent(ctx, at, r.ID)
 }
 
 // back resumes a session, and has the tapped message drawn when the session is back.

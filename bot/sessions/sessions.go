@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -70,6 +71,8 @@ type Sessions struct {
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
+	// Switcher has buttons that make a session the current one.
+	Switcher *Switcher
 }
 
 // The kinds of the cards.
@@ -80,6 +83,7 @@ const (
 	beginKind  = "begin"
 	whereKind  = "where"
 	pickKind   = "pick"
+	switchKind = "switch"
 )
 
 // New returns the Sessions of a chat.
@@ -91,13 +95,14 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
+	s.Switcher = newSwitcher(d.Chat, d.Agents, s.open)
 	return s
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
-	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	kill := s.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
+	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
 	f := chat.Feature{
@@ -108,7 +113,7 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere),
+			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
@@ -134,14 +139,20 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
 }
 
-// startIn starts a session, shown and current in a conversation.
+// startIn starts a session that a person asks for in a conversation: it is shown and current there, or in
+// a topic of its own. The topic comes first: all that the session says is in it.
 func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
-	q.Conversation = to
+	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
+	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
+	if err != nil {
+		return err
+	}
+	q.Conversation = at
 	r, err := s.Starter.Start(ctx, q)
 	if err != nil {
 		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
 	dir := s.chat.Short(r.Dir)
@@ -150,7 +161,10 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.tellBegin(ctx, to, r, receipt)
+	if err := s.tellBegin(ctx, at, r, receipt); err != nil {
+		return err
+	}
+	return s.chat.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
 	"ccbot/archive"
@@ -47,6 +49,12 @@ import (
 	"ccbot/tmux"
 )
 
+// sender is all that the chat asks of Telegram.
+type sender struct {
+	*outbox.Outbox
+	telegram.Topics
+}
+
 // system is every part of a running ccbot.
 type system struct {
 	config
@@ -54,6 +62,7 @@ type system struct {
 	tmux      *tmux.Client
 	store     *session.Store
 	inbox     *inbox.Store
+	api       *tgbot.Bot
 	outbox    *outbox.Outbox
 	evidence  *evidence.Sources
 	observer  *lifecycle.Observer
@@ -80,7 +89,7 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
+	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -112,6 +121,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err != nil {
 		return nil, err
 	}
+	s.api = api
 	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
 	s.outbox.Uptime = uptime
 	if err := s.wireChat(environ); err != nil {
@@ -127,12 +137,12 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
+	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
 		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
-		return me.Username, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
 	}
 	return s, nil
 }
@@ -194,7 +204,7 @@ func (s *system) wireChat(environ []string) error {
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }

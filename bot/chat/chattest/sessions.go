@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -60,6 +61,8 @@ type fakeSessions struct {
 	DialogErr      error            // why it cannot be seen
 	OnPress        func(mark string) (lifecycle.Dialog, error)
 	OnOutput       func() lifecycle.Output
+	OnModes        modes.Now
+	ModesErr       error // of Switch
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -350,43 +353,6 @@ func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string,
 		return f.OnReword(key, text)
 	}
 	return nil
-}
-
-func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
-	f.wait()
-	if f.OnOutput != nil {
-		return f.OnOutput()
-	}
-	return lifecycle.Output{}
-}
-
-func (f *fakeSessions) Wake(id uuid.UUID) {
-	f.wait()
-	f.Add("wake %s", id)
-}
-
-func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
-	f.wait()
-	return f.OnDialog, f.DialogErr
-}
-
-func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("press %s of %s for %s", key, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("choose %d of %s for %s", option, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
-	if f.OnPress != nil {
-		return f.OnPress(mark)
-	}
-	return f.OnDialog, nil
 }
 
 // forget removes a record.

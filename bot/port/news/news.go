@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 )
@@ -62,6 +63,14 @@ type Unproven struct {
 type Transferred struct {
 	From  uuid.UUID // the other session; uuid.Nil: the conversation was nobody's
 	Asked bool      // a person has decided it
+}
+
+// Switched says what came of a wish for a permission mode or a model: one of the two is set.
+type Switched struct {
+	modes.Wish
+	Outcome modes.Outcome
+	Seen    modes.Mode // the mode that the screen shows then; empty: none
+	Waited  bool       // a person was told that it takes until the prompt box is free
 }
 
 type (
