@@ -59,6 +59,7 @@ var whoMayTap = map[string]string{
 	"screenshot": anyone,
 	"switch":     anyone,
 	"topic-lost": anyone,
+	"turn":       anyone,
 	"waiting":    anyone,
 	"windows":    anyone,
 }
