@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
+	"ccbot/bot/card"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
@@ -125,4 +127,20 @@ func TestSpend(t *testing.T) {
 	assert.Equal(t, []any{"opus", 20.0, 0.5, todo{Done: 1, All: 2, Item: "b"}}, []any{s.Model, s.Context, s.Cost, *s.Todo})
 	s.spend(views.Work{Usage: &views.Usage{Cost: 0.1}}, false)
 	assert.Zero(t, s.Cost, "after a /clear it begins anew")
+}
+
+func TestRank(t *testing.T) {
+	works, idles := state{Now: phase.Now{Phase: phase.Working}}, state{Now: phase.Now{Phase: phase.Idle}}
+	shown := card.Card[state]{Payload: works, Sent: true}
+	assert.Equal(t, outbox.Later, works.rank(false, card.Card[state]{}), "a new card goes with the messages")
+	assert.Equal(t, outbox.Turning, works.rank(true, card.Card[state]{Payload: works}), "it is not in the chat yet")
+	assert.Equal(t, outbox.Card, works.rank(true, shown))
+	assert.Equal(t, outbox.Turning, idles.rank(true, shown), "the phase has changed")
+	assert.Equal(t, outbox.Turning, (&state{Now: works.Now, End: done}).rank(true, shown), "the turn is over")
+}
+
+func TestACardThatWouldComeLate(t *testing.T) {
+	assert.True(t, (&state{}).isLate(false))
+	assert.False(t, (&state{}).isLate(true), "it is in the chat")
+	assert.False(t, (&state{Count: 1}).isLate(false), "it has something to show")
 }

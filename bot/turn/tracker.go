@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -238,6 +239,11 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
 		return true
 	default:
+		if c, open := o.turns.cards.Get(o.key); open && s.isLate(c.Sent) {
+			if err := o.turns.cards.Close(ctx, o.key, render.Text{}); err == nil {
+				o.key = ""
+			}
+		}
 		if o.key != "" {
 			o.changes(ctx)
 			o.stale = true
@@ -300,13 +306,10 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Rank: outbox.Turning, RenewOnce: true}
 	old, open := t.cards.Get(o.key)
+	look := card.Look{To: r.Conversation, Session: r.ID, Rank: s.rank(open, old), RenewOnce: true}
 	if open {
 		look.To = old.Look.To
-		if p := old.Payload; old.Sent && p.End == s.End && p.Now.Phase == s.Now.Phase {
-			look.Rank = outbox.Card
-		}
 	} else if s.Shown {
 		return true // people have deleted it, twice
 	}
@@ -322,6 +325,22 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	}
 	return true
 }
+
+// rank is that of a card, of which old is what is known. A new one belongs below its prompt, so it goes
+// with the messages.
+func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
+	p := old.Payload
+	switch {
+	case !open:
+		return outbox.Later
+	case old.Sent && p.End == s.End && p.Now.Phase == s.Now.Phase:
+		return outbox.Card
+	}
+	return outbox.Turning
+}
+
+// isLate reports whether the card of a turn that is over would come behind its answer and say nothing.
+func (s *state) isLate(sent bool) bool { return !sent && s.Count == 0 }
 
 // since is the moment with which the changes of a turn are compared.
 func (s *state) since() diffs.Since {

@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/try/botapi"
+	"ccbot/try/botapi/pagetest"
+)
+
+// walk is one way through the chat, in one language, in the page of the stand-in.
+type walk struct {
+	*world
+	words i18n.Words
+	page  *pagetest.Page
+	kills bool // the bot is killed and started again behind each screen
+	shots int
+}
+
+// TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a
+// prompt that interrupts, the answer, what was changed, another session, a screenshot. With CCBOT_SHOTS
+// it keeps a picture of each screen, on a phone and on a desktop, light and dark.
+func TestTour(t *testing.T) {
+	pagetest.Browser(t)
+	catalog, err := i18n.Load(glyph.Name)
+	require.NoError(t, err)
+	for _, lang := range []string{"en", "ru", "zh"} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			takeTour(t, catalog.For(lang), false)
+		})
+	}
+	t.Run("with a kill behind each screen", func(t *testing.T) {
+		t.Parallel()
+		takeTour(t, catalog.For("en"), true)
+	})
+}
+
+func takeTour(t *testing.T, words i18n.Words, kills bool) {
+	w := newWorldAt(t, botapi.Options{}, "CCBOT_LANG="+words.Lang())
+	playground(t, w.dir)
+	w.start()
+	tr := &walk{world: w, words: words, page: pagetest.Open(t, w.api, pagetest.Look{}), kills: kills}
+	tr.whole()
+	assert.Empty(t, tr.page.Problems(), "console errors")
+}
+
+// playground makes a repository in which the demo agent really changes files.
+func playground(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".ccbot-demo"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "colours.conf"), []byte("colour = \"red\"\nsize = 10\n"), 0o600))
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
+		{"-c", "user.name=Demo", "-c", "user.email=demo@example.com", "commit", "-q", "-m", "the beginning"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
+
+// says is a sentence of the chat in the tour's language.
+func (tr *walk) says(key i18n.Key, args ...i18n.Args) string { return tr.words.Say(key, args...) }
+
+// screen keeps pictures of what the page shows now.
+func (tr *walk) screen(name string) {
+	tr.t.Helper()
+	tr.shots++
+	for _, look := range []struct {
+		name string
+		pagetest.Look
+	}{
+		{"phone-light", pagetest.Look{Scale: 2}},
+		{"phone-dark", pagetest.Look{Scale: 2, Dark: true}},
+		{"desktop-light", pagetest.Look{Width: 1100, Height: 800}},
+		{"desktop-dark", pagetest.Look{Width: 1100, Height: 800, Dark: true}},
+	} {
+		tr.page.Look(look.Look)
+		shoot(tr.t, tr.page, fmt.Sprintf("%s-%02d-%s-%s", tr.words.Lang(), tr.shots, name, look.name))
+	}
+	if tr.kills {
+		tr.kill9()
+		tr.start()
+	}
+}
+
+// whole goes through the day.
+func (tr *walk) whole() {
+	tr.sees(tr.say("/new shop "+tr.dir), tr.says(i18n.Ready, i18n.Args{"Name": "shop"}))
+	tr.screen("new")
+
+	asked := tr.say("work 30")
+	card := tr.with(asked, i18n.ButtonStop)
+	tr.until("the card shows steps", func() bool { return strings.Contains(tr.message(card.ID).Body(), "✗ make test") })
+	tr.screen("card")
+	tr.sees(asked, "All 30 steps are done")
+	tr.until("the card is one line", func() bool { return tr.has(card.ID, i18n.ButtonDetails) })
+	tr.screen("answer")
+
+	tr.press(card.ID, i18n.ButtonDetails)
+	tr.sees(card.ID, "make test")
+	tr.screen("details")
+	tr.press(card.ID, i18n.ButtonChanges)
+	changes := tr.withWord(card.ID, "1 colours.conf")
+	tr.screen("changes")
+	tr.pressWord(changes.ID, "1 colours.conf")
+	tr.until("the hunks are shown", func() bool { return strings.Contains(tr.message(changes.ID).Body(), "+weight = 3") })
+	tr.screen("hunks")
+
+	asked = tr.say("bash make deploy")
+	allow := tr.with(asked, i18n.AskAllow)
+	tr.screen("permission")
+	tr.press(allow.ID, i18n.AskAllow)
+	tr.sees(asked, "I pretended to run it")
+
+	slow := tr.say("slow 60")
+	tr.with(slow, i18n.ButtonStop)
+	asked = tr.say("say the correction")
+	queued := tr.with(asked, i18n.ButtonInterruptSend)
+	tr.screen("queued")
+	tr.press(queued.ID, i18n.ButtonInterruptSend)
+	tr.sees(asked, "the correction")
+	tr.screen("interrupted")
+
+	asked = tr.say("/mode")
+	tr.sees(asked, "shop")
+	tr.screen("mode")
+
+	other := filepath.Join(tr.dir, "api")
+	require.NoError(tr.t, os.MkdirAll(other, 0o700))
+	tr.sees(tr.say("/new api "+other), tr.says(i18n.Ready, i18n.Args{"Name": "api"}))
+	tr.sees(tr.say("code"), "A tour of Markdown")
+	asked = tr.say("/list")
+	list := tr.sees(asked, "shop")
+	tr.screen("list")
+	tr.pressWord(list.ID, "shop")
+	tr.until("shop is the current one", func() bool { return tr.hasWord(list.ID, "✓ shop") })
+	tr.screen("switched")
+
+	asked = tr.say("/screenshot")
+	tr.until("a screenshot has come", func() bool {
+		return slices.ContainsFunc(tr.api.Messages(tr.chat()), func(m botapi.Message) bool {
+			return m.FromBot && m.ID > asked && len(m.Keyboard) > 2
+		})
+	})
+	tr.screen("screenshot")
+}
+
+// message is a message as it is now.
+func (tr *walk) message(id int) (found botapi.Message) {
+	for _, m := range tr.api.Messages(tr.chat()) {
+		if m.ID == id {
+			found = m
+		}
+	}
+	return found
+}
+
+func (tr *walk) has(id int, word i18n.Key) bool { return tr.hasWord(id, tr.says(word)) }
+
+func (tr *walk) hasWord(id int, word string) bool {
+	_, ok := tr.message(id).Find(word)
+	return ok
+}
+
+// with waits for a message of the bot's behind another one that has a button.
+func (tr *walk) with(after int, word i18n.Key) botapi.Message {
+	tr.t.Helper()
+	return tr.withWord(after, tr.says(word))
+}
+
+func (tr *walk) withWord(after int, word string) (found botapi.Message) {
+	tr.t.Helper()
+	tr.until("a message has the button "+word, func() bool {
+		for _, m := range tr.api.Messages(tr.chat()) {
+			if _, ok := m.Find(word); ok && m.FromBot && m.ID > after {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// press taps a button of a message as the message is now.
+func (tr *walk) press(id int, word i18n.Key) { tr.t.Helper(); tr.pressWord(id, tr.says(word)) }
+
+func (tr *walk) pressWord(id int, word string) {
+	tr.t.Helper()
+	tr.until(fmt.Sprintf("message %d has the button %q", id, word), func() bool { return tr.hasWord(id, word) })
+	tr.tap(tr.message(id), word)
+}
+
+// sees waits for a message of the bot's behind another one that contains text, formatted or not.
+func (tr *walk) sees(after int, text string) (found botapi.Message) {
+	tr.t.Helper()
+	tr.until("the chat shows "+text, func() bool {
+		for _, m := range tr.api.Messages(tr.chat()) {
+			if m.FromBot && m.ID > after && strings.Contains(m.Body(), text) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
