@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/writers"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/writers"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},

@@ -14,6 +14,7 @@
 //	files          a file of an agent, into the chat
 //	moves          topics that were deleted, and groups that have become other chats
 //	prompt         what people write, on its way to the agent
+//	rename         other names for sessions
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing

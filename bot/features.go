@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/moves"
 	"ccbot/bot/prompt"
+	"ccbot/bot/rename"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
@@ -39,9 +40,10 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Moves = moves.New(b.Chat, b.moved)
-	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
+	names := rename.New(b.Chat, b.Sessions)
+	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), names.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
+		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {

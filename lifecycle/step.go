@@ -84,7 +84,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		w.view = w.Observer.View(ctx, *w.r)
 		s.kit.watchAgent(*w.r)
-		if err := w.keepUp(ctx); err != nil {
+		if err := errors.Join(w.keepUp(ctx), w.nameWindow(ctx)); err != nil {
 			return err
 		}
 		s.noteHead(id, head)

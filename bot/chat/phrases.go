@@ -14,7 +14,9 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
+	"ccbot/internal/naming"
 
 	"github.com/google/uuid"
 )
@@ -28,10 +30,45 @@ type Phrases struct {
 }
 
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.
-const MaxName = 48
+const MaxName = naming.MaxName
 
 // ShownName is the name of a session in a sentence that is not about that session alone.
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
+
+// Quotes are what keyboards write around a text; phones curve them.
+const Quotes = "\"'“”„«»‘’"
+
+// NameOf is the name that a session gets of what was typed.
+func NameOf(typed string) string {
+	name := Visible(strings.Trim(typed, Quotes+" \t\n"))
+	return clip.Runes(strings.Join(strings.Fields(name), "-"), MaxName)
+}
+
+// Text is a sentence in which the names of sessions are bold, and texts look as they do.
+func (p Phrases) Text(key i18n.Key, args ...i18n.Args) render.Text {
+	var all []render.Text
+	for _, piece := range p.Words.Pieces(key, args...) {
+		switch value := piece.Value.(type) {
+		case render.Text:
+			all = append(all, value)
+		case string:
+			if sessionNames[piece.Blank] {
+				all = append(all, render.Bold(value))
+				continue
+			}
+			all = append(all, render.Plain(value))
+		default:
+			all = append(all, render.Plain(fmt.Sprint(value)))
+		}
+	}
+	return render.Join(all...)
+}
+
+// sessionNames are the blanks that stand for sessions in sentences that are said by Text.
+var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true, "From": true}
+
+// BoldName is the name of a session that begins a line.
+func BoldName(r views.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
 // StateArgs are the name and the state of a session for a sentence.
 func (p Phrases) StateArgs(r views.Session) i18n.Args {

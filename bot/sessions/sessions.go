@@ -17,7 +17,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
-	"ccbot/internal/clip"
 )
 
 // Agents are looked at.
@@ -158,8 +157,8 @@ var slashed = regexp.MustCompile(`[^\s\p{Z}]*/`)
 // askWhere asks whether a word with a slash in it begins a folder's path, or is a part of the name.
 func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) error {
 	at := slashed.FindStringIndex(args)[0]
-	path := strings.Trim(args[at:], quotes+" ")
-	q := unclear{Name: nameOf(args), Short: nameOf(args[:at]), Key: in.Key}
+	path := strings.Trim(args[at:], chat.Quotes+" ")
+	q := unclear{Name: chat.NameOf(args), Short: chat.NameOf(args[:at]), Key: in.Key}
 	var err error
 	if q.Here, err = s.resolve(ctx, in.To, ""); err == nil {
 		q.Dir, err = s.resolve(ctx, in.To, path)
@@ -199,11 +198,8 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
-// quotes are what keyboards write around a text; phones curve them.
-const quotes = "\"'“”„«»‘’"
-
 // beginOfPath is what stands before a path, and its first letter.
-var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + quotes + `]?[/~.]`)
+var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
 // splitNameAndPath separates the name from the path, which is what begins with /, ~ or . and goes
 // on to the end. Quotes around either go: people type them around blanks, and a path needs none
@@ -213,17 +209,11 @@ func splitNameAndPath(args string) (name, path string) {
 	if found := beginOfPath.FindStringIndex(args); found != nil {
 		at := found[1] - 1
 		name, path = args[:at], strings.TrimSpace(args[at:])
-		if strings.ContainsAny(args[found[0]:at], quotes) {
-			path = strings.TrimRight(path, quotes)
+		if strings.ContainsAny(args[found[0]:at], chat.Quotes) {
+			path = strings.TrimRight(path, chat.Quotes)
 		}
 	}
-	return nameOf(name), path
-}
-
-// nameOf is the name that a session gets of what was typed.
-func nameOf(typed string) string {
-	name := chat.Visible(strings.Trim(typed, quotes+" \t\n"))
-	return clip.Runes(strings.Join(strings.Fields(name), "-"), chat.MaxName)
+	return chat.NameOf(name), path
 }
 
 // stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and

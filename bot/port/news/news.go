@@ -62,6 +62,12 @@ type Transferred struct {
 	Asked bool      // a person has decided it
 }
 
+// Renamed says that the session has another name than before.
+type Renamed struct {
+	From  string
+	Asked bool // a person chose the name; else the first prompt made it
+}
+
 type (
 	// Failed says that the agent ended before it was ever ready.
 	Failed struct{ Screen string }

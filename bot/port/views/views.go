@@ -29,6 +29,7 @@ type Successors interface {
 type Session struct {
 	ID              uuid.UUID
 	Name            string
+	FormerNames     []string // that still lead to it
 	Dir             string // absolute, without links
 	State           State
 	Live            bool // a process may be running for it
