@@ -132,6 +132,6 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 // postMarker stands where a part of an answer is missing.
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
 	desk := a.Chat.Attach(r.ID)
-	text := a.Chat.Words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
-	return a.Chat.For(r.ID).Post(ctx, r.Conversation, chat.Marked(text, desk), nil)
+	text := a.Chat.Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
+	return a.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 }

@@ -86,11 +86,8 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	if err := a.Chat.Book.NoteNoticed(r.Conversation, r.ID, t.batch.from); err != nil {
 		return err
 	}
-	text := a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name})
-	if t.batch.line != "" {
-		text += "\n" + t.batch.line
-	}
-	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: render.Plain(text),
+	text := chat.Lines(a.Chat.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name}), render.Plain(t.batch.line))
+	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: text,
 		Silent: true, Session: r.ID, Rank: outbox.Later,
 		Options: a.Chat.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {

@@ -92,7 +92,7 @@ func (p Phrases) AgedState(r views.Session) string {
 }
 
 // OverText says that a session is over, and since when.
-func (p Phrases) OverText(r views.Session) string {
+func (p Phrases) OverText(r views.Session) render.Text {
 	if r.State == views.CleanupFailed {
 		return p.NotCleanText(r)
 	}
@@ -100,8 +100,8 @@ func (p Phrases) OverText(r views.Session) string {
 }
 
 // EndedText says how a session ended, and how long ago.
-func (p Phrases) EndedText(r views.Session) string {
-	return p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)})
+func (p Phrases) EndedText(r views.Session) render.Text {
+	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 
 // InterruptionText says how the work of a session was cut short: in what the agent was, its last
@@ -114,14 +114,14 @@ func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 	if i.Waited {
 		word = i18n.InterruptedWaiting
 	}
-	said, step := []string{p.Words.Say(word)}, Head(glyph.Name(i.Step), shownStep)
+	said, step := []render.Text{p.Text(word)}, Head(glyph.Name(i.Step), shownStep)
 	if step != "" {
-		said = append(said, p.Words.Say(i18n.InterruptedStep, i18n.Args{"Step": step}))
+		said = append(said, p.Text(i18n.InterruptedStep, i18n.Args{"Step": render.Code(step)}))
 	}
 	if i.Tasks > 0 {
-		said = append(said, p.Words.Say(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
+		said = append(said, p.Text(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
 	}
-	return Marked(p.Sentences(said...), step)
+	return p.Sentences(said...)
 }
 
 // ContinueText says what is sent for a session to go on.
@@ -230,9 +230,9 @@ func (p Phrases) WriterText(w desk.Writer) string {
 }
 
 // NotCleanText says that the end of a session is not proven, and why.
-func (p Phrases) NotCleanText(r views.Session) string {
+func (p Phrases) NotCleanText(r views.Session) render.Text {
 	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
-	return p.Words.Say(i18n.CleanupFailed, args)
+	return p.Text(i18n.CleanupFailed, args)
 }
 
 // FailureTexts say what could not be proven of the end of a session, each sentence once.

@@ -122,10 +122,10 @@ func (p Phrases) First(most int, list []string, between string) string {
 }
 
 // Sentences stand one behind the other.
-func (p Phrases) Sentences(all ...string) (text string) {
+func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	for i, next := range all {
 		if i > 0 {
-			next = p.Words.Say(i18n.Then, i18n.Args{"First": text, "Next": next})
+			next = p.Text(i18n.Then, i18n.Args{"First": text, "Next": next})
 		}
 		text = next
 	}
@@ -167,15 +167,15 @@ func (p Phrases) Short(dir string) string {
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, s views.Session, head, shown string, foot render.Text,
+func (c *Chat) PostScreen(ctx context.Context, s views.Session, head render.Text, shown string, foot render.Text,
 	links [][]card.Option) error {
 	screen := screen(shown)
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over
-		head += "\n" + c.Words.Say(i18n.LastScreen)
+		head = Lines(head, c.Text(i18n.LastScreen))
 	}
-	text := Lines(render.Plain(head), screen, foot)
+	text := Lines(head, screen, foot)
 	return c.For(s.ID).Post(ctx, s.Conversation, text, links)
 }
 

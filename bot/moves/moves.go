@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/refusal"
@@ -149,8 +151,8 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	}
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
 	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
-	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
-	err := m.chat.Say(ctx, address.Conversation{ChatID: t.at.ChatID}, text)
+	text := m.chat.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
+	err := m.chat.For(uuid.Nil).Post(ctx, address.Conversation{ChatID: t.at.ChatID}, text, nil)
 	t.told = err == nil
 	return err
 }

@@ -69,7 +69,7 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 			why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
 		}
 	}
-	text := render.Plain(p.words.Say(why, said))
+	text := p.Chat.Text(why, said)
 	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
@@ -103,12 +103,12 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
 	c, _ := p.cards.Get(e.Key)
-	return p.close(ctx, e.Key, passed(c, p.words, i18n.PromptSent, r))
+	return p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.PromptSent, r))
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.
 func (p *Prompts) tellDraft(ctx context.Context, r views.Session, n news.DraftCleared) error {
-	head := render.Plain(p.words.Say(i18n.DraftCleared, i18n.Args{"Name": r.Name}) + "\n")
-	text := render.Join(head, render.Pre(n.Draft, ""))
+	head := p.Chat.Text(i18n.DraftCleared, i18n.Args{"Name": r.Name})
+	text := render.Join(head, render.Plain("\n"), render.Pre(n.Draft, ""))
 	return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 }

@@ -29,7 +29,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 
 // look is the list as it is now.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
-	var lines, dirs []string
+	var lines []render.Text
 	var options []card.Option
 	ended, now := make(map[string]int), s.chat.Book.CurrentID(to)
 	for _, r := range s.chat.Book.Records.List() {
@@ -39,18 +39,17 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		if !isEndable(r) {
 			continue
 		}
-		lines, dirs = append(lines, s.listLine(ctx, r, r.ID == now)), append(dirs, s.chat.Short(r.Dir))
+		lines = append(lines, s.listLine(ctx, r, r.ID == now))
 		options = append(options, s.listOption(r, r.ID == now))
 	}
-	text := s.chat.Words.Say(i18n.ListEmpty)
+	text := s.chat.Text(i18n.ListEmpty)
 	if len(lines) > 0 {
-		title := s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)})
-		text = title + "\n" + strings.Join(lines, "\n")
+		text = chat.Lines(append([]render.Text{s.chat.Text(i18n.ListTitle, i18n.Args{"Count": len(lines)})}, lines...)...)
 	}
 	if len(ended) > 0 {
-		text += "\n\n" + s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
+		text = chat.Paragraphs(text, s.chat.Text(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)}))
 	}
-	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: chat.Rows(2, options...)}
+	return card.Look{To: to, Text: text, Options: chat.Rows(2, options...)}
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
@@ -64,7 +63,7 @@ func (s *Sessions) counts(ended map[string]int) string {
 	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
 }
 
-func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
+func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) render.Text {
 	state := s.chat.StateText(r)
 	switch {
 	case r.State == views.Running:
@@ -77,9 +76,8 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	if current {
 		mark = "✓"
 	}
-	what := state + s.chat.Words.Say(i18n.JoinParts) + s.chat.Short(r.Dir)
-	args := i18n.Args{"What": glyph.Name(r.Name), "Said": what}
-	return mark + " " + s.chat.Words.Say(i18n.Named, args)
+	what := render.Join(render.Plain(state+s.chat.Words.Say(i18n.JoinParts)), render.Code(s.chat.Short(r.Dir)))
+	return render.Join(render.Plain(mark+" "), s.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": what}))
 }
 
 // lookText says what an agent is doing, whether a person is at the agent's window, its permission mode,

@@ -131,13 +131,9 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
 		return err
 	}
-	dir := s.chat.Short(r.Dir)
-	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	receipt := chat.Marked(text, dir)
-	if shared := s.chat.SharedText(r); shared != "" {
-		receipt = render.Join(receipt, render.Plain("\n"+shared))
-	}
-	return s.tellBegin(ctx, to, r, receipt)
+	dir := render.Code(s.chat.Short(r.Dir))
+	receipt := s.chat.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
+	return s.tellBegin(ctx, to, r, chat.Lines(receipt, s.chat.SharedText(r)))
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
@@ -229,17 +225,17 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) 
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	var said []string
+	var said []render.Text
 	if !idle && !told {
-		said = append(said, s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name}))
+		said = append(said, s.chat.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
 	}
 	if agents > 0 {
-		said = append(said, s.chat.Words.Say(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
+		said = append(said, s.chat.Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
 	}
 	if said == nil {
 		return nil
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(strings.Join(said, "\n")), nil)
+	return s.chat.For(r.ID).Post(ctx, in.To, chat.Lines(said...), nil)
 }
 
 func isLive(r views.Session) bool { return r.Live }

@@ -111,7 +111,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 		})
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.cards.End(ctx, t, s.chat.Words.Say(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
+		if err := s.cards.Close(ctx, t.Card.Key, s.chat.Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
 			return err
 		}
 		return s.forget(ctx, t, r)
@@ -123,7 +123,7 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
-		return s.chat.Say(ctx, t.To, s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
+		return s.chat.For(uuid.Nil).Post(ctx, t.To, s.chat.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), nil)
 	case err != nil:
 		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
 	}
