@@ -177,7 +177,9 @@ func TestHowAnAgentEnded(t *testing.T) {
 				text += "\n" + w.Word(i18n.LastScreen) + "\nthe screen"
 			}
 			assert.Equal(t, text, w.Telegram.Last(t).Text.Text)
-			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > 0, "the screen is monospace")
+			names := bold(w.Telegram.Last(t))
+			assert.Contains(t, names, "api")
+			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > len(names), "the screen is monospace")
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonResume))
 			assert.Contains(t, w.Lifecycle.Done(), "restore "+r.ID.String())
 		})

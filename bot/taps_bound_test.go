@@ -29,7 +29,7 @@ const (
 // may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
 // first.
 var whoMayTap = map[string]string{
-	"end": asker, "resume": asker, "writers": asker, "window": asker, "status": asker,
+	"end": asker, "resume": asker, "writers": asker, "window": asker, "status": asker, "rename": asker,
 	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,

@@ -73,7 +73,7 @@ func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.
 	}
 	r, _ := n.chat.Book.Records.Get(session)
 	look := card.Look{To: to, Session: session, Text: n.chat.Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
-		Options: chat.Rows(1, n.chat.Cancel(asked)), Until: n.chat.Now().Add(open)}
+		Options: chat.Rows(1, n.chat.Cancel(asked)), Until: time.Now().Add(open)}
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
