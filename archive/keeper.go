@@ -18,9 +18,9 @@ import (
 
 // Sessions is the part of package lifecycle that a Keeper uses.
 type Sessions interface {
-	// ArchiveQuiet archives a session. done is false if something has happened after since, or the
+	// ArchiveQuiet archives a session. done is false if something has happened since, or the
 	// session is not quiet, or that is unknown.
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error)
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
 }
 
 // Observer looks at sessions.
@@ -127,7 +127,8 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 	done := false
 	err := contain(func() (err error) {
-		done, err = k.Sessions.ArchiveQuiet(ctx, d.Session, d.Since, d.Quiet)
+		why := "nothing has happened for " + d.Quiet.Round(time.Second).String()
+		done, err = k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Why: why})
 		return err
 	})
 	switch {

@@ -98,14 +98,14 @@ func (h *house) Look(_ context.Context, r session.Record) lifecycle.Look {
 }
 
 // ArchiveQuiet looks once more, as lifecycle does.
-func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (bool, error) {
+func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asked = append(h.asked, Due{Session: id, Since: since, Quiet: quiet})
+	h.asked = append(h.asked, Due{Session: id, Since: q.Since, Quiet: q.Quiet})
 	if err := h.fails[id]; err != nil {
 		return false, err
 	}
-	if l := h.looks[id]; !l.Quiet() || l.Active.After(since) {
+	if l := h.looks[id]; !l.Quiet() || l.Active.After(q.Since) {
 		return false, nil
 	}
 	h.archived = append(h.archived, id)
@@ -265,9 +265,9 @@ type meanwhile struct {
 	before func()
 }
 
-func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (bool, error) {
+func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (bool, error) {
 	m.before()
-	return m.house.ArchiveQuiet(ctx, id, since, quiet)
+	return m.house.ArchiveQuiet(ctx, id, q)
 }
 
 func TestOneSessionsErrorDoesNotStopTheOthers(t *testing.T) {

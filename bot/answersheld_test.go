@@ -35,7 +35,7 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	assert.Empty(t, w.Telegram.AnswersSent())
 	m := w.Telegram.Last(t)
 	assert.Equal(t, []string{w.Notice("api", "Done")}, w.Telegram.Texts())
-	assert.Equal(t, outbox.Message{To: chattest.AtAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later, Name: m.Name}, m)
+	assert.Equal(t, outbox.Message{To: chattest.AtAlice, Text: m.Text, Buttons: m.Buttons, Session: r.ID, Rank: outbox.Later, Name: m.Name}, m)
 	assert.Equal(t, w.WordsOf(i18n.ButtonOpen), chattest.Words(m))
 	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.Cursors(r)[0].Offset)
 
@@ -44,25 +44,26 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 }
 
 func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
+	done := func(line string) string { return "api is done: " + line }
 	interrupted := "api is interrupted. Tell it what to do instead."
 	failed := "api stopped with an error from Claude: 529. Send your message again to continue."
 	for _, tt := range []struct {
 		name  string
 		state session.State
 		lines []string
-		want  []string // notices
-		sent  []string
+		want  []string // lines
 	}{
-		{"its end", session.Running, []string{chattest.Says("one"), chattest.Says("two"), chattest.TurnEnd}, []string{"two"}, nil},
-		{"two turns", session.Running, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two"), chattest.TurnEnd}, []string{"one", "two"}, nil},
-		{"an interrupt", session.Running, []string{chattest.Says("one"), chattest.Interrupt}, []string{"one"}, []string{interrupted}},
-		{"an error of Claude's", session.Running, []string{chattest.Says("one"), chattest.APIError}, []string{"one"}, []string{failed}},
-		{"nothing was said", session.Running, []string{chattest.ToolUse, chattest.TurnEnd, chattest.Interrupt}, nil, []string{interrupted}},
-		{"the turn goes on", session.Running, []string{chattest.Says("one"), chattest.ToolUse, chattest.PromptLine("more")}, nil, nil},
-		{"the end of the session", session.Completed, []string{chattest.Says("one"), chattest.ToolUse, chattest.Says("two")}, []string{"two"}, nil},
-		{"a turn and the end of the session", session.Completed, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two")}, []string{"one", "two"}, nil},
+		{"its end", session.Running, []string{chattest.Says("one"), chattest.Says("two"), chattest.TurnEnd}, []string{done("two")}},
+		{"two turns", session.Running, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two"), chattest.TurnEnd}, []string{done("one"), done("two")}},
+		{"an interrupt", session.Running, []string{chattest.Says("one"), chattest.Interrupt}, []string{interrupted}},
+		{"an error of Claude's", session.Running, []string{chattest.Says("one"), chattest.APIError}, []string{failed}},
+		{"nothing was said", session.Running, []string{chattest.ToolUse, chattest.TurnEnd}, []string{"api is done."}},
+		{"nothing was said, or done", session.Running, []string{chattest.TurnEnd}, nil},
+		{"the turn goes on", session.Running, []string{chattest.Says("one"), chattest.ToolUse, chattest.PromptLine("more")}, nil},
+		{"the end of the session", session.Completed, []string{chattest.Says("one"), chattest.ToolUse, chattest.Says("two")}, []string{done("two")}},
+		{"a turn and the end of the session", session.Completed, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two")}, []string{done("one"), done("two")}},
 		{"a subagent's interrupt is none", session.Running,
-			[]string{chattest.Says("one"), strings.Replace(chattest.Interrupt, "{", `{"isSidechain":true,`, 1)}, nil, nil},
+			[]string{chattest.Says("one"), strings.Replace(chattest.Interrupt, "{", `{"isSidechain":true,`, 1)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -73,12 +74,9 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 				w.ReadNow(t, r)
 				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.Cursors(r)[0].Offset)
 			}
-			var want []string
-			for _, line := range tt.want {
-				want = append(want, w.Notice("api", line))
-			}
-			assert.Equal(t, want, w.Telegram.Texts())
-			assert.Equal(t, tt.sent, w.Telegram.AnswersSent())
+			assert.Equal(t, tt.want, w.Telegram.Texts())
+			assert.Empty(t, w.Telegram.AnswersSent())
+			assert.Empty(t, sounded(w))
 		})
 	}
 }
@@ -216,7 +214,7 @@ func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = topic })
 	w.ReadNow(t, r)
 	require.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
-	assert.Equal(t, outbox.Message{To: topic, Text: w.Telegram.Sent[0].Text, Session: r.ID, Rank: outbox.Talk}, w.Telegram.Sent[0])
+	assert.Equal(t, outbox.Message{To: topic, Text: w.Telegram.Sent[0].Text, Session: r.ID, Rank: outbox.Talk, Sounds: true}, w.Telegram.Sent[0])
 	assert.Empty(t, w.Telegram.Texts())
 }
 

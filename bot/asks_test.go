@@ -917,10 +917,10 @@ func TestTheListShowsModelAndContext(t *testing.T) {
 		usage *session.Usage
 		want  string
 	}{
-		{"nothing is known", nil, "idle, ~/api"},
-		{"all", &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle, bypass, Opus 5.5, 42% of context, $0.21, ~/api"},
-		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle, Opus 5.5, ~/api"},
-		{"no model", &session.Usage{Context: 0}, "idle, 0% of context, ~/api"},
+		{"nothing is known", nil, "💤 ✓ api · idle\n~/api"},
+		{"all", &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle · bypass · $0.21\n~/api"},
+		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle · Opus 5.5\n~/api"},
+		{"no model", &session.Usage{Context: 0}, "idle · 0% of context\n~/api"},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)

@@ -29,7 +29,7 @@ func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
 		require.Len(t, s.Telegram.Sent, 1)
 		card := s.Telegram.Sent[0]
 		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputRuns)), card.Text.Text)
-		assert.Equal(t, []any{77, true, outbox.Card, s.R.ID}, []any{card.ReplyTo, card.Silent, card.Rank, card.Session})
+		assert.Equal(t, []any{77, false, outbox.Card, s.R.ID}, []any{card.ReplyTo, card.Sounds, card.Rank, card.Session})
 		s.Shows(s.Rows("one"))
 		s.Shows(s.Rows("one"))
 		assert.Empty(t, s.Telegram.Edited, "nothing has changed")

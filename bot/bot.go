@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
@@ -25,7 +26,9 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
@@ -35,6 +38,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
+	"ccbot/bot/topics"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
@@ -50,14 +54,18 @@ type Sessions interface {
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits
+	prompts.Order
 	views.Works
 	views.Successors
 	desk.Keys
+	desk.Panes
 	desk.Screens
 	desk.Neighbours
 	desk.Windows
 	desk.Notices
+	modes.Switches
 	talk.Shown
+	diffs.Diffs
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -71,6 +79,7 @@ type Decisions interface {
 type Sender interface {
 	card.Sender
 	chat.Sender
+	topics.Telegram
 	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
@@ -93,6 +102,7 @@ type Config struct {
 	Allowed  map[int64]bool // people
 	Groups   map[int64]bool // groups in which they may speak; private chats need none
 	Username string         // of the bot, without @
+	Threaded bool           // the bot has threaded mode: its private chats have topics
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine: report.ResumeAll,
@@ -144,9 +154,12 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
+	Topics   *topics.Topics
+	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
+	files    *files.Files
 	commands map[string]chat.Command
 	words    i18n.Words
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
@@ -273,7 +286,8 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 // warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range b.PrivateChats() {
-		err = errors.Join(err, b.Say(ctx, to, chat.Warning+b.words.Say(word, said)))
+		text := render.Plain(chat.Warning + b.words.Say(word, said))
+		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
 	}
 	return err
 }
@@ -291,7 +305,7 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 	var all error
 	said := false
 	for _, to := range b.PrivateChats() {
-		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text})
+		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {
@@ -374,8 +388,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
-	return f.Send(ctx, id, path, caption)
+	return b.files.Send(ctx, id, path, caption)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.

@@ -10,15 +10,21 @@
 //
 //	answer         what agents write, in the chat once
 //	ask            permission requests, questions and plans, and what becomes of them
+//	changes        what has changed in git, file by file
 //	dialog         what a terminal asks, with its keys
-//	files          a file of an agent, into the chat
+//	files          files of a session's folder, into the chat
+//	idle           the end of the idle sessions, all at once
+//	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
+//	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
 //	rename         other names for sessions
 //	report         what a start found and did
+//	screenshot     what a terminal shows, as a picture with keys
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing
 //	status         all that is known of a session, and how its record is deleted
+//	waiting        the queue of a session, and what is done about it
 //	writers        who else writes a conversation, and windows of nobody
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look

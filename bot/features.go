@@ -3,19 +3,31 @@ package bot
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
+	"ccbot/bot/files"
+	"ccbot/bot/idle"
+	"ccbot/bot/modes"
 	"ccbot/bot/moves"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/rename"
 	"ccbot/bot/report"
+	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
+	"ccbot/bot/topics"
+	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/cellpicture"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -27,10 +39,21 @@ func (b *Bot) Features() []chat.Feature {
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
+	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		Rename: func(ctx context.Context, id uuid.UUID, name string) error {
+			return b.Sessions.Rename(ctx, id, chat.NameOf(name))
+		},
+		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
+		}})
+	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
-	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Ender: b.Sessions, Agents: b.Sessions,
+	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
+		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
+	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
 		Others: others, Recall: b.Answers.Recall,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText},
+		Idle: idles})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -39,11 +62,34 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
-	b.Moves = moves.New(b.Chat, b.moved)
+	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
+	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	names := rename.New(b.Chat, b.Sessions)
-	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), names.Feature(), b.asks.Feature(),
-		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask), b.help(), b.Prompts.Feature()}
+	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
+	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
+	switches := modes.New(b.Chat, b.Sessions)
+	return []chat.Feature{
+		b.Resumer.Feature(),
+		others.Feature(),
+		b.Reports.Feature(),
+		names.Feature(),
+		b.asks.Feature(),
+		idles.Feature(),
+		b.Answers.Feature(),
+		outputs.Feature(),
+		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
+		files.Getting(b.Chat, b.Files, b.files.Put),
+		queues.Feature(),
+		switches.Feature(),
+		b.Changes.Feature(),
+		b.Moves.Feature(),
+		b.Topics.Feature(),
+		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
+		b.help(),
+		b.Prompts.Feature(),
+	}
 }
 
 func (b *Bot) help() chat.Feature {

@@ -30,7 +30,7 @@ func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
 	m := w.Telegram.Sent[0]
 	assert.Contains(t, m.Text.Text, w.Named(i18n.DialogOpen, "api"))
 	assert.Contains(t, m.Text.Text, "❯ 2. Yes, I trust it")
-	assert.False(t, m.Silent)
+	assert.True(t, m.Sounds)
 	assert.Equal(t, []string{"No, exit", "Yes, I trust it", "↑", "↓", "←", "→", "Space", "Tab", "Esc", "Enter"}, chattest.Words(m))
 	var pressed []string
 	for _, what := range []string{"choose 0", "choose 1", "press up", "press down", "press left", "press right", "press space",
@@ -261,7 +261,7 @@ func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
 	other.Mark = "mark-two-012"
 	require.NoError(t, w.SessionNews(t.Context(), w.Records.List()[0], chattest.OpenDialog(other)))
 	require.Len(t, w.Telegram.Sent, 2)
-	assert.False(t, w.Telegram.Sent[1].Silent)
+	assert.True(t, w.Telegram.Sent[1].Sounds)
 	assert.Empty(t, w.Telegram.Now(1).Buttons, "the first one's are spent")
 	assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogClosed))
 	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, chattest.Data(w.Telegram.Now(2))[0])

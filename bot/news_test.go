@@ -58,9 +58,13 @@ func tellings() map[string]told {
 			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
 				"Time": chattest.Started.Local().Format("15:04")}), "/stop"}
 		}},
+		"Switched": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey("plan"))})}
+		}},
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
 		"Transcript":  {}, // what the transcript says
+		"Requeued":    {}, // what is shown of the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/topics"
 	"ccbot/internal/session"
 )
 
@@ -64,7 +65,10 @@ func (p *slowAPI) said() []string {
 func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox, stop func()) {
 	t.Helper()
 	o = outbox.New(api, "https://api.example", filepath.Join(w.Dir, "outbox"), w.Log)
-	w.Deps.Sender, w.Talk.Polls = o, true
+	w.Deps.Sender, w.Talk.Polls = struct {
+		*outbox.Outbox
+		topics.Telegram
+	}{Outbox: o}, true
 	w.Again()
 	o.Named, o.OnSent = w.Deps.Cards, w.Sent
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -49,7 +49,8 @@ func TestRenameAsksForTheName(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Running)
-			assert.Equal(t, []string{"api"}, bold(w.HeardShown(t, "/rename")))
+			w.MustHear(t, "/rename")
+			assert.Equal(t, []string{"api"}, bold(w.LastSent(t)))
 			w.MustHear(t, tt.text)
 			assert.Equal(t, tt.want, w.Record(t, r.ID).Name)
 			w.MustHear(t, "next")

@@ -283,11 +283,11 @@ func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 		{"it is sent", func(p prompts.Prompt) []news.News {
 			return []news.News{news.Typed{Prompt: p}, news.Delivered{Prompt: p}}
 		}, i18n.PromptSent},
-		{"it waits behind another turn", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.Queued, Prompt: p}} }, i18n.ResumeAndSend},
+		{"it waits behind another turn", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.Queued, Prompt: p}} }, i18n.SentAgain},
 		{"it waits behind a draft", func(p prompts.Prompt) []news.News { return []news.News{news.Held{Why: news.HeldDraft, Prompt: p}} }, i18n.SentAgain},
 		{"it waits, then is sent", func(p prompts.Prompt) []news.News {
 			return []news.News{news.Held{Why: news.Queued, Prompt: p}, news.Delivered{Prompt: p}}
-		}, i18n.PromptSent},
+		}, i18n.SentAgain},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

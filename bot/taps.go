@@ -28,6 +28,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	b.unpark(ctx, to.ChatID)
+	b.Topics.Note(to.ChatID, m)
 	t := chat.Tap{From: q.From.ID, To: to, Message: message}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	var owner chat.Feature

@@ -29,11 +29,39 @@ const (
 // may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
 // first.
 var whoMayTap = map[string]string{
-	"end": asker, "resume": asker, "writers": asker, "window": asker, "status": asker, "rename": asker,
-	"where": asker, "which-stop": asker, "which-kill": asker, "which-done": asker, "which-why": asker, "which-status": asker,
+	"end":              asker,
+	"idle":             asker,
+	"modes":            asker,
+	"rename":           asker,
+	"resume":           asker,
+	"status":           asker,
+	"where":            asker,
+	"which-changes":    asker,
+	"which-done":       asker,
+	"which-kill":       asker,
+	"which-mode":       asker,
+	"which-queue":      asker,
+	"which-screenshot": asker,
+	"which-status":     asker,
+	"which-stop":       asker,
+	"which-why":        asker,
+	"window":           asker,
+	"writers":          asker,
 
-	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
-	"pick": anyone, "question": anyone, "ask": anyone,
+	"ask":        anyone,
+	"changes":    anyone,
+	"dialog":     anyone,
+	"link":       anyone,
+	"list":       anyone,
+	"notice":     anyone,
+	"pick":       anyone,
+	"question":   anyone,
+	"report":     anyone,
+	"screenshot": anyone,
+	"switch":     anyone,
+	"topic-lost": anyone,
+	"waiting":    anyone,
+	"windows":    anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {

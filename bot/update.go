@@ -34,12 +34,15 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	b.At("accepted")
 	in := b.incomingOf(key, m)
 	b.unpark(ctx, in.To.ChatID)
+	b.Topics.Note(in.To.ChatID, m)
 	command, args, text, foreign := b.parse(in, m)
 	switch {
 	case u.Message == nil:
 		return b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign)
-	case m.Text == "" && quotation.IsService(m), foreign:
+	case foreign:
 		return nil
+	case m.Text == "" && quotation.IsService(m):
+		return b.Topics.Changed(ctx, in, m)
 	case m.Text == "":
 		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	case command.Run == nil:

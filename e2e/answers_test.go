@@ -40,10 +40,10 @@ func TestP5_AnAnswerBesideIsANoticeUntilItIsOpened(t *testing.T) {
 	w.use("front")
 	id := w.lastID()
 	notice := w.offered(id, "Open")
-	assert.True(t, strings.HasPrefix(notice.Text, "back has answered.\nslow word slow word"), notice.Text)
+	assert.True(t, strings.HasPrefix(notice.Text, "back is done: slow word slow word"), notice.Text)
 	assert.True(t, notice.Silent)
 	w.hear(w.say("say from the front"), "from the front")
-	assert.Equal(t, 1, w.heard("back has answered"))
+	assert.Equal(t, 1, w.heard("back is done"))
 	assert.Zero(t, w.heard("back\nslow word"), "the answer itself is not sent")
 
 	w.tap(notice, "Open")

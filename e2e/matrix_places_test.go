@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,4 +33,43 @@ func moving() life {
 				inGroup(s, supergroup, "hello from the new chat")
 				assert.LessOrEqual(s.t, s.count(supergroup, "ALLOWED_CHATS"), 2)
 			}}}}
+}
+
+// opening kills the bot while it opens a topic for a session.
+func opening() life {
+	const forum = supergroup - 1
+	opens := func(point, name, when, disk, fresh string, topics int) crash {
+		return crash{step: "topic", point: point, when: when, disk: disk, fresh: fresh,
+			also: "one session, which is shown in its topic",
+			do:   func(s *stage) { s.person.Send(forum, "/new "+name+" "+s.dir) },
+			after: func(s *stage) {
+				s.t.Helper()
+				s.until(name+" is ready in its topic", func() bool {
+					for _, m := range s.api.Messages(forum) {
+						if strings.Contains(m.Body(), name+" is ready") {
+							return m.Thread == s.record(name).Conversation.ThreadID
+						}
+					}
+					return false
+				})
+				made := 0
+				for _, m := range s.api.Messages(forum) {
+					if m.TopicCreated != nil && m.TopicCreated.Name == name {
+						made++
+					}
+				}
+				assert.LessOrEqual(s.t, made, topics)
+				s.typed = append(s.typed, "say hello "+name)
+				s.person.SendIn(forum, s.record(name).Conversation.ThreadID, "say hello "+name)
+				s.hearIn(forum, "hello "+name)
+			}}
+	}
+	return life{name: "topics", env: []string{"ALLOWED_CHATS=" + strconv.FormatInt(forum, 10)},
+		setup: func(s *stage) { s.t.Helper(); s.api.Group(forum, "team", true) },
+		rows: []crash{
+			opens("topic-made", "one", "the topic is there, not noted", "the message `/new`, in the inbox",
+				"opens another topic and starts the session there; the first one stays empty", 2),
+			opens("topic-noted", "two", "the topic is noted, the session not started", "the message `/new`, in the inbox; the topic and what it is for",
+				"starts the session in that topic", 1),
+		}}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
 )
 
 // TestRealATextIsTakenWhileAnAgentWorksInTheBackground gives the real CLI a text while it waits for an agent of its own:
@@ -57,6 +59,52 @@ func TestRealP4_WhatWaitsAtAStopIsOffered(t *testing.T) {
 	w.tap(offer, "Send")
 	w.hear(offer.ID, "waited")
 	assert.Equal(t, 1, w.saidTo("say waited"))
+	w.drained()
+	w.stop()
+}
+
+// TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce ends a turn of the real CLI for a text that waits: the chat says
+// what became of the turn, the text arrives once, and what waits behind it arrives after it.
+func TestRealP4_InterruptAndSendEndsTheTurnAndSendsOnce(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.say("slow 60")
+	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
+	w.say("say later")
+	w.until("a text waits", func() bool { return len(w.record("work").Prompts) == 1 })
+	urgent := w.say("say urgent")
+	w.until("both wait", func() bool { return len(w.record("work").Prompts) == 2 })
+	list := w.say("/queue")
+	w.tap(w.hear(list, "2 messages in the queue"), "2")
+	w.tap(w.hear(list, "Message 2 of 2"), "Interrupt and send")
+	assert.Equal(t, "work is interrupted.", w.hear(list, "work is interrupted.").Text, "the next prompt is there")
+	first := w.find("the answer", func(m botapi.Message) bool { return m.FromBot && m.ID > urgent && m.Text == "urgent" })
+	w.find("the other answer", func(m botapi.Message) bool { return m.FromBot && m.ID > first.ID && m.Text == "later" })
+	w.drained()
+	assert.Equal(t, []int{1, 1}, []int{w.saidTo("say urgent"), w.saidTo("say later")})
+	assert.NotContains(t, w.transcript(w.claudeID()), `"operation":"enqueue"`, "nothing was typed into a turn")
+	w.stop()
+}
+
+// TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent interrupts the real CLI before its first word: what Esc
+// puts back into the box is asked about, and the other text arrives alone.
+func TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	stopped := w.say("mute 60")
+	w.until("it works", func() bool { return w.screenHas("work", "esc to interrupt") && len(w.record("work").Prompts) == 0 })
+	urgent := w.say("say urgent")
+	w.tap(w.hear(urgent, "Queued: work is working"), "Interrupt and send")
+	asked := w.hear(urgent, "Your message was not carried out")
+	require.NotNil(t, asked.ReplyTo)
+	assert.Equal(t, stopped, asked.ReplyTo.ID)
+	w.find("the answer", func(m botapi.Message) bool { return m.FromBot && m.ID > urgent && m.Text == "urgent" })
+	assert.Equal(t, 1, w.saidTo("say urgent"))
+	w.tap(asked, "Discard")
 	w.drained()
 	w.stop()
 }

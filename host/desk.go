@@ -33,31 +33,43 @@ func programOf(p process.Process) string {
 }
 
 // Dialog returns the dialog that the terminal of a session shows.
-func (m Sessions) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
+func (m Desk) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Dialog(ctx, id)
 	return d, m.refused(err)
 }
 
 // Press presses a key of a dialog.
-func (m Sessions) Press(ctx context.Context, id uuid.UUID, mark, key string) (desk.Dialog, error) {
+func (m Desk) Press(ctx context.Context, id uuid.UUID, mark, key string) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Press(ctx, id, mark, key)
 	return d, m.refused(err)
 }
 
 // Choose chooses an option of a dialog.
-func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (desk.Dialog, error) {
+func (m Desk) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Choose(ctx, id, mark, option)
 	return d, m.refused(err)
 }
 
+// Terminals is lifecycle.Panes.
+type Terminals interface {
+	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
+}
+
+// Screen returns what the terminal of a session shows, after a key if one is to be pressed.
+func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
+	now, err := m.Terminals.Screen(ctx, id, press)
+	return now, m.refused(err)
+}
+
 // Look looks at what a session does.
-func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
+func (m Desk) Look(ctx context.Context, id uuid.UUID) desk.Look {
 	r, ok := m.Records.Get(id)
 	if !ok {
 		return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 	}
 	l := m.Observer.Look(ctx, r)
-	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents}
+	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(r)}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:
@@ -72,7 +84,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 }
 
 // Output looks for the output of a command of bash mode.
-func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
+func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
 	r, ok := m.Records.Get(id)
 	if !ok {
 		return desk.Output{}
@@ -81,31 +93,31 @@ func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk
 }
 
 // Interrupt presses Esc once, where an agent works.
-func (m Sessions) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+func (m Desk) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	told, err = m.Lifecycle.Interrupt(ctx, id)
 	return told, m.refused(err)
 }
 
 // Attach gives the command that shows a session at the desk.
-func (m Sessions) Attach(id uuid.UUID) string {
+func (m Desk) Attach(id uuid.UUID) string {
 	r, _ := m.Records.Get(id)
 	return m.Lifecycle.Attach(r)
 }
 
 // Writers returns the other processes that write a session's conversation.
-func (m Sessions) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
+func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
 	return m.writersOf(all), m.refused(err)
 }
 
 // Orphans returns the windows that belong to no session.
-func (m Sessions) Orphans(ctx context.Context) ([]desk.Window, error) {
+func (m Desk) Orphans(ctx context.Context) ([]desk.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
-	return m.windowsOf(all), m.refused(err)
+	return windowsOf(m, all), m.refused(err)
 }
 
 // Ignore makes a window be mentioned no more.
-func (m Sessions) Ignore(ctx context.Context, w desk.Window) error {
+func (m Desk) Ignore(ctx context.Context, w desk.Window) error {
 	known := windowsBehind([]desk.Window{w})
 	if len(known) == 0 {
 		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
@@ -114,7 +126,7 @@ func (m Sessions) Ignore(ctx context.Context, w desk.Window) error {
 }
 
 // NewOrphans returns those of the windows that were not reported to the chat yet.
-func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
+func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
 		return nil, m.refused(err)
@@ -131,11 +143,11 @@ func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Wind
 }
 
 // Told notes that windows were reported to the chat.
-func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
+func (m Desk) Told(ctx context.Context, all []desk.Window) error {
 	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
 }
 
-func (m Sessions) windowsOf(all []evidence.Window) (shown []desk.Window) {
+func windowsOf(m Desk, all []evidence.Window) (shown []desk.Window) {
 	for _, w := range all {
 		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
 		if w.Agent != nil {

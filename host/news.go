@@ -36,7 +36,7 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 		if n.Agent != nil {
 			all = append([]lifecycle.Ending{*n.Agent}, all...)
 		}
-		return news.Stopped{Endings: endingsOf(all), Stays: n.Split || n.Adopted, Quiet: n.Quiet}
+		return news.Stopped{Endings: endingsOf(all), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
 	case lifecycle.OtherWriters:
 		return news.OtherWriters(m.writersOf(n))
 	}

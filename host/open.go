@@ -20,29 +20,36 @@ import (
 // inside, and whether it is one of ccbot's own. The result is a descriptor of the very file that
 // was checked.
 func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files.File, error) {
+	dir, path, ours, err := m.find(session, path)
+	if err != nil {
+		return files.File{}, err
+	}
+	return openInside(dir, path, ours)
+}
+
+// find follows the links of a path, and refuses what is ccbot's own. ours is the folder of that.
+func (m *Machine) find(session uuid.UUID, path string) (dir, found string, ours fs.FileInfo, err error) {
 	r, ok := m.Records.Get(session)
 	if !ok {
-		return files.File{}, refuse(refusal.NotFound)
+		return "", "", nil, refuse(refusal.NotFound)
 	}
 	if !filepath.IsAbs(path) {
-		return files.File{}, refuse(refusal.FileRelative)
+		return "", "", nil, refuse(refusal.FileRelative)
 	}
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return files.File{}, fileReason(err)
+	if found, err = filepath.EvalSymlinks(path); err != nil {
+		return "", "", nil, fileReason(err)
 	}
 	own, err := filepath.EvalSymlinks(m.StateDir)
 	if err != nil || m.StateDir == "" { // then ccbot's own files could not be recognised
-		return files.File{}, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
+		return "", "", nil, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
 	}
-	if _, below := within(own, path); below {
-		return files.File{}, refuse(refusal.FileOwn)
+	if _, below := within(own, found); below {
+		return "", "", nil, refuse(refusal.FileOwn)
 	}
-	ours, err := os.Stat(own)
-	if err != nil {
-		return files.File{}, fmt.Errorf("find CCBOT_DIR: %w", err)
+	if ours, err = os.Stat(own); err != nil {
+		return "", "", nil, fmt.Errorf("find CCBOT_DIR: %w", err)
 	}
-	return openInside(r.Dir, path, ours)
+	return r.Dir, found, ours, nil
 }
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }

@@ -46,7 +46,7 @@ var dirCodes = map[lifecycle.DirFault]refusal.Code{
 
 // refusedPrompt translates the error of an operation on a prompt: a prompt that does not exist any
 // more must not be reported as a missing file.
-func (m Sessions) refusedPrompt(err error) error {
+func (m Desk) refusedPrompt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &refusal.Error{Code: refusal.NotFound, Err: err}
 	}
@@ -55,7 +55,7 @@ func (m Sessions) refusedPrompt(err error) error {
 
 // refused translates an error of this machine into the terms of the chat. An error that is not
 // listed stays as it is.
-func (m Sessions) refused(err error) error {
+func (m Desk) refused(err error) error {
 	if err == nil {
 		return nil
 	}

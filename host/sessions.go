@@ -9,6 +9,8 @@ import (
 
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -28,6 +30,7 @@ type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
@@ -39,6 +42,8 @@ type Lifecycle interface {
 	Drop(ctx context.Context, id uuid.UUID, key string) error
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
+	ToFront(ctx context.Context, id uuid.UUID, key string) error
+	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Rename(ctx context.Context, id uuid.UUID, name string) error
@@ -48,6 +53,7 @@ type Lifecycle interface {
 	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error)
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -65,16 +71,24 @@ type Orphans interface {
 	Told(ctx context.Context, all []evidence.Window) error
 }
 
-// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
-// desk and prompts.
-type Sessions struct {
+// Desk is what a person at this machine would see and do. It implements the chat's port desk.
+type Desk struct {
+	Terminals Terminals
 	Lifecycle Lifecycle
 	Observer  Observer
 	Windows   Orphans
 	Records   AllRecords
+}
+
+// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
+// desk, diffs and prompts.
+type Sessions struct {
+	Desk
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	// Diffs are what has changed, file by file, see [Diffs].
+	diffs.Diffs
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.
@@ -89,11 +103,14 @@ var (
 	_ prompts.Queue     = Sessions{}
 	_ prompts.Decisions = Sessions{}
 	_ prompts.Edits     = Sessions{}
+	_ prompts.Order     = Sessions{}
 	_ desk.Keys         = Sessions{}
+	_ desk.Panes        = Sessions{}
 	_ desk.Screens      = Sessions{}
 	_ desk.Neighbours   = Sessions{}
 	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
+	_ modes.Switches    = Sessions{}
 	_ talk.Shown        = Sessions{}
 	_ views.Works       = Sessions{}
 	_ views.Successors  = Sessions{}
@@ -131,6 +148,12 @@ func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, er
 // Archive ends a session.
 func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
 	return m.refused(m.Lifecycle.Archive(ctx, id, session.State(final), why))
+}
+
+// ArchiveQuiet ends a session in which nothing has happened.
+func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error) {
+	done, err = m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together})
+	return done, m.refused(err)
 }
 
 // EndWriters ends other writers of a session's conversation.
@@ -210,6 +233,17 @@ func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 	return m.refusedPrompt(m.Lifecycle.Reword(ctx, id, key, text, class))
 }
 
+// ToFront makes a prompt the next one.
+func (m Sessions) ToFront(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refusedPrompt(m.Lifecycle.ToFront(ctx, id, key))
+}
+
+// SendNow makes a prompt the next one, and interrupts what runs.
+func (m Sessions) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+	told, err = m.Lifecycle.SendNow(ctx, id, key)
+	return told, m.refusedPrompt(err)
+}
+
 // endingsOf are processes that were ended, or left alone, as the chat sees them.
 func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 	for _, e := range all {
@@ -224,19 +258,19 @@ func Process(p process.Process, age time.Duration) desk.Process {
 	return desk.Process{ID: desk.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
-func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
+func (m Desk) paneOf(p tmux.Pane) desk.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Sessions) writersOf(all []evidence.Writer) (shown []desk.Writer) {
+func (m Desk) writersOf(all []evidence.Writer) (shown []desk.Writer) {
 	for _, w := range all {
 		shown = append(shown, m.writerOf(w))
 	}
 	return shown
 }
 
-func (m Sessions) writerOf(w evidence.Writer) desk.Writer {
+func (m Desk) writerOf(w evidence.Writer) desk.Writer {
 	shown := desk.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {

@@ -9,7 +9,10 @@ import (
 
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
+	"ccbot/internal/clip"
+	"ccbot/internal/git"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // Work returns what the agent of a session has done.
@@ -25,7 +28,7 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	}
 	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
+		Tokens: views.Tokens(p.Tokens), Git: gitOf(ctx, m.Git, r)}
 	if m.Memory != nil && r.State.Live() {
 		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
 	}
@@ -42,20 +45,37 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	return w
 }
 
+// askedRoom bounds what is shown of a prompt, in letters.
+const askedRoom = 1000
+
+// asked is the beginning of the last prompt in a session's transcript.
+func asked(r session.Record) string {
+	c, written := r.Cursor()
+	if !written {
+		return ""
+	}
+	end, err := transcript.End(c.Path)
+	if err != nil {
+		return ""
+	}
+	text, _ := transcript.LastPrompt(end) // one that cannot be read is not known
+	return clip.Runes(text, askedRoom)
+}
+
 func usageOf(u session.Usage) *views.Usage {
 	return &views.Usage{Model: u.Model, Context: u.Context, Cost: u.Cost}
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.
-func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
-	if m.Git == nil {
+func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error), r session.Record) *views.Git {
+	if look == nil {
 		return nil
 	}
 	start := ""
 	if r.GitStart != nil {
 		start = r.GitStart.Head
 	}
-	state, changes, err := m.Git(ctx, r.Dir, start)
+	state, changes, err := look(ctx, r.Dir, start)
 	switch {
 	case state == nil && err != nil:
 		return nil

@@ -33,7 +33,7 @@ func worked(t *testing.T) session.Record {
 // TestWorkIsAsOfNow: the to-do items of a turn that runs, of which the record has nothing yet.
 func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
-	m := Sessions{Records: &records{r}}
+	m := Sessions{Desk: Desk{Records: &records{r}}}
 	w := m.Work(t.Context(), r.ID)
 	assert.Equal(t, []views.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
 	assert.Nil(t, w.Git)
@@ -41,7 +41,7 @@ func TestWorkIsAsOfNow(t *testing.T) {
 
 	r.ClaudeSessionID = uuid.New() // after a /clear, whose transcript is not there yet
 	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
-	w = Sessions{Records: &records{r}}.Work(t.Context(), r.ID)
+	w = Sessions{Desk: Desk{Records: &records{r}}}.Work(t.Context(), r.ID)
 	assert.Equal(t, 3, w.Turns)
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
@@ -63,7 +63,7 @@ func TestWorkSaysWhatGitSays(t *testing.T) {
 			&views.Git{Root: "/src", Start: "abc", Changes: &views.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := Sessions{Records: &records{r}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
+			m := Sessions{Desk: Desk{Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
 				assert.Equal(t, []string{"/src", "abc"}, []string{dir, since})
 				return tt.state, tt.changes, tt.err
 			}}

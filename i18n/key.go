@@ -42,3 +42,9 @@ func FaultKey(fault string) Key { return Key("fault_" + fault) }
 
 // AnswererKey says what else answers permission requests, see hooks.Answerer.
 func AnswererKey(what string) Key { return Key("answers_by_" + what) }
+
+// ModeKey is the key of the name of a permission mode.
+func ModeKey(mode string) Key { return Key("mode_" + mode) }
+
+// SwitchedKey is the key of what came of a wish for a mode or a model, where it was not done.
+func SwitchedKey(outcome string) Key { return Key("switched_" + outcome) }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,14 +36,20 @@ type agent struct {
 	hidden     bool  // its screen shows nothing that is known
 	silent     bool  // it writes no presence file
 	unreadable error
-	deaf       bool   // it does not take Enter, nor Esc
-	mute       bool   // it has said nothing yet: Esc puts the text back
-	background bool   // agents of its own work in the background
-	beside     bool   // with background: a turn runs beside them
-	ended      bool   // that turn was interrupted
-	retry      string // says that a request has failed, and when it is made again
-	continues  bool   // after a limit it goes on by itself, until Esc
-	slow       bool   // it draws nothing of what is typed
+	deaf       bool     // it does not take Enter, nor Esc
+	mute       bool     // it has said nothing yet: Esc puts the text back
+	background bool     // agents of its own work in the background
+	beside     bool     // with background: a turn runs beside them
+	ended      bool     // that turn was interrupted
+	retry      string   // says that a request has failed, and when it is made again
+	continues  bool     // after a limit it goes on by itself, until Esc
+	slow       bool     // it draws nothing of what is typed
+	modes      []string // permission modes as the footer calls them, in the order of their key; none: it has one, and no key for it
+	mode       int      // index into modes
+	models     []string // of its list; none: it has no list
+	model      int      // index into models
+	onMode     func(a *agent)
+	onModels   func(a *agent)
 	onPaste    func(a *agent)
 	onEnter    func(a *agent)
 	onClear    func(a *agent)
@@ -96,6 +103,20 @@ func (a *agent) input(data string) {
 		if a.onClear != nil {
 			a.onClear(a)
 		}
+	case data == "\x1b[Z" && !a.dialog:
+		if a.mode++; a.mode >= len(a.modes) {
+			a.mode = 0
+		}
+		if a.onMode != nil {
+			a.onMode(a)
+		}
+	case data == "\x1bp" && !a.dialog:
+		if a.models != nil {
+			a.menu = a.modelList()
+		}
+		if a.onModels != nil {
+			a.onModels(a)
+		}
 	case data == "\x1b":
 		a.escapes++
 		switch {
@@ -136,9 +157,13 @@ func (a *agent) screen() string {
 	if a.dialog {
 		return "● Running Bash.\n\n" + rule + "\n Bash command\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
-	footer := "  ⏸ manual mode on · ? for shortcuts"
+	mode := "⏸ manual mode on"
+	if len(a.modes) > 0 {
+		mode = a.modes[a.mode]
+	}
+	footer := "  " + mode + " · ? for shortcuts"
 	if a.status == presence.Busy && (!a.background || a.beside && !a.ended) {
-		footer = "  ⏸ manual mode on · esc to interrupt"
+		footer = "  " + mode + " · esc to interrupt"
 	}
 	if a.continues {
 		footer = "  ⚠ Usage limit reached · limit resets 9:23pm\n    Continuing automatically at 9:23pm · Esc to cancel\n" + footer
@@ -172,6 +197,25 @@ func (a *agent) screen() string {
 		said += "  ⎿ \u00a0Interrupted · What should Claude do instead?\n\n"
 	}
 	return said + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
+}
+
+// modelList is its list of models.
+func (a *agent) modelList() *menu {
+	m := &menu{head: []string{"  Select model", "  Your pick is the default for new sessions."},
+		foot: "  s to use this session only · Enter to save · Esc to cancel", selected: a.model}
+	for i, name := range a.models {
+		if i == a.model {
+			name += " ✔"
+		}
+		m.options = append(m.options, fmt.Sprintf("%-24s what it is good for", name))
+	}
+	m.onKey = func(m *menu, key string) {
+		if key == "s" {
+			a.model = m.selected
+			a.menu = nil
+		}
+	}
+	return m
 }
 
 // TestTheAgentLooksReal holds the stand-in to what the reader of screens sees.

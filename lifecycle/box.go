@@ -39,7 +39,7 @@ const (
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
-		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.memories.recall(id).box.escAt) >= escPause })
+		awaitEscPause(ctx, w)
 		w.view = w.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
 			return err
@@ -53,6 +53,11 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 		return cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
 	})
 	return told, err
+}
+
+// awaitEscPause waits until Esc may be pressed again.
+func awaitEscPause(ctx context.Context, w *work) {
+	await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall().box.escAt) >= escPause })
 }
 
 // askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
@@ -236,8 +241,8 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		case !w.view.Screen.Box.Whole():
 			return ErrDraftHidden
 		}
-		if err := w.clearDraft(ctx); err != nil {
-			return err
+		if err := w.clearDraft(ctx); err != nil || w.r.Wish != nil {
+			return err // the next step types the prompt, after what was wanted before it
 		}
 		return w.typePrompt(ctx, *head)
 	})

@@ -8,8 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
+	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
+	"ccbot/lifecycle/wishes"
 	"ccbot/tmux"
 )
 
@@ -40,7 +44,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 		if d, err := w.dialogWith(ctx, mark, k); err != nil {
 			return d, err
 		}
-		if err := w.pressInDialog(ctx, k); err != nil {
+		if err := w.pressKey(ctx, k); err != nil {
 			return Dialog{}, err
 		}
 		return w.afterKey(ctx, mark)
@@ -74,7 +78,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 		if err != nil {
 			return d, err
 		}
-		if err := w.pressInDialog(ctx, keyEnter); err != nil {
+		if err := w.pressKey(ctx, keyEnter); err != nil {
 			return Dialog{}, err
 		}
 		return w.afterKey(ctx, d.Mark)
@@ -139,8 +143,8 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 	return nil
 }
 
-// pressInDialog presses one key. The caller has looked at the terminal right before.
-func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
+// pressKey presses one key. The caller has looked at the terminal right before.
+func (w *work) pressKey(ctx context.Context, k tmux.Key) error {
 	err := w.press(func(g tmux.Guard) error {
 		if k == keyEnter {
 			return w.Tmux.Enter(ctx, g)
@@ -148,7 +152,7 @@ func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
 		return w.Tmux.Press(ctx, g, k)
 	})
 	if err != nil {
-		return fmt.Errorf("press %s in the dialog: %w", k, err)
+		return fmt.Errorf("press %s: %w", k, err)
 	}
 	return nil
 }
@@ -199,7 +203,7 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 			d = rests
 			continue
 		}
-		if err := w.pressInDialog(ctx, towards(d.Selected, option)); err != nil {
+		if err := w.pressKey(ctx, towards(d.Selected, option)); err != nil {
 			return Dialog{}, err
 		}
 		next, err := w.awaitMove(ctx, asked, d, keyWait)
@@ -234,4 +238,138 @@ func (w *work) awaitMove(ctx context.Context, asked *claudeui.Dialog, from Dialo
 		err = ErrChanged
 	}
 	return d, err
+}
+
+// modeWait is how long a terminal may take to show what a key has switched.
+const modeWait = 3 * time.Second
+
+// grant carries out what a person wants the agent to run with, as far as that can be done now.
+func grant(ctx context.Context, w *work) error {
+	if w.r.Wish.Agent != w.r.Binding.Agent {
+		return granted(ctx, w, modes.NewAgent)
+	}
+	for {
+		var act wishes.Act
+		var outcome modes.Outcome
+		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little behind
+			act, outcome = wishes.Decide(*w.r.Wish, lookForWish(ctx, w))
+			return act != wishes.Wait && outcome != modes.Unread
+		})
+		if ctx.Err() != nil || act == wishes.Wait {
+			return ctx.Err()
+		}
+		if act == wishes.Over {
+			return granted(ctx, w, outcome)
+		}
+		if pressed, err := pressForWish(ctx, w, act); err != nil || !pressed {
+			return err
+		}
+	}
+}
+
+func lookForWish(ctx context.Context, w *work) wishes.Look {
+	w.view = w.Observer.View(ctx, *w.r)
+	v := w.view
+	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
+		Early: v.Present && v.Now.Sub(v.Presence.UpdatedAt) < drawn}
+	if l.Listed {
+		l.List, _ = v.Screen.Dialog.Models()
+		l.Whole = v.Screen.Dialog.Whole
+	}
+	return l
+}
+
+// pressForWish presses the next key. The key is counted on disk first, and the screen is looked at
+// again right before it. pressed is false if something came in between, or the wish is over because
+// the agent did not take the key: then no other key may follow, because it may still take this one.
+func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, err error) {
+	if act == wishes.Choose {
+		if err := moveToModel(ctx, w); err != nil {
+			w.again = soon
+			return false, errors.Join(err, closeModels(ctx, w))
+		}
+	}
+	before, mode := *w.r.Wish, w.view.Screen.Mode
+	key := wishes.Count(w.r.Wish, act)
+	if err := w.save(); err != nil {
+		return false, err
+	}
+	w.at("wish-marked")
+	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
+	err = tmux.ErrGuard
+	if now == act && w.view.Screen.Mode == mode && (act != wishes.Choose || onModel(w)) {
+		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, key) })
+	}
+	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
+		w.again, w.r.Wish = soon, &before
+		return false, w.save()
+	}
+	if err != nil {
+		return false, fmt.Errorf("press %s: %w", key, err)
+	}
+	w.at("wish-pressed")
+	if !seeSwitch(ctx, w, act, mode) {
+		return false, granted(ctx, w, modes.NotTaken)
+	}
+	return true, nil
+}
+
+// seeSwitch waits until the screen shows what a key has done.
+func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
+	return await(ctx, lookPace, modeWait, func() bool {
+		l := lookForWish(ctx, w)
+		switch act {
+		case wishes.Mode:
+			return l.Mode != "" && l.Mode != mode || w.view.DialogOpen()
+		case wishes.Open:
+			return l.Listed
+		}
+		return w.view.Captured && !l.Listed && (w.view.Screen.Box.Present || w.view.DialogOpen())
+	})
+}
+
+// moveToModel moves the cursor of the list to the wanted model.
+func moveToModel(ctx context.Context, w *work) error {
+	asked := w.view.Screen.Dialog
+	list, _ := asked.Models()
+	_, err := w.moveTo(ctx, asked, dialogOf(*w.r, w.view), wishes.Find(list, w.r.Wish.Model))
+	if errors.Is(err, ErrChanged) {
+		return closeModels(ctx, w) // the next look opens it again, or finds that it is gone
+	}
+	return err
+}
+
+// onModel says whether the cursor of the list stands on the wanted model.
+func onModel(w *work) bool {
+	list, _ := w.view.Screen.Dialog.Models()
+	return w.view.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)
+}
+
+// closeModels closes the list of models, if it is open.
+func closeModels(ctx context.Context, w *work) error {
+	if !lookForWish(ctx, w).Listed {
+		return nil
+	}
+	err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
+	if err != nil && !errors.Is(err, tmux.ErrGuard) {
+		return fmt.Errorf("close the list of models: %w", err)
+	}
+	seeSwitch(ctx, w, wishes.Choose, "")
+	return nil
+}
+
+// granted reports what came of the wish for a mode, or else of that for a model, and forgets it.
+func granted(ctx context.Context, w *work, outcome modes.Outcome) error {
+	if err := closeModels(ctx, w); err != nil {
+		return err
+	}
+	was, rest := wishes.Granted(*w.r.Wish)
+	n := news.Switched{Wish: was, Outcome: outcome, Seen: modes.Mode(w.view.Screen.Mode), Waited: w.r.Wish.Waits}
+	if err := w.tell(ctx, *w.r, n); err != nil {
+		return err
+	}
+	w.at("wish-told")
+	w.r.Wish = rest
+	w.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
+	return w.save()
 }

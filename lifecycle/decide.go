@@ -43,6 +43,7 @@ const (
 	actLost           // the pane went away, and ccbot did not close it
 	actFinishStop     // an archive was interrupted: finish it
 	actRetry          // a cleanup failed: try again
+	actGrant          // carry out what a person wants the agent to run with
 	actTidy           // there is nothing else to do: end the processes that killed ones left running
 )
 
@@ -74,6 +75,9 @@ func decideLife(r session.Record, v View, head *Prompt) decision {
 	}
 	if r.State != session.Running {
 		return decideStart(r, v, head)
+	}
+	if d, first := decideWish(r, v, head); first {
+		return d
 	}
 	if v.DialogOpen() {
 		return decideDialog(r, v, head)
@@ -363,3 +367,35 @@ func inFront(r session.Record, v View) bool {
 // holdPace is how often ccbot looks at a box that is not free: nothing reports when a person has
 // cleared it.
 const holdPace = 5 * time.Second
+
+// decideWish says what a step does about what a person wants the agent to run with. first is false
+// if that changes nothing now. A wish comes before the next prompt, and never between a prompt and
+// its proof.
+func decideWish(r session.Record, v View, head *Prompt) (d decision, first bool) {
+	switch {
+	case r.Wish == nil || r.Binding == nil, head != nil && head.State == Typing:
+		return decision{}, false
+	case r.Wish.Agent != r.Binding.Agent, takesModeKeys(r, v), ownModels(r, v):
+		return decision{Act: actGrant, Again: soon}, true
+	case v.DialogOpen():
+		return decision{}, false
+	case v.TypeSafe(): // agents in the background work, or a request has just come
+		return decision{Act: actHold, Why: news.Queued, Again: holdPace}, true
+	case head == nil && (v.Phase() != PhaseWorking || !v.Present):
+		return decision{Again: holdPace}, true // nothing reports that a draft is gone
+	}
+	return decision{}, false
+}
+
+// takesModeKeys says whether the keys of permission modes and models may be pressed now. In a
+// dialog such a key may approve, so it needs more than text does: nothing works that could open one.
+func takesModeKeys(r session.Record, v View) bool {
+	s := v.Screen
+	return v.TypeSafe() && inFront(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
+}
+
+// ownModels says whether the list of models is open, and ccbot has opened it.
+func ownModels(r session.Record, v View) bool {
+	_, open := v.Screen.Dialog.Models()
+	return open && r.Wish.Opened > 0 && r.Wish.Model != "" && inFront(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+}

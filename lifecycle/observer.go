@@ -67,7 +67,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 			history = screenLines // tmux scrolls a dead pane to say that it is dead
 		}
 		if text, err := o.Screens.Capture(ctx, v.Pane.ID, history); err == nil { // without a capture nothing is typed
-			v.Screen, v.Captured = claudeui.Read(text), true
+			v.Screen, v.Shown, v.Captured = claudeui.Read(text), text, true
 		}
 	}
 	return v

@@ -268,7 +268,9 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, "asked") },
 					func() { _, _ = w.restoreIt(r.ID) },
 					func() { _, _ = w.EndWriters(w.ctx, r.ID, seen) },
-					func() { _, _ = w.ArchiveQuiet(w.ctx, r.ID, time.Now().AddDate(50, 0, 0), time.Hour) },
+					func() {
+						_, _ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Why: "nothing has happened"})
+					},
 					func() { _ = w.NoticeWriters(w.ctx) },
 				}
 				if len(seen) > 0 {

@@ -84,7 +84,7 @@ func (w *work) enqueue(keys ...string) error {
 // between paste and Enter may have left the text in the box, so the text is treated as a paste to
 // take back: the box is emptied first.
 func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
+	return resolve(ctx, s, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
@@ -105,7 +105,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 // Drop gives up an unproven prompt, because a person has decided so. If its text still stands in
 // the box, it is removed there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return s.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
+	return resolve(ctx, s, id, key, Unproven, func(w *work, p Prompt) error {
 		w.view = w.Observer.View(ctx, *w.r)
 		if w.holds(ctx, p) {
 			w.emptyBox(ctx)
@@ -121,15 +121,19 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 // in another way. fs.ErrNotExist means that the prompt is no longer held, or belongs to another
 // session.
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return s.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
+	return resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error {
 		if !slices.Contains(w.r.Prompts, key) {
-			return fmt.Errorf("withdraw prompt %s, which is in no queue: %w", key, fs.ErrNotExist)
+			return notQueued(key)
 		}
 		if err := w.Prompts.FinishPrompt(key); err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
 		}
 		return w.dequeue(key)
 	})
+}
+
+func notQueued(key string) error {
+	return fmt.Errorf("prompt %s is in no queue: %w", key, fs.ErrNotExist)
 }
 
 // Reword gives a held prompt another text, because the person has edited the message.
@@ -140,14 +144,14 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 		if err != nil {
 			return err
 		}
-		p.Text, p.Class = text, class
+		p.Text, p.Class, w.reworded = text, class, true
 		return w.Prompts.SavePrompt(p)
 	})
 }
 
 // resolve calls change with a prompt of the session, on the session's worker. fs.ErrNotExist means
 // that the prompt is not in the given state.
-func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
+func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		p, err := promptIn(w, key, state)

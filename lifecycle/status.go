@@ -3,10 +3,12 @@ package lifecycle
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -41,7 +43,7 @@ type Look struct {
 // Quiet says whether no person would miss the agent now: it is idle, nothing that it has started
 // runs, no terminal shows it, and no draft would be lost.
 func (l Look) Quiet() bool {
-	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && !l.Draft
+	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
 }
 
 // Look looks at a session. For a session that is not open the phase is unknown.
@@ -130,6 +132,26 @@ func Tree(table process.Snapshot, agent process.Identity) (pids []int) {
 	return pids
 }
 
+// Output is what the terminal shows of a command of bash mode. Claude Code redraws it about once a
+// second. It writes nothing into the transcript before the command has ended, and nothing at all if
+// the command was interrupted.
+type Output = desk.Output
+
+// Output looks in the terminal of a session for a command of bash mode; command may be given with
+// or without its "!". The zero value means that this is unknown, or that the agent works on
+// something else.
+func (o *Observer) Output(ctx context.Context, r session.Record, command string) Output {
+	if !r.State.Live() || r.Binding == nil {
+		return Output{}
+	}
+	v := o.View(ctx, r)
+	sh, seen := v.shell()
+	if !sh.Runs(command) {
+		return Output{Idle: seen && v.Phase() == PhaseIdle}
+	}
+	return Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}
+}
+
 // lastActive is the latest sign of life from either side: a change of the record (a prompt, an
 // answer that was shown), of the agent's status, or of the transcript.
 func (o *Observer) lastActive(r session.Record, v View) time.Time {
@@ -143,15 +165,23 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 	return latest
 }
 
-// ArchiveQuiet archives a session in which nothing has happened for the time quiet. It looks once
+// Silence is why a session is archived in which nothing happens.
+type Silence struct {
+	Since    time.Time     // the last sign of life, as a look has told it
+	Quiet    time.Duration // for how long nothing has happened since; 0: a person asks for the end
+	Why      string
+	Together bool // who asks tells an ordinary end, with those of other sessions
+}
+
+// ArchiveQuiet archives a session in which nothing has happened. It looks once
 // more on the session's worker: done is false if anything has happened since the look that led to
 // the decision, or if that is unknown. done is also false for an agent in a pane that a person has
 // opened: only a person ends that agent.
-func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error) {
+func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) (done bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
 		l := w.Observer.Look(ctx, *w.r)
-		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(since) {
+		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return nil
 		}
 		if w.view = w.Observer.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
@@ -162,8 +192,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Tim
 			return err // a writer has just come, which has to be reported to the person first
 		}
 		done = true
-		why := "nothing has happened for " + quiet.Round(time.Second).String()
-		return w.archive(ctx, session.Archived, why, &Receipt{Quiet: quiet})
+		return w.archive(ctx, session.Archived, q.Why, &Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
 	return done, err
 }

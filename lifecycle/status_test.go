@@ -131,7 +131,7 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 		r, a := w.started()
 		seen := w.Observer.Look(w.ctx, r).Active
 		w.pass(6 * time.Hour)
-		done, err := w.ArchiveQuiet(w.ctx, r.ID, seen, 6*time.Hour)
+		done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
 		require.NoError(t, err)
 		assert.True(t, done)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -203,7 +203,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 				if !tc.life { // then it is not for what has happened since
 					seen = time.Now().Add(time.Hour)
 				}
-				done, err := w.ArchiveQuiet(w.ctx, r.ID, seen, 6*time.Hour)
+				done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
 				require.NoError(t, err)
 				assert.False(t, done)
 				assert.True(t, w.get(r.ID).State.Live())
@@ -217,11 +217,11 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		done, err := w.ArchiveQuiet(w.ctx, r.ID, time.Now(), time.Hour)
+		done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
 		require.NoError(t, err)
 		assert.False(t, done)
 		assert.Equal(t, r, w.get(r.ID))
-		_, err = w.ArchiveQuiet(w.ctx, uuid.New(), time.Now(), time.Hour)
+		_, err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
 		assert.ErrorIs(t, err, session.ErrNotFound)
 	})
 }
@@ -244,7 +244,7 @@ func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 				l := w.Observer.Look(w.ctx, w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				done, err := w.ArchiveQuiet(w.ctx, r.ID, w.Observer.Look(w.ctx, w.get(r.ID)).Active, 6*time.Hour)
+				done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Look(w.ctx, w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
 				require.NoError(t, err)
 				assert.Equal(t, left, done)
 				assert.Equal(t, !left, w.processes.alive(a.id))

@@ -30,6 +30,8 @@ type work struct {
 	again time.Duration
 	// noted guards r and save while several processes are being ended at the same time.
 	noted sync.Mutex
+	// reworded says that a prompt of the queue has another text.
+	reworded bool
 	// retried says that no person asked for this archive: a cleanup that failed is tried again.
 	retried bool
 }
@@ -39,8 +41,8 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 	return s.kit.do(ctx, id, fn)
 }
 
-// do runs fn on the session's worker. A panic in fn becomes the error of that session: the other
-// sessions, and the bot, continue.
+// do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
+// the error of that session: the other sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
@@ -48,8 +50,20 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
 			}
 		}()
-		return fn(&work{kit: k, r: r, save: save})
+		w, before := &work{kit: k, r: r, save: save}, slices.Clone(r.Prompts)
+		err = fn(w)
+		if w.reworded || !slices.Equal(before, r.Prompts) {
+			tellRequeued(ctx, w)
+		}
+		return err
 	})
+}
+
+// tellRequeued reports that the queue is another one. The queue stays so if that cannot be reported.
+func tellRequeued(ctx context.Context, w *work) {
+	if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil {
+		w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+	}
 }
 
 // recall returns what is remembered of the session.
@@ -87,7 +101,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		if err := errors.Join(w.keepUp(ctx), w.nameWindow(ctx)); err != nil {
 			return err
 		}
-		s.noteHead(id, head)
+		noteHead(s.kit, id, head)
 		w.noteOpen()
 		noteStill(w)
 		d := decide(*w.r, w.view, head)
@@ -118,13 +132,13 @@ func stepped(r session.Record) bool {
 
 // noteHead sets since when it is the prompt's turn. The time before that, in which the prompt
 // waited for other prompts or for the session to come back, is not worth a report.
-func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
+func noteHead(k *kit, id uuid.UUID, head *Prompt) {
 	if head == nil {
 		return
 	}
-	s.kit.memories.remember(id, func(m *memory) {
+	k.memories.remember(id, func(m *memory) {
 		if m.prompt.head != head.Key {
-			m.prompt.head, m.prompt.headAt = head.Key, s.kit.Now()
+			m.prompt.head, m.prompt.headAt = head.Key, k.Now()
 		}
 		head.Since = m.prompt.headAt
 	})
@@ -160,6 +174,8 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	case actRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
+	case actGrant:
+		return grant(ctx, w)
 	case actTidy:
 		return w.tidy(ctx)
 	}

@@ -43,9 +43,10 @@ type View struct {
 	Presence presence.File
 	Present  bool // Presence is valid, and belongs to the process of the bound agent
 	Screen   claudeui.Screen
-	Captured bool // Screen is valid
-	Adopted  bool // a person opened the pane, and it outlives the agent
-	Behind   bool // the pane is adopted, and keys would not reach the agent
+	Captured bool   // Screen is valid
+	Shown    string // what Screen was read from, with its colours
+	Adopted  bool   // a person opened the pane, and it outlives the agent
+	Behind   bool   // the pane is adopted, and keys would not reach the agent
 
 	Relayed bool      // a permission request of the agent waits for the chat
 	Asked   time.Time // when the newest such request was made

@@ -113,12 +113,18 @@ const (
 	KeyRight  Key = "Right"
 	KeyTab    Key = "Tab"
 	KeySpace  Key = "Space"
+
+	KeyBackTab   Key = "BTab" // Shift and Tab: Claude Code's next permission mode
+	KeyInterrupt Key = "C-c"
+	KeyModels    Key = "M-p" // opens its list of models
+	KeySession   Key = "s"   // chooses in that list, for the session only
 )
 
 // Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
-	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace:
+	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace,
+		KeyBackTab, KeyInterrupt, KeyModels, KeySession:
 		return true
 	}
 	_, err := strconv.ParseUint(string(k), 10, 8)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
@@ -50,7 +51,8 @@ type letter struct {
 	session views.Session
 	part    render.Part
 	rank    outbox.Rank
-	more    func() render.Part // when set, gives the part as it has become when its turn comes
+	sounds  bool
+	more    func() (p render.Part, sounds bool) // when set, gives the part as it has become when its turn comes
 }
 
 // deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
@@ -82,31 +84,35 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	}
 	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused.Error())
 	if l.part.File != nil && !l.part.Text.Blank() {
-		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank}); err != nil {
+		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, sounds: l.sounds}); err != nil {
 			return err
 		}
 	}
 	return a.postMarker(ctx, l.session)
 }
 
-func (a *Answers) deliverAll(ctx context.Context, r views.Session, rank outbox.Rank, parts []render.Part) error {
+// deliverAll shows parts as a letter is shown. The first one sounds: people read from there.
+func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part) error {
 	for _, p := range parts {
-		if err := a.deliver(ctx, letter{session: r, part: p, rank: rank}); err != nil {
+		l.part = p
+		if err := a.deliver(ctx, l); err != nil {
 			return err
 		}
+		l.sounds = false
 	}
 	return nil
 }
 
 func (l *letter) message() outbox.Message {
-	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID, Rank: l.rank}
+	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
+		Rank: l.rank, Sounds: l.sounds}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *letter) error {
 	m := l.message()
 	if l.more != nil {
 		m.More = func() outbox.Message {
-			l.part = l.more()
+			l.part, l.sounds = l.more()
 			return l.message()
 		}
 	}
@@ -115,7 +121,8 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	return a.deliverAll(ctx, l.session, l.rank, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
+	all := letter{session: l.session, rank: l.rank, sounds: l.sounds}
+	return a.deliverAll(ctx, all, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: the file of the part, or a file of its text.
@@ -125,13 +132,13 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 		f, caption = *l.part.File, l.part.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds})
 	return err
 }
 
-// postMarker stands where a part of an answer is missing.
+// postMarker stands where a part of an answer is missing, which people have to look for elsewhere.
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
-	return a.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 }

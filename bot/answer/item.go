@@ -80,19 +80,22 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 			return err
 		}
 	}
+	t.note(r, item)
 	if endsTurn(item) {
-		if err := t.notify(ctx, r); err != nil {
+		full := a.InFull(r)
+		if err := t.tellEnd(ctx, r, item, said, full); err != nil {
 			return err
 		}
 		a.endTurn(r, item)
+		if !full {
+			return nil
+		}
 	}
 	switch {
 	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
 		a.Chat.Sender.Typing(ctx, r.Conversation)
-	case item.Kind == talk.TurnEnd:
-		_ = a.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
 	case len(said.parts) == 0:
-	case !endsTurn(item) && !begun && !a.InFull(r): // it waits, or what waits before it would have to go
+	case !begun && !a.InFull(r): // it waits, or what waits before it would have to go
 		t.batch.add(item)
 	case t.batch.any(): // the session has come to be shown in full
 		return errReadAgain
@@ -112,6 +115,29 @@ func endsTurn(item talk.Item) bool {
 		return !item.Sidechain && !item.Meta
 	}
 	return false
+}
+
+// sounds reports whether what an item says makes a sound where it arrives: a turn ends with it.
+func sounds(item talk.Item) bool {
+	switch item.Kind {
+	case talk.Text:
+		return item.Last
+	case talk.APIError, talk.LocalOutput:
+		return true
+	}
+	return false
+}
+
+// note keeps that a turn runs. After a restart nothing is known of what has sounded before the cursor,
+// so an end that comes without any sign of its turn makes no sound.
+func (t *transcriptReader) note(r views.Session, item talk.Item) {
+	switch {
+	case isForeign(r, item):
+	case item.Kind == talk.Interrupt: // a person's own doing
+		t.unheard = false
+	case item.Kind == talk.UserPrompt, item.Kind == talk.ToolUse, item.Kind == talk.Text:
+		t.unheard = true
+	}
 }
 
 // isPrompt reports whether an item is what a person has asked.
@@ -152,13 +178,21 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		case item.Kind == talk.Text && len(said.parts) == 1:
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
-			err = a.deliver(ctx, t.letter(r, p))
+			l := t.letter(r, p)
+			l.sounds = i == 0 && sounds(item)
+			err = a.deliver(ctx, l)
 		}
 		if err != nil {
 			return err
 		}
 		t.asked = false
 		_ = a.advance(ctx, r, next)
+	}
+	t.unheard = t.unheard && !sounds(item)
+	if finished {
+		if err := t.tellDone(ctx, r); err != nil {
+			return err
+		}
 	}
 	if !isAnswer(item) {
 		return nil

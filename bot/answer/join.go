@@ -23,6 +23,7 @@ type joined struct {
 	parts []render.Part // what the chat shows of each
 	units int           // of the one message, at most
 	rich  int           // bytes of it as Markdown, at most
+	ends  bool          // a turn ends among them, or with the last one: they sound
 }
 
 const (
@@ -42,7 +43,8 @@ const (
 const savedWithin = 200 * time.Millisecond
 
 func (j joined) with(item talk.Item, p render.Part) joined {
-	return joined{append(j.items, item), append(j.parts, p), j.units + p.Text.Length() + 2, j.rich + len(asRich(p)) + 2}
+	return joined{append(j.items, item), append(j.parts, p), j.units + p.Text.Length() + 2, j.rich + len(asRich(p)) + 2,
+		j.ends || item.Last}
 }
 
 // fits reports whether the texts are one message.
@@ -94,13 +96,14 @@ func (a *Answers) file(r views.Session, j joined) render.Part {
 // answers to two prompts are two messages. Behind the end of a turn the texts are joined only where
 // what the session says is shown in full in any turn.
 func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
-	items, front := 0, t.answers.Chat.Book.IsInFront(r)
+	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
 		if !ok || isPrompt(item) || endsTurn(item) && !front {
 			break
 		}
 		size += itemSize + len(item.Text)
+		ended = ended || endsTurn(item)
 		if isForeign(r, item) {
 			continue
 		}
@@ -117,6 +120,7 @@ func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined
 			break
 		}
 		j, items = all, n+1
+		j.ends = j.ends || ended
 	}
 	return j, items
 }
@@ -125,6 +129,7 @@ func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined
 func (t *transcriptReader) drop(r views.Session, items int) {
 	for _, item := range t.ahead[:items] {
 		t.answers.Heard(r.ID, item)
+		t.note(r, item)
 		if endsTurn(item) {
 			t.answers.endTurn(r, item)
 		}
@@ -166,21 +171,25 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 		return t.sendFile(ctx, r, j)
 	}
 	l := t.letter(r, j.message())
+	l.sounds = j.ends
 	if before <= 1 {
-		l.more = func() render.Part {
+		l.more = func() (render.Part, bool) {
 			j = t.grow(ctx, r, j, draw)
-			return j.message()
+			return j.message(), j.ends
 		}
 	}
 	err := t.answers.deliver(ctx, l)
+	t.unheard = t.unheard && !j.ends
 	return j.next(), err // it may have grown
 }
 
 // sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, t.answers.file(r, j))
+	l.sounds = j.ends
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
+		t.unheard = t.unheard && !j.ends
 		return j.next(), err
 	}
 	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())

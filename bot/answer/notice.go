@@ -33,6 +33,9 @@ const (
 // errQuiet says that nothing was written for a while.
 var errQuiet = errors.New("nothing more for a while")
 
+// noticeRoom bounds the words of an answer in a notice, in letters.
+const noticeRoom = 60
+
 // batch is what a session that is not the current one has said since its cursor. The batch stays
 // unsent, and the cursor where it is, until the end of the turn: then one notice stands for the
 // answer. If the session becomes the current one before that, all of the batch is shown.
@@ -71,30 +74,72 @@ func firstLine(markdown string) string {
 	return ""
 }
 
-// notify posts the notice that stands for the batch. A crash before the cursor is on disk brings
-// the notice once more.
+// notify posts the notice that stands for the batch.
 func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
+	if !t.batch.any() {
+		return nil
+	}
+	return t.notice(ctx, r, t.batch.next, t.answers.doneText(r, t.batch.line))
+}
+
+// tellEnd tells that a turn is over. Where the session is not shown in full, that is one line: how the
+// turn failed, or the notice of its answer, or that it is done. Where it is, a turn that ends without
+// an answer is told in a short message that sounds; what has failed is told with the item.
+func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item talk.Item, said rendition, full bool) error {
+	switch {
+	case full && t.batch.any():
+		return errReadAgain
+	case !full && len(said.parts) > 0:
+		return t.notice(ctx, r, item.Next, said.parts[0].Text)
+	case !full && (t.batch.any() || t.unheard):
+		return t.notice(ctx, r, item.Next, t.answers.doneText(r, t.batch.line))
+	case item.Kind != talk.TurnEnd:
+		return nil
+	}
+	_ = t.answers.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
+	if !t.unheard {
+		return nil
+	}
+	return t.tellDone(ctx, r)
+}
+
+// tellDone says with a sound that a session has done what it was asked. The cursor is behind that already:
+// a crash before it is on disk loses it, and none repeats it.
+func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error {
+	t.unheard = false
+	text := t.answers.doneText(r, "")
+	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
+}
+
+func (a *Answers) doneText(r views.Session, line string) render.Text {
+	if line == "" {
+		return a.Chat.Text(i18n.TurnDone, i18n.Args{"Name": r.Name})
+	}
+	return a.Chat.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
+}
+
+// notice posts a line in place of what a session has said since its cursor. A crash before the next
+// cursor is on disk brings the line once more.
+func (t *transcriptReader) notice(ctx context.Context, r views.Session, next talk.Cursor, line render.Text) error {
 	a := t.answers
 	switch {
-	case !t.batch.any():
-		return nil
 	case a.InFull(r):
 		return errReadAgain
 	case a.Limits.Parked(r.Conversation.ChatID):
 		return outbox.ErrBlocked
 	}
-	if err := a.Chat.Book.NoteNoticed(r.Conversation, r.ID, t.batch.from); err != nil {
-		return err
+	if t.batch.any() {
+		if err := a.Chat.Book.NoteNoticed(r.Conversation, r.ID, t.batch.from); err != nil {
+			return err
+		}
 	}
-	text := chat.Lines(a.Chat.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name}), render.Plain(t.batch.line))
-	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: text,
-		Silent: true, Session: r.ID, Rank: outbox.Later,
+	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later,
 		Options: a.Chat.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err
 	}
-	_ = a.advance(ctx, r, t.batch.next)
-	t.batch = batch{patience: quietAfter}
+	_ = a.advance(ctx, r, next)
+	t.batch, t.unheard = batch{patience: quietAfter}, false
 	return nil
 }
 

@@ -53,7 +53,12 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
-		return rendition{parts: asTheyAre(a.Chat.Text(i18n.Interrupted, name))}
+		word := i18n.Interrupted
+		now, _ := a.Chat.Book.Records.Get(r.ID)
+		if len(now.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
+			word = i18n.TurnInterrupted
+		}
+		return rendition{parts: asTheyAre(a.Chat.Text(word, name))}
 	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}

@@ -32,6 +32,7 @@ type transcriptReader struct {
 	batch   batch
 	asked   bool // the session has said nothing since a prompt
 	noFiles bool // the chat has refused a file of texts
+	unheard bool // a turn is seen to run, and nothing has sounded since
 
 	from  talk.Cursor // behind what is read
 	ahead []talk.Item // read and not shown yet

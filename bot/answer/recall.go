@@ -45,7 +45,7 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
 	}
-	if err := a.deliverAll(ctx, r, outbox.Talk, parts); err != nil {
+	if err := a.deliverAll(ctx, letter{session: r, rank: outbox.Talk}, parts); err != nil {
 		return err
 	}
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)

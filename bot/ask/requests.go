@@ -68,12 +68,13 @@ type Requests struct {
 	recent map[uuid.UUID]*volume
 }
 
-const kind = "ask" // of the cards
+// Kind is that of the cards.
+const Kind = "ask"
 
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
-	a.cards = card.NewKind(d.Chat.Cards, kind, a.refused)
+	a.cards = card.NewKind(d.Chat.Cards, Kind, a.refused)
 	for _, c := range d.Store.Unsettled() {
 		r := a.newRequest(c.Request)
 		r.due = true
@@ -90,8 +91,8 @@ func (a *Requests) newRequest(q Request) *request {
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
-		Cards:   map[string]chat.OnTap{kind: a.tap},
-		Late:    map[string]func(chat.Tap) string{kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
+		Cards:   map[string]chat.OnTap{Kind: a.tap},
+		Late:    map[string]func(chat.Tap) string{Kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
 		Heard:   a.heard,
 		Text:    a.text,
 		Run:     a.Run,

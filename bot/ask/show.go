@@ -81,7 +81,7 @@ func (a *Requests) look(c Card) card.Look {
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
-	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen,
+	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen, Sounds: c.State == StateOpen && !c.AllShown,
 		Text: v.Text, Options: v.Options}
 }
 
@@ -110,7 +110,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		if now, open := r.get(); !open || now.State != StateOpen {
 			return
 		}
-		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Silent: true, Session: r.session}
+		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Session: r.session}
 		_, err := r.of.Send(ctx, m)
 		if ctx.Err() != nil {
 			return

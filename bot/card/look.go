@@ -19,10 +19,12 @@ type Look struct {
 	To      outbox.Conversation `json:"to"`
 	Text    render.Text         `json:"text"`
 	Options [][]Option          `json:"options,omitempty"` // rows of buttons
-	Session uuid.UUID           `json:"session,omitzero"`  // whose message it is
-	ReplyTo int                 `json:"reply_to,omitempty"`
-	Silent  bool                `json:"silent,omitempty"`
-	Rank    outbox.Rank         `json:"rank,omitempty"`
+	// Picture stands above the text. A card that has one has one until its end.
+	Picture *outbox.Picture `json:"picture,omitempty"`
+	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
+	ReplyTo int             `json:"reply_to,omitempty"`
+	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
+	Rank    outbox.Rank     `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
 	// Renew sends the message anew when people have deleted it. Without it the card is forgotten then.
@@ -39,13 +41,21 @@ type Option struct {
 
 // fitting is the look as it is kept: cut to one message, and equal after a way over the disk.
 func (l Look) fitting() Look {
-	l.Text = fit(l.Text)
+	l.Text = fit(l.Text, l.limit())
 	l.Until = l.Until.UTC().Round(0)
 	return l
 }
 
-func fit(t render.Text) render.Text {
-	if parts := t.Split(render.Limit); len(parts) > 0 {
+// limit is the length of the longest text.
+func (l Look) limit() int {
+	if l.Picture != nil {
+		return outbox.MaxCaption
+	}
+	return render.Limit
+}
+
+func fit(t render.Text, limit int) render.Text {
+	if parts := t.Split(limit); len(parts) > 0 {
 		return parts[0]
 	}
 	return render.Text{}
@@ -57,7 +67,8 @@ func revisionOf(l Look, payload json.RawMessage) string {
 		Text    render.Text
 		Options [][]Option
 		Payload json.RawMessage
-	}{l.Text, l.Options, payload})
+		Picture *outbox.Picture `json:",omitempty"`
+	}{l.Text, l.Options, payload, l.Picture})
 }
 
 func digest(v any) string {

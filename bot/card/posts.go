@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
 	"ccbot/internal/guard"
@@ -19,6 +22,19 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	id, _, _ := strings.Cut(post, "@")
 	c, ok := b.cards[id]
 	return c, ok
+}
+
+// Waits reports whether a question about a session is open that makes a sound, in a card of one of these
+// kinds.
+func (b *Board) Waits(session uuid.UUID, kinds ...string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.cards {
+		if c.Look.Session == session && c.Look.Sounds && !c.Closed && slices.Contains(kinds, c.Kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // Current gives a card that waits for its post as it looks now. When the outbox asks, nothing of the

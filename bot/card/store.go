@@ -15,7 +15,7 @@ import (
 const (
 	version = 1
 	suffix  = ".json"
-	maxSize = 1 << 20 // bytes of a file; a message has a fraction of it, the rest is for the payload
+	maxSize = 4 << 20 // bytes of a file; most is for a picture, a text and a payload have a fraction of it
 )
 
 // unknownID is the id of a message that is in the chat under an id that Telegram did not say.
@@ -79,7 +79,7 @@ func (c record) alive(now time.Time) bool {
 // message is the card as it should look; a closed one has no buttons.
 func (c record) message() outbox.Message {
 	l := c.Look
-	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo, Silent: l.Silent, Rank: l.Rank}
+	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
 	if c.Closed {
 		return m
 	}
@@ -99,7 +99,7 @@ func (c record) message() outbox.Message {
 // each with the look of its moment.
 func (c record) isShownBy(m outbox.Message) bool {
 	now := c.message()
-	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons)
+	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons) && digest(now.Picture) == digest(m.Picture)
 }
 
 func (c record) option(n int) (Option, bool) {

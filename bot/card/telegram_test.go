@@ -99,7 +99,7 @@ func (c connection) SendMessage(_ context.Context, p *tgbot.SendMessageParams) (
 	m.id = c.ids[m.at.ChatID]
 	c.messages = append(c.messages, m)
 	c.draw(m, p.Text, p.ReplyMarkup)
-	return &models.Message{ID: m.id}, nil
+	return &models.Message{ID: m.id, MessageThreadID: m.at.ThreadID}, nil
 }
 
 func (c connection) EditMessageText(_ context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {

@@ -33,7 +33,7 @@ func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 	if err := k.chat.post(ctx, above); err != nil {
 		return err
 	}
-	l.Text = parts[last]
+	l.Text, l.Sounds = parts[last], l.Sounds && above.Text.Blank()
 	return k.Kind.Post(ctx, l, payload)
 }
 

@@ -52,7 +52,7 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 
 // Post posts a message: it is on disk when Post returns. The options of the message are links; with
 // options the message is a card. The outbox splits what is too long: all of it is posted, or nothing,
-// so that a retry repeats no part. Of a blank text nothing is posted, and people who were taken off
+// so that a retry repeats no part. It arrives without a sound unless it Sounds. Of a blank text nothing is posted, and people who were taken off
 // the list get nothing. A message under one of a session's is that session's, too.
 func (c *Chat) Post(ctx context.Context, l card.Look) error {
 	if l.Session == uuid.Nil && l.ReplyTo != 0 {
@@ -78,7 +78,7 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 		return nil
 	}
 	err := c.Sender.Post(ctx, outbox.Message{To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo,
-		Silent: l.Silent, Rank: l.Rank})
+		Sounds: l.Sounds, Rank: l.Rank})
 	if err != nil {
 		return fmt.Errorf("post: %w", err)
 	}
@@ -149,7 +149,7 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 // Warn says under a message that something is wrong with the message.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	text = render.Join(render.Plain(Warning), text)
-	return c.Post(ctx, card.Look{To: to, Text: text, ReplyTo: message, Options: links})
+	return c.Post(ctx, card.Look{To: to, Text: text, ReplyTo: message, Options: links, Sounds: true})
 }
 
 // Mark puts a reaction under a message. Message 0 is none.
@@ -161,5 +161,5 @@ func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, re
 
 // Tell says under a tapped message what came of the tap.
 func (c *Chat) Tell(ctx context.Context, t Tap, text render.Text) error {
-	return c.Post(ctx, card.Look{To: t.To, Text: text, ReplyTo: t.Message, Silent: true})
+	return c.Post(ctx, card.Look{To: t.To, Text: text, ReplyTo: t.Message})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A link is an option that leads to a session, whatever its message shows. Package sessions does what
-// it says, whichever feature has posted it (follow in list.go). Its value is a word, a colon and the
+// it says, whichever feature has posted it (Follow in list.go). Its value is a word, a colon and the
 // session's id; that of RetryLink and GoOnLink goes on with a colon and the launch.
 const (
 	OpenLink   = "open"   // open the session

@@ -1,14 +1,12 @@
 package chat
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"ccbot/bot/card"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -166,17 +164,15 @@ func (p Phrases) Short(dir string) string {
 // ShortTail is Short for a line with other things in it.
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
-// PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, s views.Session, head render.Text, shown string, foot render.Text,
-	links [][]card.Option) error {
+// ScreenText is news of a session with the terminal's screen between the two texts.
+func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {
 	screen := screen(shown)
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over
-		head = Lines(head, c.Text(i18n.LastScreen))
+		head = Lines(head, p.Text(i18n.LastScreen))
 	}
-	text := Lines(head, screen, foot)
-	return c.For(s.ID).Post(ctx, s.Conversation, text, links)
+	return Lines(head, screen, foot)
 }
 
 // screen is the end of a terminal's screen as a phone shows it, in monospace.

@@ -21,6 +21,10 @@ type Book struct {
 	// Move has a session shown in another conversation.
 	Move   func(ctx context.Context, session uuid.UUID, to address.Conversation) error
 	Events Events
+	// Place gives where a session is shown that a person starts or resumes in a place: there, or in a topic
+	// of the session's own. asked names what asks for it: asked again for that, the place is the same. A
+	// session that is about to start has no id yet.
+	Place func(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error)
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.

@@ -39,9 +39,9 @@ func tell[F any](all []F, call func(F) error) (err error) {
 	return err
 }
 
-// MoveTo shows a session in a conversation from now on.
+// MoveTo shows a session in a conversation from now on, or in the session's own topic there.
 func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Session) error {
-	if r.Conversation == to {
+	if to = b.Home(to, r); r.Conversation == to {
 		return nil
 	}
 	if err := b.Move(ctx, r.ID, to); err != nil {
@@ -51,8 +51,9 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 }
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session
-// is shown in one place, where it was last used.
+// is shown in one place, where it was last used, or in its own topic there.
 func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session) error {
+	to = b.Home(to, r)
 	if err := b.MoveTo(ctx, to, r); err != nil {
 		return err
 	}

@@ -34,6 +34,8 @@ type file struct {
 	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full for one turn
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 	Damaged  bool               `json:"damaged,omitempty"`
+	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
+	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.

@@ -28,16 +28,16 @@ type dialogs struct {
 	mu     sync.Mutex         // held from the look at a card to the change of the card
 }
 
-// kind is that of the cards.
-const kind = "dialog"
+// Kind is that of the cards.
+const Kind = "dialog"
 
 // New gives the feature. floods says whether a session has asked so much of late that nothing may
 // be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat.Feature {
-	d := &dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, kind)}
+	d := &dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, Kind)}
 	return chat.Feature{
 		Name:  "dialog",
-		Cards: map[string]chat.OnTap{kind: d.cards.OnTap(d.tap)},
+		Cards: map[string]chat.OnTap{Kind: d.cards.OnTap(d.tap)},
 		News:  []chat.Teller{chat.Tells(d.opened), chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,
@@ -59,7 +59,8 @@ func (d *dialogs) notReporting(ctx context.Context, r views.Session, n news.NotR
 func (d *dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		return d.chat.PostScreen(ctx, r, head, n.Screen, chat.Marked(foot, n.Attach), nil)
+		text := d.chat.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
+		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	d.mu.Lock()

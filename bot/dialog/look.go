@@ -48,7 +48,7 @@ func (d *dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	case !now.Whole || signs != screen || len(parts) > 1:
 		warning = d.chat.Text(i18n.DialogNotWhole)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...)}
+	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}
 	if !warning.Blank() {
 		text = append(text, render.Plain("\n"), warning)
 		look.Options = [][]card.Option{keyRows[0], {escape}}

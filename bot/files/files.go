@@ -49,16 +49,21 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 		return err
 	}
 	defer f.Body.Close()
-	if f.Size > outbox.MaxFile {
-		return &refusal.Error{Code: refusal.FileTooBig}
-	}
 	if headed := render.Join(s.Heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
 	}
+	return s.Put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text})
+}
+
+// Put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of Send.
+func (s *Files) Put(ctx context.Context, f port.File, as outbox.File) error {
+	if f.Size > outbox.MaxFile {
+		return &refusal.Error{Code: refusal.FileTooBig}
+	}
 	ctx, cancel := context.WithTimeout(ctx, uploadFor)
 	defer cancel()
-	_, err = s.Upload(ctx, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Body: f.Body,
-		Size: f.Size, Name: cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")})
+	as.Body, as.Size, as.Name = f.Body, f.Size, cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")
+	_, err := s.Upload(ctx, as)
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):

@@ -72,7 +72,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 
 // open reads which entries are done and removes writes that a crash cut short.
 func (s *Store) open() error {
-	if err := s.folder.Make(); err != nil {
+	if err := errors.Join(s.folder.Make(), s.folder.Tidy()); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(s.folder.Path)
@@ -85,13 +85,8 @@ func (s *Store) open() error {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasPrefix(f.Name(), ".") && info.Mode().IsRegular():
-			err = os.Remove(filepath.Join(s.folder.Path, f.Name()))
 		case done && validKey(key):
 			s.done[key] = info.ModTime()
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil

@@ -11,11 +11,11 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
@@ -29,6 +29,7 @@ type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book
 	tell func(ctx context.Context, where chat.Where) error
+	ask  func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error
 	wake chan struct{}
 
 	mu   sync.Mutex
@@ -41,9 +42,11 @@ type topic struct {
 	told bool // in its chat; only Run uses it
 }
 
-// New returns the Moves of a chat. tell tells every feature what places have become.
-func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error) *Moves {
-	return &Moves{chat: c, book: c.Book, tell: tell, wake: make(chan struct{}, 1)}
+// New returns the Moves of a chat. tell tells every feature what places have become; ask says that the
+// topic of sessions is gone, and asks what becomes of them.
+func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error,
+	ask func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error) *Moves {
+	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
 
 // Feature is what the roof knows of Moves.
@@ -85,7 +88,9 @@ func (m *Moves) Migrated() { pause.Poke(m.wake) }
 // TopicGone hears that a topic is not there any more.
 func (m *Moves) TopicGone(gone address.Conversation) {
 	m.mu.Lock()
-	m.gone = append(m.gone, &topic{at: gone})
+	if !slices.ContainsFunc(m.gone, func(t *topic) bool { return t.at == gone }) {
+		m.gone = append(m.gone, &topic{at: gone})
+	}
 	m.mu.Unlock()
 	pause.Poke(m.wake)
 }
@@ -141,9 +146,10 @@ func (m *Moves) work(ctx context.Context) error {
 // tellTopic says in a chat that the topic of sessions is gone, once however often the rest fails.
 func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	var names []string
+	var of []views.Session
 	for _, s := range m.book.Records.List() {
 		if s.Conversation == t.at {
-			names = append(names, chat.ShownName(s.Name))
+			names, of = append(names, chat.ShownName(s.Name)), append(of, s)
 		}
 	}
 	if len(names) == 0 || t.told {
@@ -152,7 +158,7 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
 	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
 	text := m.chat.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
-	err := m.chat.For(uuid.Nil).Post(ctx, address.Conversation{ChatID: t.at.ChatID}, text, nil)
+	err := m.ask(ctx, address.Conversation{ChatID: t.at.ChatID}, of, text)
 	t.told = err == nil
 	return err
 }

@@ -24,6 +24,7 @@ type aside struct {
 	expires time.Time
 	tries   int
 	call    func(ctx context.Context, to address.Conversation) error
+	done    chan error // of Call: what came of it, once
 }
 
 // asideKind is what an aside is about; the zero value is typing.
@@ -33,10 +34,11 @@ const (
 	typing asideKind = iota
 	reaction
 	tapAnswer
+	awaited // the caller waits
 )
 
 func (k asideKind) life() time.Duration {
-	return [...]time.Duration{typingLife, reactLife, answerLife}[k]
+	return [...]time.Duration{typingLife, reactLife, answerLife, awaitedLife}[k]
 }
 
 func (a *aside) class(now time.Time) class {
@@ -132,12 +134,64 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 	})
 }
 
+// Call has a call made beside the queue of a chat, in Telegram's terms, and waits for what comes of it.
+// It is made again only where Telegram has not carried it out for sure: it must wait, or the group has
+// become another chat. Its errors are those of Send, ErrUnsure where the connection broke; when ctx ends
+// first the call is not begun any more. ErrNoTopic: the topic of the call does not exist.
+func (o *Outbox) Call(ctx context.Context, to address.Conversation,
+	call func(ctx context.Context, to address.Conversation) error) (err error) {
+	done := make(chan error, 1)
+	a := &aside{key: fmt.Sprintf("%p", done), kind: awaited, to: to, since: time.Now(), done: done,
+		expires: time.Now().Add(awaitedLife), call: func(made context.Context, to address.Conversation) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return call(made, to)
+		}}
+	o.with(func(q *queues) {
+		switch l := q.lane(to.ChatID); {
+		case q.closed != nil:
+			err = q.closed
+		case l.parked:
+			err = errParked(to.ChatID)
+		default:
+			l.put(a)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// outcome is what the caller of Call is told of an answer after which the call is not made again.
+func (v verdict) outcome(err error) error {
+	switch v.answer {
+	case taken:
+		return nil
+	case topicGone:
+		return &Refused{ErrNoTopic}
+	case later:
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return &Refused{err}
+}
+
 func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
 	ctx, cancel := context.WithTimeout(calls, callTimeout)
 	defer cancel()
 	out := o.outward(job{to: to}).to
 	err := a.call(ctx, out)
-	v := judge(err, &job{kind: send})
+	about := &job{kind: send}
+	if a.done != nil {
+		about.to = to
+	}
+	v := judge(err, about)
 	switch {
 	case v.answer == blocked && a.kind == tapAnswer:
 		v.answer = refused // a refusal of the tap, not of the chat
@@ -145,7 +199,14 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 		v = o.migrate(out.ChatID, v.chat)
 	}
 	o.note(l, &job{to: to}, v)
-	o.with(func(q *queues) { q.settleAside(l, a, v, o.again) })
+	lost := false
+	o.with(func(q *queues) { lost = q.settleAside(l, a, v, o.again) })
+	if lost && o.OnTopicGone != nil {
+		o.OnTopicGone(to)
+	}
+	if a.done != nil && v.answer != paused && v.answer != moved {
+		a.done <- v.outcome(err)
+	}
 	if err != nil && calls.Err() == nil {
 		o.log.Debug("best_effort_call_failed", logkey.ChatID, to.ChatID, logkey.Error, inBrief(err))
 	}

@@ -18,7 +18,7 @@ func (o *Outbox) lane(chat int64) *lane {
 
 // takeBudgets reads from the disk, before anything is sent, when each budget is full again.
 func (o *Outbox) takeBudgets() {
-	o.notes.full.change(func(all map[string]time.Duration) bool {
+	o.notes.full.Change(func(all map[string]time.Duration) bool {
 		if o.Uptime == nil || len(all) == 0 {
 			return false
 		}
@@ -39,7 +39,7 @@ func (o *Outbox) keepBudgets() {
 	}
 	up := o.Uptime()
 	o.budgets.Do(o.takeBudgets)
-	o.notes.full.change(func(all map[string]time.Duration) bool {
+	o.notes.full.Change(func(all map[string]time.Duration) bool {
 		all["stop"] = up // so that there is a file
 		for k, after := range o.full {
 			all[k] = up + after - time.Since(o.began)

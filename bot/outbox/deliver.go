@@ -25,6 +25,10 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	if !idle {
 		id, v = o.attempt(calls, l, &attempt)
 	}
+	topic := attempt.to
+	if v.strayed {
+		attempt.to.ThreadID = 0
+	}
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
 		m := attempt.change.message
 		m.To = attempt.to
@@ -40,7 +44,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	lost := false
 	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, o.again) })
 	if lost && o.OnTopicGone != nil {
-		o.OnTopicGone(attempt.to)
+		o.OnTopicGone(topic)
 	}
 }
 
@@ -90,6 +94,10 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
+// errStrayed says that a message for a topic was taken, and stands elsewhere: in a private chat Telegram
+// sends what is for a deleted topic to the plain chat.
+var errStrayed = errors.New("the message is not in its topic")
+
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	patience := callTimeout
 	if j.kind == upload {
@@ -106,15 +114,22 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keyboard(m.Buttons),
 		})
 		return j.messageID, err
+	case j.kind == edit && m.Picture != nil:
+		_, err = o.api.EditMessageMedia(ctx, mediaParams(chat, j.messageID, m, j.isPhoto()))
+		return j.messageID, err
 	case j.kind == edit:
 		_, err = o.api.EditMessageText(ctx, editParams(chat, j.messageID, m))
 		return j.messageID, err
 	}
 	var sent *models.Message
+	photo := j.isPhoto()
+	if m.Picture != nil {
+		j.body = m.file()
+	}
 	switch {
-	case j.isPhoto():
+	case photo:
 		sent, err = o.api.SendPhoto(ctx, photoParams(j.to, j.body, m))
-	case j.kind == upload:
+	case j.body != nil:
 		sent, err = o.api.SendDocument(ctx, documentParams(j.to, j.body, m))
 	case j.isRich() && !o.TakesRich():
 		err = ErrNoRich
@@ -122,6 +137,9 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		sent, err = o.api.SendRichMessage(ctx, richParams(j.to, m))
 	default:
 		sent, err = o.api.SendMessage(ctx, sendParams(j.to, m))
+	}
+	if err == nil && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID {
+		return sent.ID, errStrayed
 	}
 	if sent != nil && sent.ID != 0 {
 		return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer

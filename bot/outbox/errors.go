@@ -15,6 +15,8 @@ var (
 	// ErrNoRich says that the server has no rich messages; the outbox remembers that, see
 	// TakesRich.
 	ErrNoRich = errors.New("the server has no rich messages")
+	// ErrNoTopic is inside a Refused when the topic that a call is about does not exist.
+	ErrNoTopic = errors.New("the topic does not exist")
 	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent
 	// any more.
 	ErrRevoked = errors.New("the bot token is not valid")

@@ -38,6 +38,8 @@ type fake struct {
 	reply func(ctx context.Context, n int, c call) error
 	start time.Time
 
+	strays int // the thread of a topic that was deleted, in a private chat
+
 	guard sync.Mutex
 	calls []call
 	ids   int
@@ -59,6 +61,14 @@ func (f *fake) do(ctx context.Context, c call) (int, error) {
 	f.calls[n-1].taken = true
 	f.ids++
 	return f.ids, nil
+}
+
+// message is one that was taken.
+func (f *fake) message(id, thread int) *models.Message {
+	if thread == f.strays {
+		thread = 0
+	}
+	return &models.Message{ID: id, MessageThreadID: thread}
 }
 
 // seen is what was asked with a method ("": any), or only what was taken.
@@ -91,12 +101,12 @@ func buttonsOf(m models.ReplyMarkup) string {
 
 func (f *fake) SendMessage(ctx context.Context, p *tgbot.SendMessageParams) (*models.Message, error) {
 	id, err := f.do(ctx, call{method: "send", chat: p.ChatID.(int64), thread: p.MessageThreadID, reply: replyOf(p.ReplyParameters), text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
-	return &models.Message{ID: id}, err
+	return f.message(id, p.MessageThreadID), err
 }
 
 func (f *fake) SendRichMessage(ctx context.Context, p *tgbot.SendRichMessageParams) (*models.Message, error) {
 	id, err := f.do(ctx, call{method: "rich", chat: p.ChatID.(int64), thread: p.MessageThreadID, reply: replyOf(p.ReplyParameters), text: p.RichMessage.Markdown, buttons: buttonsOf(p.ReplyMarkup)})
-	return &models.Message{ID: id}, err
+	return f.message(id, p.MessageThreadID), err
 }
 
 func (f *fake) SendDocument(ctx context.Context, p *tgbot.SendDocumentParams) (*models.Message, error) {
@@ -115,7 +125,7 @@ func (f *fake) file(ctx context.Context, c call, file models.InputFile, caption 
 	}
 	c.text = fmt.Sprintf("%s: %s (%s)", up.Filename, body[:min(len(body), 20)], caption)
 	id, err := f.do(ctx, c)
-	return &models.Message{ID: id}, err
+	return f.message(id, c.thread), err
 }
 
 func (f *fake) GetMe(ctx context.Context) (*models.User, error) {
@@ -128,6 +138,18 @@ func replyOf(p *models.ReplyParameters) int {
 		return 0
 	}
 	return p.MessageID
+}
+
+func (f *fake) EditMessageMedia(ctx context.Context, p *tgbot.EditMessageMediaParams) (*models.Message, error) {
+	c := call{method: "media", chat: p.ChatID.(int64), message: p.MessageID, buttons: buttonsOf(p.ReplyMarkup)}
+	switch media := p.Media.(type) {
+	case *models.InputMediaPhoto:
+		c.text = "photo " + media.Caption
+	case *models.InputMediaDocument:
+		c.text = "file " + media.Caption
+	}
+	_, err := f.do(ctx, c)
+	return nil, err
 }
 
 func (f *fake) EditMessageText(ctx context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {

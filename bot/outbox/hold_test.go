@@ -21,9 +21,9 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), once(tooMany(3600)))
-			b.notes.holds.writing.Lock() // the disk takes its time
+			b.notes.holds.Writing.Lock() // the disk takes its time
 			b.run(t)
-			t.Cleanup(b.notes.holds.writing.Unlock) // before the end of Run is awaited
+			t.Cleanup(b.notes.holds.Writing.Unlock) // before the end of Run is awaited
 			tt.ask(b, t.Context())
 			require.Eventually(t, func() bool { return b.heldOn(5) }, 10*time.Second, time.Millisecond)
 			b.React(t.Context(), to(5), 4, "👀")

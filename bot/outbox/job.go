@@ -36,7 +36,7 @@ type job struct {
 	done      []chan result // the callers that wait; each gets one result, buffered
 
 	plain      bool // formatting was refused
-	asDocument bool // upload: it was refused as a photo
+	asDocument bool // an upload or a picture: it was refused as a photo
 	unsure     bool // a call broke: Telegram may have carried it out
 	abandoned  bool // the caller is gone; the call under way is the last one
 	flying     bool
@@ -51,7 +51,19 @@ func (j *job) isNew() bool { return j.kind == send || j.kind == post || j.kind =
 
 func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.Rich != "" }
 
-func (j *job) isPhoto() bool { return j.kind == upload && j.body.isPhoto() && !j.asDocument }
+// isPhoto reports whether the job shows a photo, which Telegram may refuse as one.
+func (j *job) isPhoto() bool {
+	p := j.picture()
+	return !j.asDocument && (p != nil && !p.Exact || j.kind == upload && j.body.isPhoto())
+}
+
+// picture is that of the message; nil: there is none, or the call does not touch it.
+func (j *job) picture() *Picture {
+	if j.change.buttonsOnly {
+		return nil
+	}
+	return j.change.message.Picture
+}
 
 func (j *job) formatted() bool {
 	return !j.change.buttonsOnly && !j.isRich() && len(j.change.message.Text.Entities) > 0
@@ -66,7 +78,7 @@ func (j *job) message() Message {
 }
 
 func (j *job) become(newer *job) {
-	j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
+	j.change, j.plain, j.asDocument, j.rank, j.done = j.change.then(newer.change), false, false, newer.rank, append(j.done, newer.done...)
 }
 
 func (j *job) finish(r result) {

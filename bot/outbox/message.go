@@ -35,17 +35,20 @@ type Button struct {
 }
 
 // Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it,
-// and the id of the message it answers (0: none). A Silent message makes no sound. An edit ignores
-// To, ReplyTo and Silent.
+// and the id of the message it answers (0: none). Only a message that Sounds makes a sound where
+// it arrives. An edit ignores To, ReplyTo and Sounds.
 type Message struct {
 	To      address.Conversation `json:"to"`
 	Text    render.Text          `json:"text"`
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
-	Silent  bool                 `json:"silent,omitempty"`
+	Sounds  bool                 `json:"sounds,omitempty"`
 	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
 	// message instead of Text; Post sends Text.
 	Rich string `json:"rich,omitempty"`
+	// Picture stands above the text, which is its caption then, of at most MaxCaption units. Edits
+	// replace both; a named post and its edits may have one, nothing else.
+	Picture *Picture `json:"picture,omitempty"`
 	// Session is the session that the message is of; OnSent gets it with the message.
 	Session uuid.UUID `json:"session,omitzero"`
 	// Rank says which messages of a chat go first. An edit has the rank of its message, or its own
@@ -58,6 +61,22 @@ type Message struct {
 	// for its turn. The message that More returns is sent in place of this one, and is final. More
 	// may wait for a disk.
 	More func() Message `json:"-"`
+}
+
+// Picture is a PNG of at most MaxPhoto bytes.
+type Picture struct {
+	PNG []byte `json:"png"`
+	// Exact has it sent as a file, because Telegram makes a photo smaller than 1280 pixels; so goes a
+	// picture that Telegram refuses as a photo, too.
+	Exact bool `json:"exact,omitempty"`
+}
+
+// limit is the length of the longest text.
+func (m Message) limit() int {
+	if m.Picture != nil {
+		return MaxCaption
+	}
+	return render.Limit
 }
 
 func (m Message) blank() bool {
@@ -102,6 +121,8 @@ func looksOf(c change) shown {
 	case c.buttonsOnly:
 	case c.message.Rich != "":
 		s.text = digest(c.message.Rich)
+	case c.message.Picture != nil:
+		s.text = digest([]any{c.message.Text, c.message.Picture})
 	default:
 		s.text = digest(c.message.Text)
 	}
@@ -160,7 +181,7 @@ func replyTo(m Message) *models.ReplyParameters {
 func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	return &tgbot.SendMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
+		LinkPreviewOptions: noPreview(), DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 
@@ -173,7 +194,7 @@ func inputRich(markdown string) models.InputRichMessage {
 func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
 	return &tgbot.SendRichMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
-		DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
+		DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 

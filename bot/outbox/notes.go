@@ -2,9 +2,11 @@ package outbox
 
 import (
 	"log/slog"
+	"path/filepath"
 	"strconv"
 	"time"
 
+	"ccbot/internal/facts"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
 )
@@ -41,16 +43,17 @@ func (h hold) left(now time.Time) time.Duration {
 type notes struct {
 	server  string
 	log     *slog.Logger
-	parked  *facts[time.Time]
-	servers *facts[richFact]
-	holds   *facts[hold]
-	full    *facts[time.Duration]
+	parked  *facts.File[time.Time]
+	servers *facts.File[richFact]
+	holds   *facts.File[hold]
+	full    *facts.File[time.Duration]
 }
 
 func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
-	return notes{server: server, log: log, parked: openFacts[time.Time](home, parkedFile, log),
-		servers: openFacts[richFact](home, richFile, log), holds: openFacts[hold](home, holdsFile, log),
-		full: openFacts[time.Duration](home, paceFile, log)}
+	aside := filepath.Join(home.Path, quarantineFolder)
+	return notes{server: server, log: log, parked: facts.Open[time.Time](home, parkedFile, aside, log),
+		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log),
+		full: facts.Open[time.Duration](home, paceFile, aside, log)}
 }
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }
@@ -58,7 +61,7 @@ func key(chat int64) string { return strconv.FormatInt(chat, 10) }
 // park notes that a chat accepts nothing. That is logged once, not after each start that tries the
 // chat again.
 func (n *notes) park(chat int64, why error) {
-	n.parked.change(func(all map[string]time.Time) bool {
+	n.parked.Change(func(all map[string]time.Time) bool {
 		if _, known := all[key(chat)]; known {
 			return false
 		}
@@ -69,10 +72,10 @@ func (n *notes) park(chat int64, why error) {
 }
 
 func (n *notes) unpark(chat int64) {
-	if _, known := n.parked.get(key(chat)); !known {
+	if _, known := n.parked.Get(key(chat)); !known {
 		return
 	}
-	n.parked.change(func(all map[string]time.Time) bool {
+	n.parked.Change(func(all map[string]time.Time) bool {
 		delete(all, key(chat))
 		return true
 	})
@@ -81,7 +84,7 @@ func (n *notes) unpark(chat int64) {
 
 // hold notes that a chat must wait.
 func (n *notes) hold(chat int64, wait time.Duration) {
-	n.holds.change(func(all map[string]hold) bool {
+	n.holds.Change(func(all map[string]hold) bool {
 		now := time.Now()
 		for k, h := range all {
 			if h.left(now) == 0 {
@@ -98,21 +101,21 @@ func (n *notes) hold(chat int64, wait time.Duration) {
 
 // heldFor is the rest of the wait that an earlier run was told for a chat.
 func (n *notes) heldFor(chat int64, now time.Time) time.Duration {
-	h, _ := n.holds.get(key(chat))
+	h, _ := n.holds.Get(key(chat))
 	return h.left(now)
 }
 
 func (n *notes) takesRich() bool {
-	f, known := n.servers.get(n.server)
+	f, known := n.servers.Get(n.server)
 	age := time.Since(f.At)
 	return !known || f.Has || age < 0 || age >= richAgain
 }
 
 func (n *notes) rich(has bool) {
-	if f, known := n.servers.get(n.server); known && f.Has && has {
+	if f, known := n.servers.Get(n.server); known && f.Has && has {
 		return
 	}
-	n.servers.change(func(all map[string]richFact) bool {
+	n.servers.Change(func(all map[string]richFact) bool {
 		all[n.server] = richFact{Has: has, At: time.Now().UTC().Truncate(time.Second)}
 		return true
 	})

@@ -26,6 +26,7 @@ type API interface {
 	SendDocument(ctx context.Context, params *tgbot.SendDocumentParams) (*models.Message, error)
 	SendPhoto(ctx context.Context, params *tgbot.SendPhotoParams) (*models.Message, error)
 	EditMessageText(ctx context.Context, params *tgbot.EditMessageTextParams) (*models.Message, error)
+	EditMessageMedia(ctx context.Context, params *tgbot.EditMessageMediaParams) (*models.Message, error)
 	EditMessageReplyMarkup(ctx context.Context, params *tgbot.EditMessageReplyMarkupParams) (*models.Message, error)
 	SendChatAction(ctx context.Context, params *tgbot.SendChatActionParams) (bool, error)
 	SetMessageReaction(ctx context.Context, params *tgbot.SetMessageReactionParams) (bool, error)

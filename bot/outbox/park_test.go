@@ -143,8 +143,7 @@ func TestAMarkerThatCannotBeReadIsMadeAnew(t *testing.T) {
 		require.ErrorIs(t, err, ErrBlocked)
 	})
 	assert.Len(t, lines, 1)
-	known := openFacts[time.Time](newBench(t, dir, nil).notes.parked.folder, parkedFile, slog.New(slog.DiscardHandler))
-	_, ok := known.get("5")
+	_, ok := newBench(t, dir, nil).notes.parked.Get("5")
 	assert.True(t, ok)
 }
 

@@ -54,14 +54,15 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	return nil
 }
 
-// Parts is what Post sends of a message: one or more, cut to size, the buttons under the last.
+// Parts is what Post sends of a message: one or more, cut to size, the buttons under the last. The
+// first one sounds.
 func Parts(m Message) []Message {
 	texts := m.Text.Split(render.Limit)
 	parts := make([]Message, len(texts))
 	for i, text := range texts {
-		parts[i] = Message{To: m.To, Text: text, Silent: m.Silent, Session: m.Session, Rank: m.Rank}
+		parts[i] = Message{To: m.To, Text: text, Session: m.Session, Rank: m.Rank}
 	}
-	parts[0].ReplyTo = m.ReplyTo // not blank: there is a part
+	parts[0].ReplyTo, parts[0].Sounds = m.ReplyTo, m.Sounds // not blank: there is a part
 	parts[len(parts)-1].Buttons = m.Buttons
 	return parts
 }
@@ -91,7 +92,7 @@ func (o *Outbox) fetch(j *job) bool {
 		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
 			return false
 		}
-		m.Text, m.Rich = m.Text.Split(render.Limit)[0], ""
+		m.Text, m.Rich = m.Text.Split(m.limit())[0], ""
 		if digest(m.Text) != digest(j.change.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}

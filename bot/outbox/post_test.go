@@ -69,7 +69,7 @@ func TestP8_PostsSurviveAKill(t *testing.T) {
 
 func TestPostIsPrivateAndWholeOnDisk(t *testing.T) {
 	b := newBench(t, t.TempDir(), nil)
-	m := Message{To: to(5), Text: render.Bold("receipt"), Buttons: [][]Button{{{Text: "Undo", Data: "u", Style: Danger}}}, ReplyTo: 3, Silent: true}
+	m := Message{To: to(5), Text: render.Bold("receipt"), Buttons: [][]Button{{{Text: "Undo", Data: "u", Style: Danger}}}, ReplyTo: 3, Sounds: true}
 	m.To.ThreadID = 9
 	require.NoError(t, b.Post(t.Context(), m))
 	names := files(t, b.posts.folder.Path)

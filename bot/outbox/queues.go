@@ -85,7 +85,11 @@ func (q *queues) edit(e *job) {
 // begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
 // and costs nothing.
 func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
-	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
+	looks := q.known.looks(j.ref())
+	idle = j.kind == edit && !j.unsure && !looks.changedBy(j.change)
+	if j.kind == edit && j.picture() != nil && looks.text == looksOf(j.change).text {
+		j.change.buttonsOnly = true // the same picture need not be sent again
+	}
 	if !idle {
 		q.all.AllowN(now, 1)
 		for _, b := range l.budgets {
@@ -110,8 +114,9 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 	switch v.answer {
 	case taken, vanished, refused:
 		l.parked = l.parked && !(v.answer == taken && j.isNew())
+		lost = v.strayed && q.loseTopic(l, j.to)
 		q.finish(l, j, id, v)
-		return false
+		return lost
 	case blocked: // the job under way ends like all that waits there; a post stays
 		if j.kind != post {
 			q.drop(j)
@@ -125,7 +130,9 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 	case revoked:
 		q.fatal = v.err
 	case topicGone:
-		lost = q.loseTopic(l, j)
+		lost = q.loseTopic(l, j.to)
+	case topicShut:
+		q.loseTopic(l, j.to)
 	case later:
 		l.failures++
 		j.unsure = true
@@ -198,10 +205,9 @@ func (q *queues) unpark(chat int64) {
 	}
 }
 
-// loseTopic records that a job's topic does not exist: jobs that wait for the topic go to its chat.
-// fresh: this was not known before.
-func (q *queues) loseTopic(l *lane, j *job) (fresh bool) {
-	lost := j.to
+// loseTopic records that a topic takes nothing: jobs that wait for the topic go to its chat. fresh: this
+// was not known before.
+func (q *queues) loseTopic(l *lane, lost address.Conversation) (fresh bool) {
 	fresh = !q.gone[lost]
 	q.gone[lost] = true
 	for _, one := range l.queue {
@@ -223,8 +229,8 @@ func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conver
 }
 
 // settleAside records the outcome of an attempt at an aside. An aside that is worth another attempt
-// is tried again as long as it is of use.
-func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures int) time.Time) {
+// is tried again as long as it is of use. lost is that of settle.
+func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	l.beside = false
 	switch v.answer {
@@ -235,10 +241,14 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 		q.fatal = v.err
 	case blocked:
 		q.park(l)
+	case topicGone:
+		lost = q.loseTopic(l, a.to)
 	}
-	if (v.answer == paused || v.answer == later) && a.kind != typing && q.closed == nil && !l.parked {
+	again := v.answer == paused || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
+	if again && a.kind != typing && q.closed == nil && !l.parked {
 		l.putBack(a)
 	}
+	return lost
 }
 
 func (q *queues) end() {

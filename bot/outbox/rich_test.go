@@ -73,7 +73,7 @@ func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)
-		f, known := b.notes.servers.get(b.notes.server)
+		f, known := b.notes.servers.Get(b.notes.server)
 		assert.True(t, known && f.Has)
 	})
 }

@@ -13,17 +13,18 @@ import (
 // a minute in a group, 30 a second in all; edits count. A burst and the rate after it together stay
 // below each limit. In a group half of the burst is kept for messages that people wait for.
 const (
-	chatBurst  = 3
-	chatEach   = time.Second
-	groupBurst = 6
-	groupRate  = rate.Limit(14.0 / 60)
-	allRate    = rate.Limit(25)
-	allBurst   = 5
-	maxFlying  = 16 // calls under way at once
-	maxAsides  = 32
-	typingLife = 5 * time.Second // Telegram shows it for this long
-	reactLife  = time.Minute
-	answerLife = 15 * time.Second // after this time the app has given up on the tap
+	chatBurst   = 3
+	chatEach    = time.Second
+	groupBurst  = 6
+	groupRate   = rate.Limit(14.0 / 60)
+	allRate     = rate.Limit(25)
+	allBurst    = 5
+	maxFlying   = 16 // calls under way at once
+	maxAsides   = 32
+	typingLife  = 5 * time.Second // Telegram shows it for this long
+	reactLife   = time.Minute
+	answerLife  = 15 * time.Second // after this time the app has given up on the tap
+	awaitedLife = time.Minute
 )
 
 // A chat that Telegram told to wait is slower for a while: each time half as fast, down to a

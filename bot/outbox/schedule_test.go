@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 		{"topic that is gone, in other words", fmt.Errorf("%w, Bad Request: TOPIC_DELETED", tgbot.ErrorBadRequest), topic, topicGone},
 		{"topic that is gone, and none was named", errNoTopic, &job{}, refused},
 		{"topic that is gone, with formatting", errNoTopic, &job{to: topic.to, change: styled.change}, topicGone},
-		{"topic that is closed", fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest), topic, refused},
+		{"topic that is closed", fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest), topic, topicShut},
 		{"edit in a topic that is gone", errNoTopic, &job{kind: edit, to: topic.to}, refused},
 		{"photo", errPhoto, &job{kind: upload, body: &File{Photo: true}}, document},
 		{"photo whose caption is refused", errEntities, &job{kind: upload, body: &File{Photo: true}, change: styled.change}, plain},

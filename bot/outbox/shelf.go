@@ -52,7 +52,7 @@ func (s *shelf) load(queue queueing) error {
 		return nil
 	}
 	files, err := s.folder.List()
-	if err != nil {
+	if err = errors.Join(err, s.folder.Tidy()); err != nil {
 		return err
 	}
 	for _, file := range files {

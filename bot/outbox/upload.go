@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ const (
 	MaxFile    = 50 << 20
 	MaxPhoto   = 10 << 20
 	MaxCaption = 1024
+
+	pictureName = "picture.png"
 )
 
 // uploadTimeout bounds one attempt: to send 50 MB within it needs 1.4 Mbit/s. The http client may
@@ -36,7 +39,7 @@ type File struct {
 	Body    io.ReaderAt
 	Size    int64
 	ReplyTo int
-	Silent  bool
+	Sounds  bool
 	Photo   bool      // a picture to look at; if Telegram refuses it as a photo it goes as a document
 	Session uuid.UUID // as of Message
 	Rank    Rank      // as of Message
@@ -77,7 +80,7 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
-	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank}
 	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)
@@ -91,16 +94,33 @@ func (f *File) contents() *models.InputFileUpload {
 	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 }
 
+// file is the picture as one.
+func (m Message) file() *File {
+	return &File{Name: pictureName, Caption: m.Text, Body: bytes.NewReader(m.Picture.PNG), Size: int64(len(m.Picture.PNG))}
+}
+
+// mediaParams replaces the picture of a message, its caption and its buttons.
+func mediaParams(chat int64, messageID int, m Message, photo bool) *tgbot.EditMessageMediaParams {
+	const attached = "attach://" + pictureName
+	data := bytes.NewReader(m.Picture.PNG)
+	p := &tgbot.EditMessageMediaParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons),
+		Media: &models.InputMediaDocument{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}}
+	if photo {
+		p.Media = &models.InputMediaPhoto{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}
+	}
+	return p
+}
+
 func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
 	return &tgbot.SendDocumentParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 
 func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
 	return &tgbot.SendPhotoParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }

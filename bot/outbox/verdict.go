@@ -27,6 +27,7 @@ const (
 	blocked                 // not done; refused as long as the chat accepts nothing
 	moved                   // not done; the group has a new id
 	topicGone               // the topic does not exist
+	topicShut               // the topic is closed, and the bot may not write there
 	vanished                // the target does not exist any more
 	unknown                 // the server does not know the method, or it does not know the token
 	revoked                 // the token is dead
@@ -37,6 +38,8 @@ type verdict struct {
 	wait   time.Duration // paused
 	chat   int64         // moved
 	err    error         // refused, blocked, revoked: why
+	// strayed: the message is in the plain chat, because its topic does not exist.
+	strayed bool
 }
 
 func (v verdict) final() bool {
@@ -52,7 +55,7 @@ var clientError = regexp.MustCompile(`^error response from telegram for method \
 // check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
 	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
-	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted`)
+	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted|topic_id_invalid`)
 )
 
 // unreadableYes is the library's text when Telegram said ok and the library does not know the kind
@@ -79,6 +82,8 @@ func judge(err error, j *job) verdict {
 	switch {
 	case err == nil:
 		return verdict{answer: taken}
+	case errors.Is(err, errStrayed):
+		return verdict{answer: taken, strayed: true}
 	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich), errors.Is(err, ErrMoved):
 		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
@@ -112,6 +117,8 @@ func badRequest(err error, j *job) verdict {
 		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrGone, err)}
 	case j.isNew() && j.to.ThreadID != 0 && topicGoneText.MatchString(text):
 		return verdict{answer: topicGone}
+	case j.isNew() && j.to.ThreadID != 0 && strings.Contains(text, "topic_closed"):
+		return verdict{answer: topicShut}
 	case j.isPhoto() && !strings.Contains(text, "entit"): // otherwise the caption is at fault
 		return verdict{answer: document, err: err}
 	case j.formatted() && !j.plain:

@@ -59,6 +59,10 @@ func (p *Prompts) tellUnproven(ctx context.Context, e inbox.Entry, r views.Sessi
 func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, n news.Held) error {
 	why, said := held[n.Why], i18n.Args{"Name": r.Name}
 	switch n.Why {
+	case news.Queued:
+		if e.State == inbox.Held { // else its text stands in the box
+			return p.ask(ctx, asked{Reason: queued}, e, r)
+		}
 	case news.HeldDraft:
 		return p.ask(ctx, asked{Reason: draft}, e, r)
 	case news.HeldDialog:
@@ -70,7 +74,7 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		}
 	}
 	text := p.Chat.Text(why, said)
-	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
+	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
@@ -106,9 +110,10 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 	return p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.PromptSent, r))
 }
 
-// tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.
-func (p *Prompts) tellDraft(ctx context.Context, r views.Session, n news.DraftCleared) error {
-	head := p.Chat.Text(i18n.DraftCleared, i18n.Args{"Name": r.Name})
-	text := render.Join(head, render.Plain("\n"), render.Pre(n.Draft, ""))
-	return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+// tellsDraft shows what a person had typed into the box, in full: it is about to be taken out there.
+func tellsDraft(c *chat.Chat) chat.Teller {
+	return chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
+		text := chat.Lines(c.Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
+		return c.For(r.ID).Post(ctx, r.Conversation, text, nil)
+	})
 }

@@ -46,12 +46,19 @@ type Requests interface {
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
 }
 
+// Edits change prompts that were not typed, and their order.
+type Edits interface {
+	Withdraw(ctx context.Context, id uuid.UUID, key string) error
+	Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error
+	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
+}
+
 // Deps are what prompts work with.
 type Deps struct {
 	Chat        *chat.Chat
 	Queue       prompts.Queue
 	Decisions   prompts.Decisions
-	Edits       prompts.Edits
+	Edits       Edits
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
@@ -70,16 +77,17 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book, words: d.Chat.Words,
-		cards: chat.NewCards[asked](d.Chat, kind)}
+		cards: chat.NewCards[asked](d.Chat, Kind)}
 }
 
 // Feature is what the roof knows of prompts.
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
-		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
+		Cards: map[string]chat.OnTap{Kind: p.cards.OnTap(p.tap)},
 		News: []chat.Teller{about(p, p.tellHeld), about(p, p.tellUnproven), marks[news.Typed](p, chat.ReactionTyped),
-			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), chat.Tells(p.tellDraft)},
+			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), tellsDraft(p.Chat),
+			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},
@@ -211,6 +219,16 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
+}
+
+// Discard takes a prompt that waits out of its queue for good, and says so under it. chat.IsGone of the
+// error: it waits no more.
+func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
+	if err := p.Edits.Withdraw(ctx, e.Session, e.Key); err != nil {
+		return err
+	}
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	return p.close(ctx, e.Key, render.Plain(p.words.Say(i18n.Dropped)))
 }
 
 // moved takes the prompts of places that have become others along. The messages that they came with

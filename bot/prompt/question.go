@@ -36,6 +36,7 @@ const (
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
+	queued      reason = "queued"    // it waits for the end of a turn
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
 	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
 	answering   reason = "answering" // it waits behind a question that it may answer
@@ -69,6 +70,7 @@ var questions = map[reason]question{
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
+	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
 		answers: []answer{sendAnyway}},
 	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
@@ -91,6 +93,7 @@ var (
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
+	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
 	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
 	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
 	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
@@ -103,6 +106,12 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 	switch a {
 	case sendAnyway: // what stood in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
+	case sendNow:
+		told, err := p.Edits.SendNow(ctx, e.Session, e.Key)
+		if err != nil || told {
+			return err
+		}
+		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
 	case sendTo:
 		if err := p.bringFiles(ctx, e, r); err != nil {
 			return err
@@ -196,8 +205,8 @@ func openIn(all views.Views) []views.Session {
 	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !r.Open })
 }
 
-// kind is that of the cards; the key of a card is that of the prompt's entry.
-const kind = "question"
+// Kind is that of the cards; the key of a card is that of the prompt's entry.
+const Kind = "question"
 
 // asked is what the buttons of a card were drawn for.
 type asked struct {
@@ -216,7 +225,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
+		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
 		Options: q.options(p.Chat.Phrases, openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err

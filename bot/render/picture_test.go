@@ -42,13 +42,13 @@ func TestPicture(t *testing.T) {
 
 func TestWhatCannotBeDrawn(t *testing.T) {
 	for name, cell := range map[string]string{
-		"Chinese": "语言", "Hebrew": "שלום", "emoji": "🙂", "a family": "👩‍👩‍👧‍👦", "a flag": "🇩🇪", "an accent that has no letter": "x\u0336",
+		"Chinese": "语言", "Hebrew": "שלום", "emoji": "🙂", "a family": "👩‍👩‍👧‍👦", "a flag": "🇩🇪",
 		"direction": "a\u202eb", "a joiner": "a\u200db",
 	} {
 		_, ok := picture(gridOf(t, "|a|b|\n|-|-|\n|"+cell+"|x|\n"))
 		assert.False(t, ok, name)
 	}
-	for name, cell := range map[string]string{"an accent": "e\u0301", "signs": "✅❌⚠️⭐🔴", "Cyrillic": "Привет", "no width": "a\u200bb\u00ad\ufeff", "empty": ""} {
+	for name, cell := range map[string]string{"an accent": "e\u0301", "an accent that has no letter": "x\u0336", "signs": "✅❌⚠️⭐🔴", "Cyrillic": "Привет", "no width": "a\u200bb\u00ad\ufeff", "empty": ""} {
 		_, ok := picture(gridOf(t, "|a|b|\n|-|-|\n|"+cell+"|x|\n"))
 		assert.True(t, ok, name)
 	}

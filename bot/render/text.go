@@ -34,6 +34,11 @@ func Pre(s, lang string) Text {
 	return spanned(s, models.MessageEntity{Type: models.MessageEntityTypePre, Language: lang})
 }
 
+// Link is s as a link to a page.
+func Link(s, url string) Text {
+	return spanned(s, models.MessageEntity{Type: models.MessageEntityTypeTextLink, URL: url})
+}
+
 // Quote is s as a quotation; its own entities are dropped.
 func Quote(s string) Text {
 	return spanned(s, models.MessageEntity{Type: models.MessageEntityTypeBlockquote})

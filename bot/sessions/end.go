@@ -21,8 +21,8 @@ type end struct {
 	Final   views.State `json:"final"`
 }
 
-// askEnd is a command that asks whether to end a session.
-func (s *Sessions) askEnd(final views.State, question, word i18n.Key) chat.OnSession {
+// AskEnd is a command that asks whether to end a session.
+func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
 		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.Confirm(word, "end", in.From)}
 		look.Text = s.chat.Text(question, i18n.Args{"Name": r.Name})
@@ -60,7 +60,7 @@ func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, fin
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := s.Ender.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+	if err := s.Agents.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
 		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
 	}
 	return nil

@@ -1,9 +1,9 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -27,11 +26,14 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
-// look is the list as it is now.
+// idleOption is a button under the list: whether to end the idle sessions is asked then.
+const idleOption = "idle"
+
+// look is the list as it is now: first who waits for a person, then who works, and of those the oldest
+// first. The buttons stay where they are, whatever the sessions do.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
-	var lines []render.Text
-	var options []card.Option
-	ended, now := make(map[string]int), s.chat.Book.CurrentID(to)
+	var entries []entry
+	ended, now, quiet := make(map[string]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[s.chat.StateText(r)]++
@@ -39,17 +41,30 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		if !isEndable(r) {
 			continue
 		}
-		lines = append(lines, s.listLine(ctx, r, r.ID == now))
-		options = append(options, s.listOption(r, r.ID == now))
+		e := s.entryOf(ctx, r, r.ID == now)
+		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	text := s.chat.Text(i18n.ListEmpty)
-	if len(lines) > 0 {
-		text = chat.Lines(append([]render.Text{s.chat.Text(i18n.ListTitle, i18n.Args{"Count": len(lines)})}, lines...)...)
-	}
+	look := card.Look{To: to, Text: listText(s.chat.Words, entries), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
 	if len(ended) > 0 {
-		text = chat.Paragraphs(text, s.chat.Text(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)}))
+		more := s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
+		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
 	}
-	return card.Look{To: to, Text: text, Options: chat.Rows(2, options...)}
+	if quiet {
+		look.Options = append(look.Options, []card.Option{s.chat.Option(i18n.ButtonEndIdle, idleOption, "")})
+	}
+	return look
+}
+
+func listText(words i18n.Words, entries []entry) render.Text {
+	if len(entries) == 0 {
+		return render.Plain(words.Say(i18n.ListEmpty))
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
+	lines := []render.Text{render.Plain(words.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
+	for _, e := range entries {
+		lines = append(lines, e.text())
+	}
+	return chat.Lines(lines...)
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
@@ -63,63 +78,12 @@ func (s *Sessions) counts(ended map[string]int) string {
 	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
 }
 
-func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) render.Text {
-	state := s.chat.StateText(r)
-	switch {
-	case r.State == views.Running:
-		state = lookText(s.chat.Phrases, r.Mode, s.Agents.Look(ctx, r.ID))
-	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
-		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
-	}
-	mark := "•"
-	if current {
-		mark = "✓"
-	}
-	what := render.Join(render.Plain(state+s.chat.Words.Say(i18n.JoinParts)), render.Code(s.chat.Short(r.Dir)))
-	return render.Join(render.Plain(mark+" "), s.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": what}))
-}
-
-// lookText says what an agent is doing, whether a person is at the agent's window, its permission mode,
-// its model, how full its context is, and what it has cost. The last three are known where the status
-// line has told.
-func lookText(p chat.Phrases, mode string, l desk.Look) string {
-	words := p.Words
-	text := append([]string{p.NowText(l.Now)}, p.AtWindow(l)...)
-	if mode != "" {
-		text = append(text, mode)
-	}
-	if u := l.Usage; u != nil {
-		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
-			text = append(text, model)
-		}
-		if u.Context >= 0 {
-			percent := i18n.Args{"Percent": int(math.Round(u.Context))}
-			text = append(text, words.Say(i18n.ListContext, percent))
-		}
-		if u.Cost > 0 {
-			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
-		}
-	}
-	return strings.Join(text, words.Say(i18n.JoinParts))
-}
-
-// listOption opens a session; of a session that is not cleaned up, the option tries that again.
-func (s *Sessions) listOption(r views.Session, current bool) card.Option {
-	name := glyph.Name(r.Name)
-	if isNotClean(r) {
-		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
-		return card.Option{Text: s.chat.Words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
-	}
-	if current {
-		name = "✓ " + name
-	}
-	return card.Option{Text: name, Value: chat.OpenLink + ":" + r.ID.String()}
-}
-
 // tapList follows a link of a list, and shows the list as it is now.
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	return s.follow(ctx, t, func(ctx context.Context) error {
+	if t.Card.Option == idleOption {
+		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
+	}
+	return s.Follow(ctx, t, func(ctx context.Context) error {
 		look := s.look(ctx, t.To)
 		parts := look.Text.Split(render.Limit)
 		look.Text = parts[len(parts)-1] // the options stand under the last part
@@ -129,21 +93,23 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error)
 
 // tapLink follows a link of another message, which has no options then.
 func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	return s.follow(ctx, t, func(ctx context.Context) error {
+	return s.Follow(ctx, t, func(ctx context.Context) error {
 		return chat.NewCards[struct{}](s.chat, t.Card.Kind).End(ctx, t, "")
 	})
 }
 
-// follow does what a link says, and has the message drawn. Whether a session can come back is for
+// Follow does what a link says, and has the message drawn. Whether a session can come back is for
 // the session's worker to say: news of an end is told before the end is on disk, and a person may be
 // quicker than that.
-func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
+func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
 	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
+	case word == allLink:
+		return chat.Do(func(ctx context.Context) error { return s.Switcher.chooseAll(ctx, t) })
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
 		return s.retry(t, r)
@@ -179,22 +145,26 @@ func (s *Sessions) late(t chat.Tap) string {
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes
-// to the session. Then the session is shown where the person tapped, and the tapped message is
-// drawn. Of a session that is over only the last answer is shown.
+// to the session. Then the session is shown where the person tapped, or in its own topic there, and the
+// tapped message is drawn. Of a session that is over only the last answer is shown.
 func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
-	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	at := s.chat.Book.Home(t.To, r)
+	s.Recall(r, at) // before it is current: then its reader shows what is newer
 	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
 	if !isEndable(r) {
 		return opened, nil
 	}
 	opened.Then = func(ctx context.Context) error {
-		if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
+		if err := s.chat.Book.MoveTo(ctx, at, r); err != nil {
+			return err
+		}
+		if err := s.chat.Lead(ctx, t.To, r, at); err != nil {
 			return err
 		}
 		return draw(ctx)
 	}
-	return opened, s.chat.Book.MakeCurrent(ctx, t.To, r.ID)
+	return opened, s.chat.Book.MakeCurrent(ctx, at, r.ID)
 }
 
 // back resumes a session, and has the tapped message drawn when the session is back.

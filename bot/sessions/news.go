@@ -55,7 +55,7 @@ func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Ret
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
-// last screen.
+// last screen. What has failed in the session that people read makes a sound.
 func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
 	screen, waiting := "", ""
 	word, args := exitOf(r)
@@ -80,7 +80,9 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	}
 	links := s.chat.EndedLink(r.ID)
 	links[0] = append(links[0], s.chat.ContinueLink(r)...)
-	return s.chat.PostScreen(ctx, r, s.chat.Text(word, args), screen, foot, links)
+	text := s.chat.ScreenText(r, s.chat.Text(word, args), screen, foot)
+	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
+		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})
 }
 
 // exitOf says how an agent ended by itself.
@@ -100,6 +102,9 @@ func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt news.Stopped) error {
+	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
+		return nil // another feature has told it, with others
+	}
 	links := s.chat.ResumeLink(r)
 	switch {
 	case r.Resumable && receipt.Quiet == 0:

@@ -122,17 +122,20 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 		return false, s.refuse(ctx, q, err)
 	}
 	q.Session = restored.Session
-	show := s.chat.Book.Use
-	if q.Undo || q.Many {
-		show = s.chat.Book.MoveTo
+	from := q.To
+	if q.Undo || q.Many { // it gets no new topic
+		q.To = s.chat.Book.Home(q.To, q.Session)
+		err = s.chat.Book.MoveTo(ctx, q.To, q.Session)
+	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
+		err = s.chat.Book.Use(ctx, q.To, q.Session)
 	}
-	if err := show(ctx, q.To, q.Session); err != nil || q.Many && q.Before.Blank() {
+	if err != nil || q.Many && q.Before.Blank() {
 		return err == nil, err
 	}
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
 	}
-	return true, errors.Join(err, s.tellResuming(ctx, q))
+	return true, errors.Join(err, s.tellResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
@@ -143,9 +146,13 @@ func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 
 // makeOpenCurrent takes a session that is open already as one that came back.
 func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
-	s.Recall(q.Session, q.To)
-	if err := s.chat.Book.Use(ctx, q.To, q.Session); err != nil {
+	at := s.chat.Book.Home(q.To, q.Session)
+	s.Recall(q.Session, at)
+	if err := s.chat.Book.Use(ctx, at, q.Session); err != nil {
 		return err
+	}
+	if at != q.To {
+		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
 	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(text), nil)

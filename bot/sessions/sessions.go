@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -24,6 +25,18 @@ type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
 	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
+	// Archive ends a session with proof. What it did comes as news.
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+}
+
+// Idle ends the idle sessions together.
+type Idle interface {
+	// Spared says why a session is not ended with them; empty: it may be.
+	Spared(r views.Session, l desk.Look) string
+	// Asks reports whether the chat has a question about a session that a person has to answer.
+	Asks(session uuid.UUID) bool
+	// Offer asks whether to end them, where a person has tapped.
+	Offer(ctx context.Context, t chat.Tap) error
 }
 
 // Others are writers of a conversation beside its session, and windows of no session.
@@ -39,12 +52,12 @@ type Others interface {
 type Deps struct {
 	Chat    *chat.Chat
 	Starter control.Starter
-	Ender   control.Ender
 	Agents  Agents
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
 	GoOn   GoingOn
+	Idle   Idle
 }
 
 // Sessions start, list, end and resume sessions.
@@ -57,6 +70,8 @@ type Sessions struct {
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
+	// Switcher has buttons that make a session the current one.
+	Switcher *Switcher
 }
 
 // The kinds of the cards.
@@ -67,6 +82,7 @@ const (
 	beginKind  = "begin"
 	whereKind  = "where"
 	pickKind   = "pick"
+	switchKind = "switch"
 )
 
 // New returns the Sessions of a chat.
@@ -78,13 +94,14 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
+	s.Switcher = newSwitcher(d.Chat, d.Agents, s.open)
 	return s
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
-	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	kill := s.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
+	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
 	f := chat.Feature{
@@ -95,7 +112,7 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere),
+			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
 		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
@@ -121,19 +138,28 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
 }
 
-// startIn starts a session, shown and current in a conversation.
+// startIn starts a session that a person asks for in a conversation: it is shown and current there, or in
+// a topic of its own. The topic comes first: all that the session says is in it.
 func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
-	q.Conversation = to
+	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
+	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
+	if err != nil {
+		return err
+	}
+	q.Conversation = at
 	r, err := s.Starter.Start(ctx, q)
 	if err != nil {
 		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
 	receipt := s.chat.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	return s.tellBegin(ctx, to, r, chat.Lines(receipt, s.chat.SharedText(r)))
+	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(r))); err != nil {
+		return err
+	}
+	return s.chat.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.

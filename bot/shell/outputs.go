@@ -104,7 +104,7 @@ func (o *Outputs) heard(ctx context.Context, s views.Session, told news.News) er
 	}
 	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: s.ID, Text: n.Prompt.Text},
-		Look: card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID, Silent: true,
+		Look: card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID,
 			Rank: outbox.Card}}
 	typed := o.chat.Now()
 	if m := n.Prompt.Mark; m != nil {

@@ -63,17 +63,17 @@ func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherW
 	if r.Live {
 		k = otherWriter
 	}
-	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n})
+	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, true)
 }
 
 // Refused tells that a session is not resumed because of writers.
 func (o *Others) Refused(ctx context.Context, q chat.Resume, found []desk.Writer) error {
-	return o.post(ctx, conflict{resumeRefused, q, found})
+	return o.post(ctx, conflict{resumeRefused, q, found}, false)
 }
 
-func (o *Others) post(ctx context.Context, c conflict) error {
+func (o *Others) post(ctx context.Context, c conflict, sounds bool) error {
 	look := o.look(c, false)
-	look.Text = c.resume.Above(look.Text)
+	look.Text, look.Sounds = c.resume.Above(look.Text), sounds
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 

@@ -39,11 +39,12 @@ func main() {
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	t := &trial{socket: "ccbot-try-" + uuid.NewString()[:8], out: stdout, api: botapi.New(botapi.Options{BotName: "ccbot"})}
+	t := &trial{socket: "ccbot-try-" + uuid.NewString()[:8], out: stdout}
 	flags := flag.NewFlagSet("ccbot try", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&t.agent, "agent", "demo", "who answers: demo, or claude for the real one")
 	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
+	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -53,6 +54,11 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "ccbot try:", wrong)
 		return 2
 	}
+	options := botapi.Options{BotName: "ccbot", Topics: t.topics == "private"}
+	if t.topics == "group" {
+		options.Forum = forum
+	}
+	t.api = botapi.New(options)
 	err := t.run(ctx, environ, stderr)
 	if err == nil {
 		return 0
@@ -68,11 +74,15 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 type trial struct {
 	agent  string
 	keep   bool
+	topics string
 	dir    string // all of its files
 	socket string // of its tmux server
 	api    *botapi.Server
 	out    io.Writer
 }
+
+// forum is the group of a trial with --topics group.
+const forum = -1_001_000_000_000
 
 // wrong says what is wrong with the usage, "" if nothing is.
 func (t *trial) wrong(args []string) string {
@@ -82,6 +92,8 @@ func (t *trial) wrong(args []string) string {
 		return fmt.Sprintf("unknown argument %q; see ccbot try --help", args[0])
 	case t.agent != "demo" && t.agent != "claude":
 		return fmt.Sprintf("--agent is demo or claude, not %q", t.agent)
+	case t.topics != "none" && t.topics != "private" && t.topics != "group":
+		return fmt.Sprintf("--topics is none, private or group, not %q", t.topics)
 	case t.agent == "claude" && missing != nil:
 		return "claude is not on PATH; without --agent claude the demo agent plays"
 	}
@@ -141,6 +153,9 @@ var (
 func (t *trial) environ(environ []string, agent string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + t.api.Token(), "TELEGRAM_API_URL=" + t.api.URL(), fmt.Sprint("ALLOWED_USERS=", t.api.PagePerson().ID()),
 		"CCBOT_DIR=" + filepath.Join(t.dir, "state"), "CCBOT_TMUX_SOCKET=" + t.socket}
+	if t.topics == "group" {
+		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
+	}
 	inherited := inherited
 	if t.agent == "demo" {
 		own = append(own, "CLAUDE_COMMAND="+agent, "CLAUDE_CONFIG_DIR="+filepath.Join(t.dir, "claude-config"))

@@ -56,7 +56,7 @@ func newForgetful(t *testing.T) forgetful {
 		bot.Deps{
 			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{},
 			Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Sender: outbox.New(nil, "", out, log), Words: words, Now: time.Now, Log: log})
+			Sender: sender{Outbox: outbox.New(nil, "", out, log)}, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 

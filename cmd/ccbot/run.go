@@ -128,11 +128,11 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
-	username, publishMenu, err := s.start(ctx)
+	me, publishMenu, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
-	s.bot.Username = username
+	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
 	publishMenu(s.bot.Published())
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
@@ -140,8 +140,8 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
-	s.service.Begun(username)
-	s.log.Info("ready", logkey.Bot, username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
+	s.service.Begun(me.Username)
+	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	return intake.Run(ctx)
 }
 

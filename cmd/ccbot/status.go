@@ -97,7 +97,7 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 	if err != nil {
 		return err
 	}
-	m := host.Sessions{Observer: c.observer(seen, table, log), Records: store, Git: gitWith(environ), Memory: gauge.Sum}
+	m := host.Sessions{Desk: host.Desk{Observer: c.observer(seen, table, log), Records: store}, Git: gitWith(environ), Memory: gauge.Sum}
 	d := detailsOf(ctx, m, sources, r, store.List())
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
 	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })

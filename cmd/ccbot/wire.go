@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
 	"ccbot/archive"
@@ -46,6 +48,12 @@ import (
 	"ccbot/tmux"
 )
 
+// sender is all that the chat asks of Telegram.
+type sender struct {
+	*outbox.Outbox
+	telegram.Topics
+}
+
 // system is every part of a running ccbot.
 type system struct {
 	config
@@ -53,6 +61,7 @@ type system struct {
 	tmux      *tmux.Client
 	store     *session.Store
 	inbox     *inbox.Store
+	api       *tgbot.Bot
 	outbox    *outbox.Outbox
 	evidence  *evidence.Sources
 	observer  *lifecycle.Observer
@@ -79,7 +88,7 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
+	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -111,6 +120,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err != nil {
 		return nil, err
 	}
+	s.api = api
 	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
 	s.outbox.Uptime = uptime
 	if err := s.wireChat(environ); err != nil {
@@ -126,12 +136,12 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
+	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
 		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
-		return me.Username, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
 	}
 	return s, nil
 }
@@ -146,6 +156,10 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
+	exists := func(id uuid.UUID) bool { _, ok := s.store.Get(id); return ok }
+	if err := s.moments().Tidy(exists); err != nil {
+		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
+	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
@@ -179,7 +193,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
@@ -188,7 +202,7 @@ func (s *system) wireChat(environ []string) error {
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }
@@ -250,6 +264,17 @@ func gitWith(environ []string) func(context.Context, string, string) (*git.State
 	}
 }
 
+// moments are the remembered work trees of sessions.
+func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(c.Dir, "changes")} }
+
+// diffs are the changes of sessions, which git tells without secrets, as in gitWith.
+func (c config) diffs(records host.Records, environ []string) host.Diffs {
+	return host.Diffs{Records: records, Moments: c.moments(), StateDir: host.WithoutLinks(c.Dir),
+		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, environment.Server(environ))
+		}}
+}
+
 // wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
 // another record.
 func (s *system) wireRecovery(instance string, environ []string) {
@@ -298,6 +323,7 @@ func (c config) backups() recovery.Backups {
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
+	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
 	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
@@ -333,7 +359,7 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
-		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID))
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), s.moments().Forget(r.ID))
 	}
 }
 

@@ -15,27 +15,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/gofont/gomono"
-	"golang.org/x/image/font/gofont/gomonobold"
-	"golang.org/x/image/font/opentype"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
 	"golang.org/x/text/unicode/norm"
 )
 
-// Sizes in pixels: of a cell, and of what is left free around all cells.
+// Sizes in pixels: of a cell, and of what is left free around all cells. A picture may have others.
 const (
 	Width  = 16
 	Height = 36
 	Margin = 24
-)
-
-const (
-	fontSize = 26
-	baseline = 26 // from the top of a cell
-	stroke   = 2  // the width of a line
 )
 
 // ErrGlyph says that a character cannot be drawn.
@@ -43,11 +31,14 @@ var ErrGlyph = errors.New("no font has it")
 
 // Cell is one character and how it looks.
 type Cell struct {
-	Text  string // one character, or several that no font joins; "" and " " are blank
-	Wide  bool   // it takes two columns
-	Bold  bool
-	Ink   color.RGBA // zero: the picture's
-	Paper color.RGBA // zero: the picture's
+	Text      string // one character, or several that no font joins; "" and " " are blank
+	Wide      bool   // it takes two columns
+	Bold      bool
+	Italic    bool
+	Underline bool
+	Strike    bool
+	Ink       color.RGBA // zero: the picture's
+	Paper     color.RGBA // zero: the picture's
 }
 
 // Line gives the characters of a text of one line, all in one style.
@@ -68,48 +59,62 @@ func (c Cell) columns() int {
 	return 1
 }
 
+// Grid is the size of a cell, and of what is left free around all cells, in pixels.
+type Grid struct{ Width, Height, Margin int }
+
+// Size is the size in pixels of a picture with so many columns and lines.
+func (g Grid) Size(columns, lines int) image.Point {
+	return image.Pt(columns*g.Width+2*g.Margin, lines*g.Height+2*g.Margin)
+}
+
 // Picture is what is drawn.
 type Picture struct {
 	Lines      [][]Cell
 	Ink, Paper color.RGBA
 	Text       string // stays in the PNG, so that one that is kept can be searched
+	Grid       Grid   // zero: Width, Height and Margin
+	// Columns is the least width, in cells.
+	Columns int
+	// Fonts are files in which a character is looked for that the built-in fonts lack. With them, an
+	// empty box stands for a character that nothing has; without, such a character is ErrGlyph.
+	Fonts []string
 }
 
-// Size is the size in pixels of a picture with so many columns and lines.
-func Size(columns, lines int) image.Point {
-	return image.Pt(columns*Width+2*Margin, lines*Height+2*Margin)
-}
+// Size is the size in pixels of a picture with so many columns and lines, of the usual grid.
+func Size(columns, lines int) image.Point { return Grid{Width, Height, Margin}.Size(columns, lines) }
 
-// columns are those of the longest line.
-func (p Picture) columns() (most int) {
-	for _, line := range p.Lines {
-		columns := 0
-		for _, c := range line {
-			columns += c.columns()
-		}
-		most = max(most, columns)
+// Columns is the width of a line, in cells.
+func Columns(line []Cell) (columns int) {
+	for _, c := range line {
+		columns += c.columns()
 	}
-	return most
+	return columns
 }
 
 // PNG draws it. The error is ErrGlyph for what cannot be drawn.
 func (p Picture) PNG() ([]byte, error) {
-	c := canvas{RGBA: image.NewRGBA(image.Rectangle{Max: Size(p.columns(), len(p.Lines))}), ink: p.Ink}
-	c.fill(c.Bounds(), p.Paper)
-	at := image.Pt(Margin, Margin)
+	g, columns := cmp.Or(p.Grid, Grid{Width, Height, Margin}), p.Columns
+	for _, line := range p.Lines {
+		columns = max(columns, Columns(line))
+	}
+	c := canvas{image: image.NewRGBA(image.Rectangle{Max: g.Size(columns, len(p.Lines))}), ink: p.Ink,
+		stroke: max(g.Width/8, 1), letters: letters{more: p.Fonts, boxes: p.Fonts != nil}}
+	defer c.letters.close()
+	c.fill(c.image.Bounds(), p.Paper)
+	at := image.Pt(g.Margin, g.Margin)
 	for _, line := range p.Lines {
 		for _, cell := range line {
-			here := image.Rectangle{at, at.Add(image.Pt(cell.columns()*Width, Height))}
-			if err := c.cell(cell, here); err != nil {
+			here := image.Rectangle{at, at.Add(image.Pt(cell.columns()*g.Width, g.Height))}
+			if err := c.cell(cell, here, g.Width); err != nil {
 				return nil, fmt.Errorf("draw %q: %w", cell.Text, err)
 			}
 			at.X = here.Max.X
 		}
-		at = image.Pt(Margin, at.Y+Height)
+		at = image.Pt(g.Margin, at.Y+g.Height)
 	}
 	var b bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed} // Telegram packs it anew
-	if err := enc.Encode(&b, c.RGBA); err != nil {
+	if err := enc.Encode(&b, c.image); err != nil {
 		return nil, err
 	}
 	return described(b.Bytes(), p.Text), nil
@@ -117,95 +122,77 @@ func (p Picture) PNG() ([]byte, error) {
 
 // canvas is used by one goroutine.
 type canvas struct {
-	*image.RGBA
-	ink   color.RGBA
-	faces [2]face
-	shape vector.Rasterizer
-	buf   sfnt.Buffer
-}
-
-// face is one of the Go fonts: Latin, Greek, Cyrillic and a few signs.
-type face struct {
-	font.Face
-	font *sfnt.Font
+	image   *image.RGBA
+	ink     color.RGBA
+	stroke  int // the width of a line
+	letters letters
+	shape   vector.Rasterizer
 }
 
 func (c *canvas) fill(r image.Rectangle, ink color.RGBA) {
-	draw.Draw(c.RGBA, r, image.NewUniform(ink), image.Point{}, draw.Src)
+	draw.Draw(c.image, r, image.NewUniform(ink), image.Point{}, draw.Src)
 }
 
-func (c *canvas) cell(cell Cell, at image.Rectangle) error {
+// blend fills a part so that what is below shines through.
+func (c *canvas) blend(r image.Rectangle, ink color.RGBA, alpha uint8) {
+	draw.DrawMask(c.image, r, image.NewUniform(ink), image.Point{}, image.NewUniform(color.Alpha{alpha}), image.Point{}, draw.Over)
+}
+
+func (c *canvas) cell(cell Cell, at image.Rectangle, width int) error {
 	if cell.Paper != (color.RGBA{}) {
 		c.fill(at, cell.Paper)
 	}
 	ink := cmp.Or(cell.Ink, c.ink)
+	y := at.Min.Y + at.Dy()*6/7
+	if cell.Underline {
+		c.fill(image.Rect(at.Min.X, y, at.Max.X, y+c.stroke), ink)
+	}
+	if strings.TrimSpace(cell.Text) != "" {
+		if err := c.character(cell, at, ink, width); err != nil {
+			return err
+		}
+	}
+	if cell.Strike {
+		c.fill(image.Rect(at.Min.X, c.middle(at).Min.Y, at.Max.X, c.middle(at).Max.Y), ink)
+	}
+	return nil
+}
+
+func (c *canvas) character(cell Cell, at image.Rectangle, ink color.RGBA, width int) error {
 	r, size := utf8.DecodeRuneInString(cell.Text)
-	if size < len(cell.Text) {
-		r = utf8.RuneError // no sign and no box
-	}
-	arms, isBox := boxes[r]
-	sign, isSign := signs[r]
-	switch {
-	case strings.TrimSpace(cell.Text) == "":
-	case isBox:
-		c.box(arms, at, ink)
-	case isSign:
-		c.sign(sign, at)
-	default:
-		return c.text(cell, at, ink)
-	}
-	return nil
-}
-
-func (c *canvas) text(cell Cell, at image.Rectangle, ink color.RGBA) error {
-	f, err := c.face(cell.Bold)
-	if err != nil {
-		return err
-	}
-	for _, r := range cell.Text {
-		if i, err := f.font.GlyphIndex(&c.buf, r); err != nil || i == 0 {
-			return ErrGlyph
+	if size == len(cell.Text) { // else it is no sign and no box
+		if s, ok := signs[r]; ok && cell.Wide {
+			c.sign(s, at, ink)
+			return nil
+		}
+		if s, ok := marks[r]; ok {
+			c.sign(s, at, ink)
+			return nil
+		}
+		if c.onGrid(r, at, ink) {
+			return nil
 		}
 	}
-	d := font.Drawer{Dst: c.RGBA, Src: image.NewUniform(ink), Face: f, Dot: fixed.P(at.Min.X, at.Min.Y+baseline)}
-	d.DrawString(cell.Text)
-	return nil
+	err := c.text(cell, at, ink, width)
+	if s, ok := signs[r]; errors.Is(err, ErrGlyph) && ok && size == len(cell.Text) {
+		c.sign(s, at, ink)
+		return nil
+	}
+	if errors.Is(err, ErrGlyph) && c.letters.boxes {
+		c.missing(at, ink)
+		return nil
+	}
+	return err
 }
 
-// face reads a font when it is first needed.
-func (c *canvas) face(bold bool) (*face, error) {
-	n, data := 0, gomono.TTF
-	if bold {
-		n, data = 1, gomonobold.TTF
-	}
-	f := &c.faces[n]
-	if f.Face != nil {
-		return f, nil
-	}
-	var err error
-	if f.font, err = opentype.Parse(data); err != nil {
-		return nil, fmt.Errorf("read a font: %w", err)
-	}
-	f.Face, err = opentype.NewFace(f.font, &opentype.FaceOptions{Size: fontSize, DPI: 72, Hinting: font.HintingNone})
-	return f, err
-}
-
-// boxes are the arms of box drawings: left, right, up, down. Drawn here they meet those of the next cell.
-var boxes = map[rune][4]bool{
-	'─': {true, true, false, false}, '│': {false, false, true, true}, '┼': {true, true, true, true},
-	'┌': {false, true, false, true}, '┐': {true, false, false, true}, '└': {false, true, true, false}, '┘': {true, false, true, false},
-	'├': {false, true, true, true}, '┤': {true, false, true, true}, '┬': {true, true, false, true}, '┴': {true, true, true, false},
-}
-
-func (c *canvas) box(arms [4]bool, at image.Rectangle, ink color.RGBA) {
-	middle := image.Rect(0, 0, stroke, stroke).Add(at.Min).Add(image.Pt(Width/2-stroke/2, Height/2-stroke/2))
-	for i, to := range [4]image.Rectangle{
-		{image.Pt(at.Min.X, middle.Min.Y), middle.Max}, {middle.Min, image.Pt(at.Max.X, middle.Max.Y)},
-		{image.Pt(middle.Min.X, at.Min.Y), middle.Max}, {middle.Min, image.Pt(middle.Max.X, at.Max.Y)},
+// missing draws the box that stands for a character that nothing has.
+func (c *canvas) missing(at image.Rectangle, ink color.RGBA) {
+	outer := c.part(at, .15, .2, .85, .8)
+	for _, side := range []image.Rectangle{
+		{outer.Min, image.Pt(outer.Max.X, outer.Min.Y+1)}, {image.Pt(outer.Min.X, outer.Max.Y-1), outer.Max},
+		{outer.Min, image.Pt(outer.Min.X+1, outer.Max.Y)}, {image.Pt(outer.Max.X-1, outer.Min.Y), outer.Max},
 	} {
-		if arms[i] {
-			c.fill(to, ink)
-		}
+		c.fill(side, ink)
 	}
 }
 

@@ -23,7 +23,11 @@ func drawn(t *testing.T, lines ...[]Cell) image.Image {
 	require.NoError(t, err)
 	img, err := png.Decode(bytes.NewReader(data))
 	require.NoError(t, err)
-	require.Equal(t, Size(p.columns(), len(lines)), img.Bounds().Size())
+	columns := 0
+	for _, line := range lines {
+		columns = max(columns, Columns(line))
+	}
+	require.Equal(t, Size(columns, len(lines)), img.Bounds().Size())
 	return img
 }
 
@@ -88,30 +92,106 @@ func TestBoxesMeetThoseBeside(t *testing.T) {
 			require.Equal(t, black, color.RGBAModel.Convert(img.At(x, y)), "%d %d", x, y)
 		}
 	}
-	assert.Zero(t, inked(img, image.Rect(Margin, Margin, middle.X-stroke, Margin+3*Height)), "nothing looks out")
-	for r := range boxes {
-		assert.Positive(t, inked(drawn(t, Line(string(r), Cell{})), cellAt(0, 0, 1)), string(r))
+	assert.Zero(t, inked(img, image.Rect(Margin, Margin, middle.X-2, Margin+3*Height)), "nothing looks out")
+}
+
+// TestLinesReachTheSidesThatTheirNamesSay for all box drawings but the broken and the slanted ones.
+func TestLinesReachTheSidesThatTheirNamesSay(t *testing.T) {
+	for i, reach := range arms {
+		r := '─' + rune(i)
+		img, at := drawn(t, Line(string(r), Cell{})), cellAt(0, 0, 1)
+		assert.Equal(t, inked(img, at), inked(img, img.Bounds()), "%c leaves its cell", r)
+		if dashes(r) > 0 || reach == "0000" {
+			assert.Positive(t, inked(img, at), string(r))
+			continue
+		}
+		for side, edge := range []image.Rectangle{
+			image.Rect(at.Min.X, at.Min.Y, at.Min.X+1, at.Max.Y), image.Rect(at.Max.X-1, at.Min.Y, at.Max.X, at.Max.Y),
+			image.Rect(at.Min.X, at.Min.Y, at.Max.X, at.Min.Y+1), image.Rect(at.Min.X, at.Max.Y-1, at.Max.X, at.Max.Y),
+		} {
+			widths := map[byte]int{'0': 0, '1': 2, heavy: 4, double: 4}
+			blur := 0
+			if r >= '╭' && r <= '╰' && reach[side] != '0' {
+				blur = 1 // of the curve
+			}
+			assert.InDelta(t, widths[reach[side]], inked(img, edge), float64(blur), "%c %d", r, side)
+		}
+	}
+}
+
+// TestBlocksFillTheirPart of a cell, to the pixel.
+func TestBlocksFillTheirPart(t *testing.T) {
+	const all = Width * Height
+	for text, want := range map[string]int{"█": all, "▀": all / 2, "▄": all / 2, "▌": all / 2, "▐": all / 2, "▘": all / 4, "▝": all / 4,
+		"▖": all / 4, "▗": all / 4, "▙": all * 3 / 4, "▟": all * 3 / 4, "▛": all * 3 / 4, "▜": all * 3 / 4, "▞": all / 2, "▚": all / 2,
+		"▎": all / 4, "▒": all, "⠀": 0, "⠁": 16, "⣿": 8 * 16} {
+		img := drawn(t, []Cell{{Text: text}})
+		assert.Equal(t, want, inked(img, cellAt(0, 0, 1)), text)
+		assert.Equal(t, want, inked(img, img.Bounds()), text)
+	}
+}
+
+// TestStyles: each is seen in the picture, and stays in its cells.
+func TestStyles(t *testing.T) {
+	plain := drawn(t, []Cell{{Text: "x"}})
+	for name, style := range map[string]Cell{"bold": {Bold: true}, "italic": {Italic: true}, "underlined": {Underline: true}, "struck": {Strike: true}} {
+		style.Text = "x"
+		img := drawn(t, []Cell{style})
+		assert.NotEqual(t, plain, img, name)
+		assert.Equal(t, inked(img, cellAt(0, 0, 1)), inked(img, img.Bounds()), name)
+	}
+	line := drawn(t, []Cell{{Text: " ", Underline: true, Wide: true}})
+	assert.Equal(t, 2*Width*2, inked(line, line.Bounds()), "a blank is underlined, too")
+}
+
+// TestABoxStandsForWhatNothingHas, and nothing else is lost by it.
+func TestABoxStandsForWhatNothingHas(t *testing.T) {
+	p := Picture{Lines: [][]Cell{{{Text: "\U000F1234", Wide: true}, {Text: "a\u200d"}, {Text: "e\u0301\U000F1234"}}}, Ink: black, Paper: white,
+		Fonts: []string{"/nowhere.ttf", "picture.go"}}
+	data, err := p.PNG()
+	require.NoError(t, err)
+	img, err := png.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	for column, columns := range map[int]int{0: 2, 2: 1, 3: 1} {
+		assert.Positive(t, inked(img, cellAt(column, 0, columns)), column)
+	}
+}
+
+// TestLettersOfTheMachine come from its fonts, where it has any.
+func TestLettersOfTheMachine(t *testing.T) {
+	drawn := func(fonts []string) []byte {
+		data, err := Picture{Lines: [][]Cell{{{Text: "语", Wide: true}}}, Ink: black, Paper: white, Fonts: fonts}.PNG()
+		require.NoError(t, err)
+		return data
+	}
+	if bytes.Equal(drawn(SystemFonts()), drawn([]string{})) {
+		t.Skip("no font with Chinese letters is installed")
+	}
+}
+
+func TestOtherSizes(t *testing.T) {
+	for _, g := range []Grid{{8, 16, 0}, {10, 20, 12}, {13, 26, 3}} {
+		data, err := Picture{Lines: [][]Cell{Line("gj╭▞⣿✅", Cell{Italic: true})}, Grid: g, Columns: 9, Ink: black, Paper: white}.PNG()
+		require.NoError(t, err)
+		img, err := png.Decode(bytes.NewReader(data))
+		require.NoError(t, err)
+		assert.Equal(t, g.Size(9, 1), img.Bounds().Size())
 	}
 }
 
 func TestSignsFillTheirSquare(t *testing.T) {
 	for r := range signs {
-		for _, wide := range []bool{true, false} {
-			img := drawn(t, []Cell{{Text: string(r), Wide: wide}})
-			columns, size := 1, Width
-			if wide {
-				columns, size = 2, signSize
-			}
-			n := inked(img, cellAt(0, 0, columns))
-			assert.Greater(t, n, size*size/12, string(r))
-			assert.Less(t, n, size*size*3/4, string(r))
-			assert.Equal(t, n, inked(img, img.Bounds()), "%c leaves its cell", r)
-		}
+		const size = Height * 7 / 9
+		img := drawn(t, []Cell{{Text: string(r), Wide: true}})
+		n := inked(img, cellAt(0, 0, 2))
+		assert.Greater(t, n, size*size/12, string(r))
+		assert.Less(t, n, size*size*3/4, string(r))
+		assert.Equal(t, n, inked(img, img.Bounds()), "%c leaves its cell", r)
 	}
 }
 
 func TestWhatNoFontHas(t *testing.T) {
-	for _, text := range []string{"语", "ש", "🙂", "x\u0336", "\u202e", "a\u200d", "✅x"} {
+	for _, text := range []string{"语", "ש", "🙂", "\u202e", "a\u200d", "✅x"} {
 		_, err := Picture{Lines: [][]Cell{{{Text: text}}}}.PNG()
 		require.ErrorIs(t, err, ErrGlyph, "%q", text)
 	}

@@ -6,13 +6,11 @@ import (
 	"math"
 )
 
-// signSize is the width and height of a sign that takes two columns.
-const signSize = 28
-
-// sign is a character that the fonts lack and texts are full of: a polygon in a square of one, and its colour.
+// sign is a character that the fonts lack and texts are full of: polygons in a square of one, and its colour; zero: the
+// cell's.
 type sign struct {
-	shape [][2]float32
-	ink   color.RGBA
+	shapes [][][2]float32
+	ink    color.RGBA
 }
 
 var (
@@ -32,16 +30,65 @@ var (
 		{.45, .70}, {.45, .81}, {.55, .81}, {.55, .70}, {.45, .70}, {.45, .34}}
 )
 
+func in(ink color.RGBA, shapes ...[][2]float32) sign { return sign{shapes, ink} }
+
+// signs are the emoji of reports: they are coloured, and take two columns.
 var signs = map[rune]sign{
-	'✅': {tick, green}, '✔': {tick, green}, '✓': {tick, green}, '☑': {tick, green},
-	'❌': {cross, red}, '✖': {cross, red}, '✗': {cross, red}, '✘': {cross, red}, '☒': {cross, red},
-	'⚠': {warning, amber}, '☐': {box, dark},
-	'🟢': {circle(), green}, '🔴': {circle(), red}, '🟡': {circle(), amber}, '🟠': {circle(), orange}, '🔵': {circle(), blue},
-	'⚫': {circle(), dark}, '⚪': {circle(), pale},
-	'⭐': {star(), amber}, '★': {star(), amber}, '☆': {star(), pale},
+	'✅': in(green, tick), '✔': in(green, tick), '✓': in(green, tick), '☑': in(green, tick),
+	'❌': in(red, cross), '✖': in(red, cross), '✗': in(red, cross), '✘': in(red, cross), '☒': in(red, cross),
+	'⚠': in(amber, warning), '☐': in(dark, box),
+	'🟢': in(green, circle(.4)), '🔴': in(red, circle(.4)), '🟡': in(amber, circle(.4)), '🟠': in(orange, circle(.4)),
+	'🔵': in(blue, circle(.4)), '⚫': in(dark, circle(.4)), '⚪': in(pale, circle(.4)),
+	'⭐': in(amber, star()), '★': in(amber, star()), '☆': in(pale, star()),
 }
 
-func circle() [][2]float32 { return polygon(32, func(int) float64 { return .4 }) }
+// marks are the signs of Claude Code that the built-in fonts lack. They take one column.
+var marks = map[rune]sign{
+	'⏺': in(color.RGBA{}, circle(.42)),
+	'⏵': in(color.RGBA{}, [][2]float32{{.15, .1}, {.9, .5}, {.15, .9}}),
+	'⏴': in(color.RGBA{}, [][2]float32{{.85, .1}, {.1, .5}, {.85, .9}}),
+	'⏸': in(color.RGBA{}, rect(.15, .1, .4, .9), rect(.6, .1, .85, .9)),
+	'⏹': in(color.RGBA{}, rect(.12, .12, .88, .88)),
+	'※': in(color.RGBA{}, bar(.08, .08, .92, .92), bar(.92, .08, .08, .92), dot(.5, .1), dot(.5, .9), dot(.1, .5), dot(.9, .5)),
+	'⧉': in(color.RGBA{}, frame(.02, .02, .68, .68), frame(.32, .32, .98, .98)),
+	'⎇': in(color.RGBA{}, bar(0, .8, .3, .8), bar(.3, .8, .65, .25), bar(.65, .25, 1, .25), bar(.7, .8, 1, .8)),
+	'⟳': in(color.RGBA{}, gap(), [][2]float32{{.98, .02}, {.98, .48}, {.56, .3}}),
+}
+
+func rect(x0, y0, x1, y1 float32) [][2]float32 {
+	return [][2]float32{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}}
+}
+
+// frame is a rectangle with a hole.
+func frame(x0, y0, x1, y1 float32) [][2]float32 {
+	const w = .11
+	return [][2]float32{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}, {x0, y0}, {x0 + w, y0 + w}, {x0 + w, y1 - w}, {x1 - w, y1 - w}, {x1 - w, y0 + w}, {x0 + w, y0 + w}}
+}
+
+func dot(x, y float32) [][2]float32 { return rect(x-.09, y-.09, x+.09, y+.09) }
+
+// bar is a line from one point to another.
+func bar(x0, y0, x1, y1 float32) [][2]float32 {
+	length := float32(math.Hypot(float64(x1-x0), float64(y1-y0)))
+	dx, dy := (y0-y1)/length*.06, (x1-x0)/length*.06
+	return [][2]float32{{x0 + dx, y0 + dy}, {x1 + dx, y1 + dy}, {x1 - dx, y1 - dy}, {x0 - dx, y0 - dy}}
+}
+
+// gap is a ring with an opening at its upper right.
+func gap() (points [][2]float32) {
+	const steps = 24
+	for i := range 2 * (steps + 1) {
+		r, n := .44, i
+		if i > steps {
+			r, n = .32, 2*steps+1-i
+		}
+		sin, cos := math.Sincos(float64(n)/steps*1.65*math.Pi - .05*math.Pi)
+		points = append(points, [2]float32{float32(.5 + r*cos), float32(.52 + r*sin)})
+	}
+	return points
+}
+
+func circle(radius float64) [][2]float32 { return polygon(32, func(int) float64 { return radius }) }
 
 func star() [][2]float32 {
 	return polygon(10, func(i int) float64 { return []float64{.48, .2}[i%2] })
@@ -57,17 +104,27 @@ func polygon(n int, radius func(int) float64) [][2]float32 {
 }
 
 // sign draws one in the middle of its cell.
-func (c *canvas) sign(s sign, at image.Rectangle) {
-	size := min(at.Dx(), signSize)
-	c.shape.Reset(size, size)
-	for i, p := range s.shape {
-		if x, y := p[0]*float32(size), p[1]*float32(size); i == 0 {
+func (c *canvas) sign(s sign, at image.Rectangle, ink color.RGBA) {
+	size := min(at.Dx(), at.Dy()*7/9)
+	corner := at.Min.Add(image.Pt((at.Dx()-size)/2, (at.Dy()-size)/2))
+	if s.ink != (color.RGBA{}) {
+		ink = s.ink
+	}
+	for _, shape := range s.shapes {
+		c.polygon(shape, image.Rectangle{corner, corner.Add(image.Pt(size, size))}, ink)
+	}
+}
+
+// polygon fills a shape, in fractions of a part of the picture.
+func (c *canvas) polygon(shape [][2]float32, at image.Rectangle, ink color.RGBA) {
+	c.shape.Reset(at.Dx(), at.Dy())
+	for i, p := range shape {
+		if x, y := p[0]*float32(at.Dx()), p[1]*float32(at.Dy()); i == 0 {
 			c.shape.MoveTo(x, y)
 		} else {
 			c.shape.LineTo(x, y)
 		}
 	}
 	c.shape.ClosePath()
-	corner := at.Min.Add(image.Pt((at.Dx()-size)/2, (at.Dy()-size)/2))
-	c.shape.Draw(c.RGBA, image.Rectangle{corner, corner.Add(image.Pt(size, size))}, image.NewUniform(s.ink), image.Point{})
+	c.shape.Draw(c.image, at, image.NewUniform(ink), image.Point{})
 }

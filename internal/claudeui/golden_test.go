@@ -48,6 +48,12 @@ var recordings = []struct {
 	{name: "http-hook-down", title: "Bash command", options: permission("/home/u/proj/b")},
 	{name: "idle", box: "empty"},
 	{name: "interrupted", box: "empty"},
+	{name: "models", title: "Select model", selected: 4, options: []string{
+		"Default (recommended)  Use the default model (currently Opus 5.5) · $4/$20 per Mtok",
+		"Opus                   Opus 5.5 · Best for everyday, complex tasks · $4/$20 per Mtok",
+		"Fable                  Fable 5.2 · Most capable for your hardest and longest-running tasks · $8/$40",
+		"Sonnet                 Sonnet 5.5 · Efficient for routine tasks · $2/$10 per Mtok",
+		"Haiku ✔                Haiku 5.5 · Fastest for quick answers · $0.10/$0.50 per Mtok ($0.50/$2.50 for"}},
 	{name: "old-ask", title: "Which database?", options: []string{"Postgres", "SQLite", "Redis", "Type something.", "Chat about this"}},
 	{name: "old-idle", box: "empty"},
 	{name: "old-perm", title: "Bash command", options: []string{"Yes", "Yes, and always allow access to h/ from this project", "No"}},

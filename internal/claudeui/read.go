@@ -28,6 +28,7 @@ func Read(capture string) Screen {
 		return s
 	}
 	s.Continues = continues
+	s.Mode = modeOf(footer)
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
 	waitedFor, interrupted := resting(lines[:top])

@@ -16,6 +16,8 @@ type Screen struct {
 
 	Continues bool // the account has reached a limit, and Claude Code goes on by itself when the limit ends: Esc cancels that
 
+	Mode string // permission mode that the footer names, in Claude Code's words; "" when it names none that is known
+
 	Agents     int  // agents that work in the background, as far as they are shown
 	Background bool // the turn is over, and only agents in the background work
 }
@@ -60,6 +62,10 @@ func (s Screen) Steady() string {
 	}
 	return strings.Join(rows, "\n")
 }
+
+// IsSpinner reports whether a row of plain text is the spinner of a running turn, which changes by
+// itself.
+func IsSpinner(row string) bool { return isSpinner([]rune(row)) }
 
 // HidesRows reports whether a row of the screen stands for others that are not shown.
 func (s Screen) HidesRows() bool {

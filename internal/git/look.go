@@ -23,6 +23,8 @@ const (
 	// maxOutput is what is kept of an answer: all that matters stands at its start, but for the last of very many
 	// files that are not tracked.
 	maxOutput = 64 << 10
+	// maxComplaint is what is kept of what git says beside its answer.
+	maxComplaint = 1 << 10
 )
 
 // errFilter says that the repository has a filter whose name cannot be switched off safely.
@@ -123,6 +125,7 @@ func findRoot(dir string) (string, bool) {
 type caller struct {
 	program, dir string
 	env          []string
+	options      []string // stand before every command, too
 }
 
 // always stands before every command: nothing is locked or written, no hook and no file system monitor runs.
@@ -131,16 +134,37 @@ var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor
 // run gives the start of what git said.
 func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
 	said := &start{limit: maxOutput}
-	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, args)...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.WaitDelay = g.dir, g.env, said, afterwards
-	if err := cmd.Run(); err != nil {
-		if late := ctx.Err(); late != nil {
-			err = late
-		}
-		return nil, fmt.Errorf("git in %s: %w", g.dir, err)
-	}
-	return said.kept.Bytes(), nil
+	err := g.ask(ctx, "", said, args...)
+	return said.kept.Bytes(), err
 }
+
+// ask gives git an input, and takes the start of what it says.
+func (g caller) ask(ctx context.Context, input string, said *start, args ...string) error {
+	complaint := &start{limit: maxComplaint}
+	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, g.options, args)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = g.dir, g.env, afterwards
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), said, complaint
+	err := cmd.Run()
+	switch late := ctx.Err(); {
+	case err == nil:
+		return nil
+	case late != nil:
+		err = late
+	case complaint.kept.Len() > 0:
+		err = &Refused{complaint.kept.String(), err}
+	}
+	return fmt.Errorf("git in %s: %w", g.dir, err)
+}
+
+// Refused is what git says when it does not do what it is asked for.
+type Refused struct {
+	Said string // its own words, several lines perhaps
+	err  error
+}
+
+func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpace(e.Said) }
+
+func (e *Refused) Unwrap() error { return e.err }
 
 // filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
 // whether a file has changed git would run them. With git-lfs a touched file may then look changed.
@@ -199,9 +223,11 @@ func parse(said []byte) (s State, untracked int) {
 type start struct {
 	kept  bytes.Buffer
 	limit int
+	cut   bool // there was more
 }
 
 func (s *start) Write(p []byte) (int, error) {
-	s.kept.Write(p[:min(len(p), s.limit-s.kept.Len())])
+	kept, _ := s.kept.Write(p[:min(len(p), s.limit-s.kept.Len())])
+	s.cut = s.cut || kept < len(p)
 	return len(p), nil
 }

@@ -193,6 +193,9 @@ type Record struct {
 	PhaseUntil time.Time `json:"phase_until,omitzero"`
 	// Progress is what the transcript says about the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
+	// Wish is what a person wants the present agent to run with, until that was read back; nil:
+	// nothing.
+	Wish *Wish `json:"wish,omitempty"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
 	Interruption *Interruption `json:"interruption,omitempty"`
 	// GitStart and GitNow are the state of the directory's repository at the first launch and at
@@ -208,6 +211,18 @@ type Record struct {
 	History    []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+}
+
+// Wish is a permission mode and a model that a person wants of an agent. What was pressed for it is
+// counted before the key.
+type Wish struct {
+	Agent  process.Identity `json:"agent"`
+	Mode   string           `json:"mode,omitempty"`   // in Claude Code's words
+	Keys   int              `json:"keys,omitempty"`   // pressed for the mode
+	Model  string           `json:"model,omitempty"`  // as the list of models names it
+	Opened int              `json:"opened,omitempty"` // how often that list was opened
+	Chosen bool             `json:"chosen,omitempty"` // the model was chosen there
+	Waits  bool             `json:"waits,omitempty"`  // the prompt box was not free when it was wanted
 }
 
 // Tool is a process that ran below a process that had to be killed.
@@ -347,6 +362,7 @@ func (r Record) Clone() Record {
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
+	r.Wish = clone(r.Wish)
 	r.Interruption, r.Progress.Open = clone(r.Interruption), clone(r.Progress.Open)
 	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)
 	r.Progress.Tasks = slices.Clone(r.Progress.Tasks)

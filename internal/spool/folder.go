@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -37,6 +38,24 @@ type Folder struct {
 func (f Folder) Make() error {
 	if err := os.MkdirAll(f.Path, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// Tidy removes what writes that a crash has cut short left behind. Only who owns the folder alone
+// calls it: a write that is under way looks the same.
+func (f Folder) Tidy() error {
+	entries, err := os.ReadDir(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("spool: tidy: %w", err)
+	}
+	for _, entry := range entries {
+		if !cutShort.MatchString(entry.Name()) || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.Path, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("spool: tidy: %w", err)
+		}
 	}
 	return nil
 }
@@ -170,5 +189,8 @@ func checkName(name string) error {
 	}
 	return nil
 }
+
+// cutShort is a name under which an item is written: a person's own files have others.
+var cutShort = regexp.MustCompile(`^\..+\d{3,}$`)
 
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }

@@ -31,8 +31,15 @@ type Loader struct {
 // Load calls take for each item with a name that ends with suffix, in order. An item that take does
 // not understand, or that Read will never be able to read, is moved to quarantine and logged; an
 // item with keepjson.ErrNewer is only logged. The error is about the folders, or about an item that
-// cannot be read now: such an error may pass, so the item is not moved.
+// cannot be read now: such an error may pass, so the item is not moved. Writes that a crash has cut
+// short are removed.
 func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Aside, err error) {
+	if l.Quarantine != "" {
+		err = f.Tidy()
+	}
+	if err != nil {
+		return nil, err
+	}
 	names, err := f.List()
 	for _, name := range names {
 		if err != nil || !strings.HasSuffix(name, suffix) {

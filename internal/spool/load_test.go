@@ -143,3 +143,26 @@ func TestUntoldWhereTheMoveFails(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"queue-a.json"}, names)
 }
+
+// TestP8_AWriteThatWasCutShortGoes: what a kill leaves of a write is not kept for ever by the folder's
+// owner, and is left alone by a program that only reads, beside the owner.
+func TestP8_AWriteThatWasCutShortGoes(t *testing.T) {
+	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
+	require.NoError(t, f.Put("1.json", []byte("1")))
+	half := filepath.Join(f.Path, ".2.json1234567890")
+	require.NoError(t, os.WriteFile(half, []byte("{ha"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(f.Path, ".folder"), 0o700))
+	_, err := spool.Loader{Log: slog.New(slog.DiscardHandler)}.Load(f, ".json", numbers(new([]int)))
+	require.NoError(t, err)
+	assert.FileExists(t, half)
+	_, err = spool.Loader{Quarantine: dir, Log: slog.New(slog.DiscardHandler)}.Load(f, ".json", numbers(new([]int)))
+	require.NoError(t, err)
+	assert.NoFileExists(t, half)
+	assert.DirExists(t, filepath.Join(f.Path, ".folder"), "it is no write")
+	assert.FileExists(t, filepath.Join(f.Path, "1.json"))
+
+	require.NoError(t, os.WriteFile(filepath.Join(f.Path, ".1.json.swp"), nil, 0o600))
+	_, err = spool.Loader{Quarantine: dir, Log: slog.New(slog.DiscardHandler)}.Load(f, ".json", numbers(new([]int)))
+	require.NoError(t, err)
+	assert.FileExists(t, filepath.Join(f.Path, ".1.json.swp"), "it is a person's editor's")
+}

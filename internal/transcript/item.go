@@ -70,7 +70,7 @@ type Item struct {
 	Time      time.Time // zero when the line has none
 	Sidechain bool      // of a subagent
 	Meta      bool      // injected, not typed by a person
-	Last      bool      // of an answer that ends the agent's turn: its stop reason is not tool_use
+	Last      bool      // of a Text that ends the agent's turn, or may: no call of a tool comes after it, as far as its line says
 
 	Text      string
 	Tool      *Tool

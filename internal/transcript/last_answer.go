@@ -50,6 +50,41 @@ func Said(from, before Cursor) (items []Item, err error) {
 	}
 }
 
+// promptFarthest is how far back the last prompt is searched for: a list of sessions is to be quick.
+const promptFarthest = 8 << 20
+
+// LastPrompt returns what a person asked last before a cursor: a prompt, or a command. It is empty if
+// that stands too far back, or if there is no such file.
+func LastPrompt(before Cursor) (text string, err error) {
+	for window := int64(256 << 10); ; window *= 4 {
+		last, err := promptWithin(before, window)
+		if err != nil {
+			return "", fmt.Errorf("find the last prompt: %w", err)
+		}
+		if last != "" || window >= before.Offset || window >= promptFarthest {
+			return last, nil
+		}
+	}
+}
+
+func promptWithin(before Cursor, window int64) (last string, err error) {
+	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
+	r.loose = true
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil {
+			return "", err
+		}
+		if !ok || !item.At.precedes(before) {
+			return last, nil
+		}
+		if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
+			last = item.Text
+		}
+	}
+}
+
 func lastWithin(before Cursor, window int64) (items []Item, err error) {
 	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
 	r.loose = true

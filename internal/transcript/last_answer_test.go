@@ -87,3 +87,35 @@ func TestPartsAndFormComeBackWithTheirItem(t *testing.T) {
 	assert.Equal(t, Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}, items[0].At)
 	assert.Empty(t, items[0].Next.Form)
 }
+
+func TestLastPrompt(t *testing.T) {
+	call := `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}` + "\n"
+	picture := `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"` + strings.Repeat("x", 600<<10) + `"}]}}` + "\n"
+	aside := `{"type":"user","isSidechain":true,"message":{"content":"aside"}}` + "\n"
+	meta := `{"type":"user","isMeta":true,"message":{"content":"put in"}}` + "\n"
+	command := `{"type":"user","message":{"content":"<command-name>/compact</command-name><command-args>short</command-args>"}}` + "\n"
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{"nothing", nil, ""},
+		{"the newest", []string{prompt("one"), reply("m", "yes"), prompt("two"), reply("m2", "no")}, "two"},
+		{"a command", []string{prompt("one"), command}, "/compact short"},
+		{"not a subagent's, nor a program's", []string{prompt("one"), aside, meta}, "one"},
+		{"far behind", []string{prompt("one"), call, picture, call, picture}, "one"},
+		{"too far behind", []string{prompt("one"), strings.Repeat(picture, 30)}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			all := strings.Join(tt.lines, "")
+			write(t, path, all)
+			got, err := LastPrompt(Cursor{Path: path, Offset: int64(len(all))})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+	got, err := LastPrompt(Cursor{Path: filepath.Join(t.TempDir(), "none")})
+	require.NoError(t, err)
+	assert.Empty(t, got)
+}

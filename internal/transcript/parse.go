@@ -124,7 +124,7 @@ func (e *entry) stamp(item *Item) {
 	item.UUID, item.SessionID = e.UUID, e.SessionID
 	item.MessageID, item.Model = e.Message.ID, e.Message.Model
 	item.Sidechain = e.IsSidechain
-	item.Last = e.Type == "assistant" && e.Message.StopReason != "" && e.Message.StopReason != "tool_use"
+	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
 	// A time that cannot be read is no reason to lose the text.
 	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)

@@ -58,6 +58,8 @@ func TestParseLine(t *testing.T) {
 			[]Item{{Kind: Text, Text: "Done.", Last: true}}},
 		{"between two calls", `{` + stamp + `"type":"assistant","message":{"stop_reason":"tool_use","content":[{"type":"text","text":"I look."}]}}`,
 			[]Item{{Kind: Text, Text: "I look."}}},
+		{"a line of an earlier version, which does not say", `{` + stamp + `"type":"assistant","message":{"stop_reason":null,"content":[{"type":"text","text":"Hm."}]}}`,
+			[]Item{{Kind: Text, Text: "Hm.", Last: true}}},
 		{"tool result", `{` + stamp + `"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"out"}]}}`,
 			[]Item{{Kind: ToolResult, Text: "out", Tool: &Tool{ID: "t1"}}}},
 		{"a hook's decision", `{` + stamp + `"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"deny","toolUseID":"t1","hookEvent":"PermissionRequest"}}`,
@@ -72,7 +74,7 @@ func TestParseLine(t *testing.T) {
 		{"assistant", `{` + stamp + `"type":"assistant","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"hello"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}}`,
 			[]Item{
 				{Kind: Thinking, Text: "hm", MessageID: "m1", Model: "opus", Usage: &Usage{10, 2, 3, 4}},
-				{Kind: Text, Text: "hello", MessageID: "m1", Model: "opus"},
+				{Kind: Text, Text: "hello", MessageID: "m1", Model: "opus", Last: true},
 				{Kind: ToolUse, MessageID: "m1", Model: "opus", Tool: &Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
 			}},
 		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},

@@ -190,16 +190,16 @@ func checkPasteExact(t *testing.T, w World) {
 func checkKeys(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	g := r.guard()
-	for _, key := range []tmux.Key{tmux.KeyEscape, tmux.KeyClear, "1", tmux.KeyDown, tmux.KeyTab} {
+	for _, key := range []tmux.Key{tmux.KeyEscape, tmux.KeyClear, "1", tmux.KeyDown, tmux.KeyTab, tmux.KeyBackTab, tmux.KeyModels, tmux.KeySession} {
 		require.NoError(t, w.Tmux.Press(t.Context(), g, key))
 	}
-	r.requireInput(t, "\x1b\x151\x1b[B\t")
-	for _, key := range []tmux.Key{"", "Enter", "C-c", "12", "a", "-l"} {
+	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps")
+	for _, key := range []tmux.Key{"", "Enter", "C-d", "12", "a", "-l"} {
 		assert.Error(t, w.Tmux.Press(t.Context(), g, key), "%q", key)
 	}
 	g.Command = ""
 	require.NoError(t, w.Tmux.Enter(t.Context(), g), "an empty command is not compared")
-	r.requireInput(t, "\x1b\x151\x1b[B\t\r")
+	r.requireInput(t, "\x1b\x151\x1b[B\t\x1b[Z\x1bps\r")
 }
 
 // requireRefused tries all that types and wants each refused.

@@ -196,7 +196,7 @@ func (s *Server) getMe() any {
 	return map[string]any{
 		"id": s.bot.ID, "is_bot": true, "first_name": s.bot.FirstName, "username": s.bot.Username,
 		"can_join_groups": true, "can_read_all_group_messages": false, "supports_inline_queries": false,
-		"has_topics_enabled": true,
+		"has_topics_enabled": s.opt.Topics,
 	}
 }
 

@@ -173,7 +173,7 @@ func TestLibraryFiles(t *testing.T) {
 }
 
 func TestLibraryTopicsAndCommands(t *testing.T) {
-	srv, p := started(t, botapi.Options{})
+	srv, p := started(t, botapi.Options{Topics: true})
 	b := newBot(t, srv)
 	ctx := t.Context()
 	topic, err := b.CreateForumTopic(ctx, &tgbot.CreateForumTopicParams{ChatID: alice, Name: "blog"})

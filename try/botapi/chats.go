@@ -1,6 +1,7 @@
 package botapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -16,9 +17,11 @@ var chatMethods = map[string]func(*Server, params) (any, *apiError){
 	"closeforumtopic":  (*Server).closeForumTopic,
 	"reopenforumtopic": (*Server).reopenForumTopic,
 	"deleteforumtopic": (*Server).deleteForumTopic,
-	"setmycommands":    (*Server).setMyCommands,
-	"getmycommands":    (*Server).getMyCommands,
-	"deletemycommands": (*Server).deleteMyCommands,
+
+	"getforumtopiciconstickers": (*Server).getForumTopicIconStickers,
+	"setmycommands":             (*Server).setMyCommands,
+	"getmycommands":             (*Server).getMyCommands,
+	"deletemycommands":          (*Server).deleteMyCommands,
 }
 
 var chatActions = strings.Fields("typing upload_photo record_video upload_video record_voice upload_voice upload_document " +
@@ -45,6 +48,17 @@ func (s *Server) sendChatAction(p params) (any, *apiError) {
 	return true, nil
 }
 
+// topicIcons are the emoji of a topic's icons, by their ids.
+var topicIcons = map[string]string{"5350554349074391003": "💻", "5357315181649076022": "📁", "5312016608254762256": "⚡️"}
+
+func (s *Server) getForumTopicIconStickers(params) (any, *apiError) {
+	all := []Sticker{}
+	for id, emoji := range topicIcons {
+		all = append(all, Sticker{FileID: "icon" + id, FileUniqueID: id, Type: "custom_emoji", Width: 100, Height: 100, Emoji: emoji, CustomEmoji: id})
+	}
+	return all, nil
+}
+
 // topicColors are the six that Telegram knows.
 var topicColors = []int{0x6FB9F0, 0xFFD67E, 0xCB86DB, 0x8EEE98, 0xFF93B2, 0xFB6F5F}
 
@@ -54,8 +68,12 @@ func (s *Server) createForumTopic(p params) (any, *apiError) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	if c.Type != "private" && !c.IsForum {
+	if !c.IsForum && !(c.Type == "private" && s.opt.Topics) {
 		return nil, badRequest("the chat is not a forum")
+	}
+	icon := p.str("icon_custom_emoji_id")
+	if icon != "" && topicIcons[icon] == "" {
+		return nil, badRequest("DOCUMENT_INVALID")
 	}
 	name := strings.TrimSpace(p.str("name"))
 	if name == "" || units(name) > 128 {
@@ -68,17 +86,17 @@ func (s *Server) createForumTopic(p params) (any, *apiError) {
 	if !slices.Contains(topicColors, color) {
 		return nil, badRequest("TOPIC_ICON_COLOR_INVALID")
 	}
-	m := &Message{Chat: c.Chat, TopicCreated: &TopicCreated{Name: name, IconColor: color}}
-	m = s.openTopic(c, m, name, color)
+	m := &Message{Chat: c.Chat, TopicCreated: &TopicCreated{Name: name, IconColor: color, Icon: icon}}
+	m = s.openTopic(c, m)
 	return map[string]any{"message_thread_id": m.Thread, "name": name, "icon_color": color}, nil
 }
 
 // openTopic posts the service message whose id is the topic's.
-func (s *Server) openTopic(c *chat, m *Message, name string, color int) *Message {
+func (s *Server) openTopic(c *chat, m *Message) *Message {
 	made := s.newMessageLocked(c, s.bot, 0)
 	m.ID, m.From, m.FromBot, m.Date = made.ID, made.From, true, made.Date
 	m.Thread, m.IsTopicMessage = m.ID, true
-	c.addTopic(&topic{ID: m.ID, Name: name, Color: color})
+	c.addTopic(&topic{ID: m.ID, Name: m.TopicCreated.Name, Color: m.TopicCreated.IconColor, Icon: m.TopicCreated.Icon})
 	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
 	s.postLocked(m)
 	return m
@@ -105,10 +123,24 @@ func (s *Server) editForumTopic(p params) (any, *apiError) {
 	if units(name) > 128 {
 		return nil, badRequest("TOPIC_TITLE_EMPTY")
 	}
-	if name == "" || name == t.Name {
+	icon := p.str("icon_custom_emoji_id")
+	if icon != "" && topicIcons[icon] == "" {
+		return nil, badRequest("DOCUMENT_INVALID")
+	}
+	edited := &TopicEdited{}
+	if name != t.Name {
+		edited.Name = name
+	}
+	if icon != t.Icon {
+		edited.Icon = icon
+	}
+	if *edited == (TopicEdited{}) {
 		return nil, badRequest("TOPIC_NOT_MODIFIED")
 	}
-	t.Name = name
+	t.Name, t.Icon = cmp.Or(name, t.Name), cmp.Or(icon, t.Icon)
+	m := s.newMessageLocked(c, s.bot, t.ID)
+	m.TopicEdited = edited
+	s.postLocked(m)
 	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
 	return true, nil
 }
@@ -202,5 +234,5 @@ func (s *Server) menuLocked(u User) []Command {
 }
 
 func (s *Server) publishCommandsLocked() {
-	s.publishLocked(s.opt.Person.ID, event{Type: "commands", Commands: s.menuLocked(s.opt.Person)})
+	s.publishLocked(s.PageChat(), event{Type: "commands", Commands: s.menuLocked(s.opt.Person)})
 }

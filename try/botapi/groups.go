@@ -53,6 +53,63 @@ func (p *Person) OpenTopic(chatID int64, name string) int {
 	return m.Thread
 }
 
+// RenameTopic gives a topic another name, as a person does it.
+func (p *Person) RenameTopic(chatID int64, thread int, name string) error {
+	return p.changeTopic(chatID, thread, func(t *topic, m *Message) bool {
+		m.TopicEdited = &TopicEdited{Name: name}
+		changed := name != "" && t.Name != name
+		t.Name = name
+		return changed
+	})
+}
+
+// ShutTopic closes a topic of a forum, or opens it again, as a person does it.
+func (p *Person) ShutTopic(chatID int64, thread int, closed bool) error {
+	return p.changeTopic(chatID, thread, func(t *topic, m *Message) bool {
+		if m.TopicReopened = &struct{}{}; closed {
+			m.TopicClosed, m.TopicReopened = m.TopicReopened, nil
+		}
+		changed := t.Closed != closed && chatID < 0
+		t.Closed = closed
+		return changed
+	})
+}
+
+// changeTopic changes a topic and tells the bot by a message that change makes.
+func (p *Person) changeTopic(chatID int64, thread int, change func(t *topic, m *Message) bool) error {
+	s := p.srv
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.chats[chatID]
+	if c == nil || c.topics[thread] == nil {
+		return fmt.Errorf("stand-in: change topic %d of %d: there is none", thread, chatID)
+	}
+	now, told := *c.topics[thread], &Message{}
+	if !change(&now, told) {
+		return fmt.Errorf("stand-in: change topic %d of %d: it is so already, or cannot be", thread, chatID)
+	}
+	*c.topics[thread] = now
+	m := s.newPersonMessageLocked(p.user, chatID, thread, 0)
+	m.TopicEdited, m.TopicClosed, m.TopicReopened = told.TopicEdited, told.TopicClosed, told.TopicReopened
+	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
+	s.receiveLocked(m)
+	return nil
+}
+
+// Topic is a topic by its name; 0: there is none.
+func (s *Server) Topic(chatID int64, name string) (thread int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.chats[chatID]; c != nil {
+		for _, t := range c.topics {
+			if t.Name == name {
+				thread = max(thread, t.ID)
+			}
+		}
+	}
+	return thread
+}
+
 // DeleteTopic takes a topic away with all its messages, as a person does it. The bot is not told; what it sends there is
 // refused from now on.
 func (p *Person) DeleteTopic(chatID int64, thread int) error {
@@ -87,7 +144,7 @@ func (s *Server) dropTopicLocked(c *chat, thread int) {
 func (c *chat) topicList() []topicView {
 	out := []topicView{}
 	for _, t := range c.topics {
-		out = append(out, topicView{ID: t.ID, Name: t.Name, Closed: t.Closed})
+		out = append(out, topicView{ID: t.ID, Name: t.Name, Icon: topicIcons[t.Icon], Closed: t.Closed})
 	}
 	slices.SortFunc(out, func(a, b topicView) int { return cmp.Compare(a.ID, b.ID) })
 	return out

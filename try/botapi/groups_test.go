@@ -50,3 +50,44 @@ func TestTopicsOfPeople(t *testing.T) {
 	assert.Empty(t, srv.Messages(alice), "its messages went with it")
 	require.Error(t, p.DeleteTopic(alice, thread))
 }
+
+func TestWhatPeopleDoWithTopics(t *testing.T) {
+	const forum = -1_000_000_000_700
+	srv, p := started(t, botapi.Options{Forum: forum})
+	made := call(t, srv, "createForumTopic", map[string]string{"chat_id": strconv.Itoa(forum), "name": "api", "icon_custom_emoji_id": "5350554349074391003"})
+	require.True(t, made.OK, made.Description)
+	thread := srv.Topic(forum, "api")
+	require.NotZero(t, thread)
+	require.Error(t, p.RenameTopic(forum, thread, "api"), "it is called so")
+	require.NoError(t, p.RenameTopic(forum, thread, "web"))
+	require.NoError(t, p.ShutTopic(forum, thread, true))
+	require.NoError(t, p.ShutTopic(forum, thread, false))
+	got := updates(t, srv)
+	require.Len(t, got, 3, "of what the bot has done it is not told")
+	assert.Equal(t, "web", got[0].Message.ForumTopicEdited.Name)
+	assert.NotNil(t, got[1].Message.ForumTopicClosed)
+	assert.NotNil(t, got[2].Message.ForumTopicReopened)
+	assert.True(t, got[2].Message.IsTopicMessage)
+	edit := func(key, value string) reply {
+		return call(t, srv, "editForumTopic", map[string]string{"chat_id": strconv.Itoa(forum), "message_thread_id": strconv.Itoa(thread), key: value})
+	}
+	assert.True(t, edit("icon_custom_emoji_id", "5357315181649076022").OK)
+	assert.Equal(t, "Bad Request: TOPIC_NOT_MODIFIED", edit("icon_custom_emoji_id", "5357315181649076022").Description)
+	assert.Equal(t, "Bad Request: DOCUMENT_INVALID", edit("icon_custom_emoji_id", "1").Description)
+	mine := p.OpenTopic(alice, "mine")
+	require.Error(t, p.ShutTopic(alice, mine, true), "in a private chat there is nobody to close it for")
+}
+
+func TestTopicsOfABotWithoutThreadedMode(t *testing.T) {
+	srv, _ := started(t, botapi.Options{})
+	r := call(t, srv, "createForumTopic", map[string]string{"chat_id": "42", "name": "api"})
+	assert.Equal(t, "Bad Request: the chat is not a forum", r.Description)
+}
+
+func TestWhatIsForADeletedTopicStrays(t *testing.T) {
+	srv, p := started(t, botapi.Options{Topics: true, Strays: true})
+	thread := p.OpenTopic(alice, "api")
+	require.NoError(t, p.DeleteTopic(alice, thread))
+	require.True(t, call(t, srv, "sendMessage", map[string]string{"chat_id": "42", "message_thread_id": strconv.Itoa(thread), "text": "x"}).OK)
+	assert.Zero(t, srv.Messages(alice)[0].Thread)
+}

@@ -62,6 +62,9 @@ func (s *Server) draft(p params) (*Message, *apiError) {
 		return nil, refusal
 	}
 	thread := p.int("message_thread_id")
+	if s.opt.Strays && c.Type == "private" && c.topics[thread] == nil {
+		thread = 0
+	}
 	if t := c.topics[thread]; thread != 0 && t == nil {
 		return nil, badRequest("message thread not found")
 	} else if t != nil && t.Closed {

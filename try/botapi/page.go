@@ -39,6 +39,7 @@ func (s *Server) pageHandler() http.Handler {
 	mux.HandleFunc("POST /page/send", s.postSend)
 	mux.HandleFunc("POST /page/tap", s.postTap)
 	mux.HandleFunc("POST /page/upload", s.postUpload)
+	mux.HandleFunc("POST /page/topic", s.postTopic)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		switch {
@@ -130,7 +131,7 @@ func (s *Server) postSend(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	me := s.PagePerson()
-	writeJSON(w, map[string]int{"id": me.send(me.ID(), in.Thread, in.Reply, in.Text)})
+	writeJSON(w, map[string]int{"id": me.send(s.PageChat(), in.Thread, in.Reply, in.Text)})
 }
 
 func (s *Server) postTap(w http.ResponseWriter, r *http.Request) {
@@ -141,12 +142,41 @@ func (s *Server) postTap(w http.ResponseWriter, r *http.Request) {
 	if !readPost(w, r, &in) {
 		return
 	}
-	q, err := s.tap(s.opt.Person, s.opt.Person.ID, in.ID, in.Data)
+	q, err := s.tap(s.opt.Person, s.PageChat(), in.ID, in.Data)
 	if err != nil {
 		http.Error(w, "This button is gone.", http.StatusConflict)
 		return
 	}
 	writeJSON(w, map[string]string{"query": q.id})
+}
+
+// postTopic changes a topic as a person does it.
+func (s *Server) postTopic(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Thread int    `json:"thread"`
+		Do     string `json:"do"`
+		Name   string `json:"name"`
+	}
+	if !readPost(w, r, &in) {
+		return
+	}
+	me, chat := s.PagePerson(), s.PageChat()
+	var err error
+	switch in.Do {
+	case "rename":
+		err = me.RenameTopic(chat, in.Thread, in.Name)
+	case "close", "reopen":
+		err = me.ShutTopic(chat, in.Thread, in.Do == "close")
+	case "delete":
+		err = me.DeleteTopic(chat, in.Thread)
+	default:
+		err = errors.New("unknown")
+	}
+	if err != nil {
+		http.Error(w, "That cannot be done with this topic.", http.StatusConflict)
+		return
+	}
+	writeJSON(w, map[string]bool{"ok": true})
 }
 
 // postUpload takes one file: multipart "file" and "caption". Pictures become photos as the apps do it.
@@ -169,12 +199,12 @@ func (s *Server) postUpload(w http.ResponseWriter, r *http.Request) {
 	}
 	me, caption := s.PagePerson(), r.FormValue("caption")
 	if strings.HasPrefix(head.Header.Get("Content-Type"), "image/") {
-		if id, err := me.SendPhoto(me.ID(), data, caption); err == nil {
+		if id, err := me.SendPhoto(s.PageChat(), data, caption); err == nil {
 			writeJSON(w, map[string]int{"id": id})
 			return
 		}
 	}
-	writeJSON(w, map[string]int{"id": me.SendFile(me.ID(), head.Filename, "", data, caption)})
+	writeJSON(w, map[string]int{"id": me.SendFile(s.PageChat(), head.Filename, "", data, caption)})
 }
 
 // serveMedia shows pictures and offers everything else for download, so that no uploaded page runs here.

@@ -109,7 +109,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestPageFollowsTheBot(t *testing.T) {
-	srv := botapitest.Start(t, botapi.Options{})
+	srv := botapitest.Start(t, botapi.Options{Topics: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()
 	me.Start()

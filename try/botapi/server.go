@@ -1,6 +1,7 @@
 package botapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -32,6 +33,12 @@ type Options struct {
 	RealLimits bool
 	// Rich gives the server rich messages (Bot API 10.1); without it their methods are unknown, as at an older server.
 	Rich bool
+	// Topics gives the bot threaded mode: its private chats have topics.
+	Topics bool
+	// Strays has what is sent to a deleted topic of a private chat land in the plain chat, without an error.
+	Strays bool
+	// Forum has the chat page show this forum (id below -1000000000000), which the server makes; 0: the private chat.
+	Forum int64
 	// TapTimeout is how long Person.Tap waits for the bot's answer; 10 s when 0.
 	TapTimeout time.Duration
 	// Now is the clock of message dates; time.Now when nil.
@@ -86,11 +93,17 @@ func New(opt Options) *Server {
 	id, _ := strconv.ParseInt(strings.SplitN(opt.Token, ":", 2)[0], 10, 64)
 	s.bot = User{ID: id, IsBot: true, FirstName: opt.BotName, Username: opt.BotUsername}
 	s.people[opt.Person.ID] = opt.Person
+	if opt.Forum != 0 {
+		s.Group(opt.Forum, opt.BotName, true)
+	}
 	return s
 }
 
 // Token is the bot's token.
 func (s *Server) Token() string { return s.opt.Token }
+
+// PageChat is the chat that the page shows.
+func (s *Server) PageChat() int64 { return cmp.Or(s.opt.Forum, s.opt.Person.ID) }
 
 // Bot is the bot as the people see it.
 func (s *Server) Bot() User { return s.bot }

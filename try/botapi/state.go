@@ -46,6 +46,7 @@ type topic struct {
 	ID     int
 	Name   string
 	Color  int
+	Icon   string // a key of topicIcons
 	Closed bool
 }
 

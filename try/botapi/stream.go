@@ -24,6 +24,7 @@ type pageState struct {
 	Username string         `json:"username"`
 	Person   string         `json:"person"`
 	Online   bool           `json:"online"` // the bot has called
+	Group    bool           `json:"group"`
 	Commands []Command      `json:"commands"`
 	Topics   []topicView    `json:"topics"`
 	Messages []*messageView `json:"messages"`
@@ -63,7 +64,7 @@ func (s *Server) markOnline() {
 		return
 	}
 	s.online = true
-	s.publishLocked(s.opt.Person.ID, event{Type: "bot", Online: true})
+	s.publishLocked(s.PageChat(), event{Type: "bot", Online: true})
 }
 
 // subscribe makes a stream and the state that it continues.
@@ -75,13 +76,14 @@ func (s *Server) subscribe() (*stream, []byte) {
 		Bot: s.bot.FirstName, Username: s.bot.Username, Person: u.FirstName, Online: s.online,
 		Commands: s.menuLocked(u), Topics: []topicView{}, Messages: []*messageView{},
 	}
-	if c := s.chats[u.ID]; c != nil {
+	if c := s.chats[s.PageChat()]; c != nil {
+		state.Group = c.Type != "private"
 		state.Topics = c.topicList()
 		for _, m := range c.messages {
 			state.Messages = append(state.Messages, s.viewLocked(m))
 		}
 	}
-	st := &stream{chat: u.ID, events: make(chan []byte, 256), full: make(chan struct{})}
+	st := &stream{chat: s.PageChat(), events: make(chan []byte, 256), full: make(chan struct{})}
 	s.streams[st] = struct{}{}
 	return st, mustJSON(event{Type: "state", State: state})
 }

@@ -67,6 +67,9 @@ type Message struct {
 	Contact         *Contact        `json:"contact,omitempty"`
 	ForwardOrigin   *ForwardOrigin  `json:"forward_origin,omitempty"`
 	TopicCreated    *TopicCreated   `json:"forum_topic_created,omitempty"`
+	TopicEdited     *TopicEdited    `json:"forum_topic_edited,omitempty"`
+	TopicClosed     *struct{}       `json:"forum_topic_closed,omitempty"`
+	TopicReopened   *struct{}       `json:"forum_topic_reopened,omitempty"`
 	MigratedTo      int64           `json:"migrate_to_chat_id,omitempty"`
 	MigratedFrom    int64           `json:"migrate_from_chat_id,omitempty"`
 	Rich            *RichMessage    `json:"rich_message,omitempty"`
@@ -168,6 +171,7 @@ type Sticker struct {
 	IsAnimated   bool   `json:"is_animated"`
 	IsVideo      bool   `json:"is_video"`
 	Emoji        string `json:"emoji,omitempty"`
+	CustomEmoji  string `json:"custom_emoji_id,omitempty"`
 	FileSize     int64  `json:"file_size,omitempty"`
 }
 
@@ -206,6 +210,13 @@ type RichBlock struct {
 type TopicCreated struct {
 	Name      string `json:"name"`
 	IconColor int    `json:"icon_color"`
+	Icon      string `json:"icon_custom_emoji_id,omitempty"`
+}
+
+// TopicEdited is the service message about a new name or icon of a topic.
+type TopicEdited struct {
+	Name string `json:"name,omitempty"`
+	Icon string `json:"icon_custom_emoji_id,omitempty"`
 }
 
 // Command is one entry of the bot's menu.

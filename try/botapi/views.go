@@ -17,8 +17,8 @@ type messageView struct {
 	Reply     *replyView     `json:"reply,omitempty"`
 	File      *fileView      `json:"file,omitempty"`
 	Photo     *photoView     `json:"photo,omitempty"`
-	Voice     int            `json:"voice,omitempty"` // seconds
-	Topic     string         `json:"topic,omitempty"` // service line: this topic was made
+	Voice     int            `json:"voice,omitempty"`   // seconds
+	Service   string         `json:"service,omitempty"` // a line that nobody wrote
 }
 
 type buttonView struct {
@@ -57,6 +57,7 @@ type photoView struct {
 type topicView struct {
 	ID     int    `json:"id"`
 	Name   string `json:"name"`
+	Icon   string `json:"icon,omitempty"`
 	Closed bool   `json:"closed"`
 }
 
@@ -87,10 +88,25 @@ func (s *Server) viewLocked(m *Message) *messageView {
 	if m.Voice != nil {
 		v.Voice = m.Voice.Duration
 	}
-	if m.TopicCreated != nil {
-		v.Topic = m.TopicCreated.Name
-	}
+	v.Service = serviceLine(m)
 	return v
+}
+
+// serviceLine is what a message tells of a topic; "" for all else.
+func serviceLine(m *Message) string {
+	switch {
+	case m.TopicCreated != nil:
+		return "“" + m.TopicCreated.Name + "” was created"
+	case m.TopicEdited != nil && m.TopicEdited.Name != "":
+		return "The topic is called “" + m.TopicEdited.Name + "”"
+	case m.TopicEdited != nil:
+		return "The topic's icon is " + topicIcons[m.TopicEdited.Icon]
+	case m.TopicClosed != nil:
+		return "The topic was closed"
+	case m.TopicReopened != nil:
+		return "The topic was reopened"
+	}
+	return ""
 }
 
 // otherKind names what the page does not draw; "" for all else.

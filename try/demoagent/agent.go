@@ -53,6 +53,7 @@ type agent struct {
 	hint       string
 	statusLine []string // nil: none is configured
 	promptID   string
+	model      string // as the list of models names it; empty: the default
 	begun      time.Time
 	lastEscape time.Time
 	lastCtrlC  time.Time
@@ -240,6 +241,10 @@ func (a *agent) pressBox(in input) {
 		a.escape()
 	case keyInterrupt:
 		a.interruptKey()
+	case keyMode:
+		a.nextMode()
+	case keyModels:
+		a.openModels()
 	}
 }
 
@@ -335,7 +340,7 @@ func (a *agent) show() {
 
 func (a *agent) status() (status, waitingFor string) {
 	switch {
-	case a.dialog != nil:
+	case a.dialog != nil && a.dialog.waitingFor() != "":
 		return "waiting", a.dialog.waitingFor()
 	case a.turn != nil || len(a.subagents) > 0:
 		return "busy", ""

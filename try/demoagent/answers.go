@@ -14,6 +14,7 @@ const helpText = "Hello! I am a **demo agent**: I look like Claude Code, but eve
 	"| `agent make lint` | a request of a background agent |\n" +
 	"| `ask` | questions to answer; `ask one` and `ask multi` too |\n" +
 	"| `plan` | a plan to approve |\n" +
+	"| `work 12` | a turn of many steps, with a to-do list |\n" +
 	"| `slow 20` | a long turn, to stop or to queue behind |\n" +
 	"| `code` | how code, tables and lists look |\n" +
 	"| `long 9000` | an answer of several messages |\n" +

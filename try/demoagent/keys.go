@@ -24,6 +24,8 @@ const (
 	keyLeft
 	keyRight
 	keyTab
+	keyMode   // Shift+Tab
+	keyModels // Alt+P
 	keyOther
 )
 
@@ -113,6 +115,8 @@ func (d *decoder) nextEscape() (*input, int) {
 		return nil, 0
 	case d.rest[1] == 0x1b:
 		return &input{key: keyEscape}, 1
+	case d.rest[1] == 'p':
+		return &input{key: keyModels}, 2
 	case d.rest[1] != '[' && d.rest[1] != 'O':
 		return &input{key: keyOther}, 2 // a letter with Alt
 	}
@@ -134,6 +138,8 @@ func sequenceKey(s string) key {
 		return keyRight
 	case "D":
 		return keyLeft
+	case "Z":
+		return keyMode
 	}
 	return keyOther // among them a paste end without a start
 }

@@ -1,6 +1,7 @@
 package demoagent
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -21,12 +22,16 @@ type Step struct {
 
 // Call is a tool call.
 type Call struct {
-	Name       string // Bash, Edit, Write, Agent, AskUserQuestion, ExitPlanMode
-	Command    string // of Bash, and what an Agent runs
-	Path       string // of Edit and Write
+	Name       string // Bash, Edit, Write, Read, Grep, TodoWrite, Agent, AskUserQuestion, ExitPlanMode
+	Command    string // of Bash, what an Agent runs, and what Grep looks for
+	Path       string // of Edit, Write and Read
 	Questions  []Question
 	Plan       string
 	Background bool // a subagent asks for it, while the session itself may be idle
+	Free       bool // nobody is asked for permission, and nothing is said after it
+	Fails      bool // its result is an error
+	Real       bool // it changes its file, where the folder is a playground
+	Done       int  // of TodoWrite: how many items are done
 }
 
 // Question is one page of AskUserQuestion.
@@ -54,6 +59,12 @@ func (c Call) Input() map[string]any {
 		return map[string]any{"file_path": c.Path, "old_string": editOld, "new_string": editNew, "replace_all": false}
 	case "Write":
 		return map[string]any{"file_path": c.Path, "content": "# Notes\n\nThe demo agent would write this.\n"}
+	case "Read":
+		return map[string]any{"file_path": c.Path}
+	case "Grep":
+		return map[string]any{"pattern": c.Command}
+	case "TodoWrite":
+		return todos(c.Done)
 	case "Agent":
 		return map[string]any{"description": "demo agent", "prompt": c.Command, "subagent_type": subagentType}
 	}
@@ -76,6 +87,8 @@ const longest = time.Hour
 //	ask comma          the same with commas in its labels (Parts)
 //	plan               a plan that wants approval
 //	slow N             words for N seconds
+//	work N             N calls of tools without a question, and a to-do list; in a folder with the file
+//	                   .ccbot-demo two of the files really change
 //	code               an answer with code, a table, lists, a quote
 //	long N             an answer of exactly N characters, numbered lines and code fences
 //	error              the API fails
@@ -103,6 +116,10 @@ func Decide(prompt string) []Step {
 		return []Step{{Text: "I need to know something first.", Tool: &Call{Name: "AskUserQuestion", Questions: Questions(rest)}}}
 	case "plan":
 		return []Step{{Text: "Here is a plan.", Tool: &Call{Name: "ExitPlanMode", Plan: planText}}}
+	case "work":
+		if n, err := strconv.Atoi(cmp.Or(rest, "6")); err == nil {
+			return workSteps(n)
+		}
 	case "slow":
 		return []Step{{Text: "slow word", Over: seconds(rest, 10)}}
 	case "child":
@@ -139,12 +156,15 @@ func decideWhole(word, rest, prompt string) []Step {
 type Result struct {
 	Text    string // the tool's output, or why it did not run
 	Denied  bool   // a hook said no; the turn goes on
+	Failed  bool   // the tool said that it failed
 	Message string // what the hook said
 }
 
 // afterTool is what the model says once it has the result.
 func afterTool(c Call, r Result) []Step {
 	switch {
+	case c.Free:
+		return nil
 	case r.Denied && r.Message != "":
 		return []Step{{Text: fmt.Sprintf("I did not do it. You said: %s", r.Message)}}
 	case r.Denied:

@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os/exec"
 	"strconv"
@@ -46,7 +47,7 @@ func (a *agent) statusInput() map[string]any {
 	input := map[string]any{
 		"session_id": a.id, "transcript_path": a.transcript.path, "cwd": a.cwd, "version": version,
 		"effort": map[string]any{"level": "medium"}, "output_style": map[string]any{"name": "default"},
-		"model":     map[string]any{"id": model, "display_name": "Demo agent"},
+		"model":     map[string]any{"id": model, "display_name": cmp.Or(a.model, "Demo agent")},
 		"workspace": map[string]any{"current_dir": a.cwd, "project_dir": a.cwd, "added_dirs": []any{}},
 		"cost": map[string]any{"total_cost_usd": cost, "total_duration_ms": time.Since(a.begun).Milliseconds(), "total_api_duration_ms": 0,
 			"total_lines_added": 0, "total_lines_removed": 0},

@@ -14,6 +14,10 @@ func (a *agent) call(t *turn, c Call) {
 		a.launch(t, c)
 		return
 	}
+	if c.Free {
+		a.free(t, c)
+		return
+	}
 	if c.Name == "ExitPlanMode" && a.mode != "plan" {
 		a.beforePlan = a.mode
 		a.setMode("plan")
@@ -50,6 +54,10 @@ func (c Call) title() string {
 		return "Update(" + c.Path + ")"
 	case "Write":
 		return "Write(" + c.Path + ")"
+	case "Read":
+		return "Read(" + c.Path + ")"
+	case "Grep":
+		return "Search(pattern: \"" + c.Command + "\")"
 	}
 	return ""
 }
@@ -156,6 +164,16 @@ func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string
 
 // result invents what a tool says.
 func (c Call) result() string {
+	switch {
+	case c.Fails:
+		return "Exit code 2\nmake: *** [test] Error 1"
+	case c.Name == "Read":
+		return "     1\tcolour = \"red\""
+	case c.Name == "Grep":
+		return "Found 1 file\n" + "colours.conf"
+	case c.Name == "TodoWrite":
+		return "Todos have been modified successfully."
+	}
 	switch c.Name {
 	case "Edit":
 		return "The file " + c.Path + " has been updated successfully."

@@ -161,7 +161,7 @@ func (t *transcript) outcome(callID string, callLine any, r Result, byHook, deci
 	if r.Denied {
 		fields["toolDenialKind"], fields["toolUseResult"] = "permission-rule", "Error: "+r.Text
 	}
-	return append(lines, t.toolResult(callID, r.Text, r.Denied, fields))
+	return append(lines, t.toolResult(callID, r.Text, r.Denied || r.Failed, fields))
 }
 
 func (t *transcript) system(subtype string, fields line) line {

@@ -254,7 +254,9 @@ func (a *agent) stream(t *turn, s Step, end time.Time) {
 // deliver completes an answer: its lines are written, then what it asks for happens.
 func (a *agent) deliver(t *turn, s Step, text string) {
 	t.streamed, t.lastText = "", text
-	a.say(assistantEntry, text)
+	if text != "" {
+		a.say(assistantEntry, text)
+	}
 	call := s.Tool
 	if s.Child > 0 {
 		call = &Call{Name: "Bash", Command: fmt.Sprintf("sleep %d", int(s.Child.Seconds()))}
@@ -263,7 +265,10 @@ func (a *agent) deliver(t *turn, s Step, text string) {
 	if call != nil {
 		stop = "tool_use"
 	}
-	lines := []line{a.transcript.assistant(messageID, stop, usage, textBlock(text))}
+	var lines []line
+	if text != "" {
+		lines = append(lines, a.transcript.assistant(messageID, stop, usage, textBlock(text)))
+	}
 	if call != nil {
 		t.callID = newID("toolu_")
 		lines = append(lines, a.transcript.assistant(messageID, stop, usage,

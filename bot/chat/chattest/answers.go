@@ -37,6 +37,11 @@ func Says(blocks ...string) string {
 	return string(line) + "\n"
 }
 
+// Step is what an agent says before it calls a tool.
+func Step(text string) string {
+	return strings.Replace(Says(text), `"id":"m"`, `"id":"m","stop_reason":"tool_use"`, 1)
+}
+
 const TurnEnd = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
 
 // TranscriptOf writes lines into a new transcript.
@@ -148,7 +153,7 @@ func PromptLine(text string) string {
 
 // Notice is what the chat is told of an answer whose first line it is.
 func (w *World) Notice(name, line string) string {
-	return w.Named(i18n.AnswerNotice, name) + "\n" + line
+	return w.Word(i18n.AnswerNotice, i18n.Args{"Name": name, "Said": line})
 }
 
 // Beside is a session that is not the current one of Alice's chat.

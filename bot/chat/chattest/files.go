@@ -216,6 +216,9 @@ func (f *fileSender) SendFile(_ context.Context, file outbox.File) (int, error) 
 	if err != nil {
 		return 0, err
 	}
+	f.Mu.Lock()
+	f.Files = append(f.Files, file)
+	f.Mu.Unlock()
 	f.Add("file %s to %d: %s (%s)", file.Name, file.To.ChatID, body, file.Caption.Text)
 	return 1, nil
 }

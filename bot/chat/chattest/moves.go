@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/go-telegram/bot/models"
@@ -54,12 +55,17 @@ func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.R
 	c := w.Card(t, q)
 	assert.Equal(t, place, c.Conversation)
 	assert.Equal(t, ask.StateOpen, c.State)
-	require.Len(t, w.Telegram.Sent, 4, "the request and the dialog are shown anew")
-	assert.Equal(t, seen, w.Telegram.Sent[2].To)
-	assert.Equal(t, seen, w.Telegram.Sent[3].To)
+	var anew []int
+	for i, m := range w.Telegram.Sent[2:] {
+		if !slices.Contains(Words(m), w.Word(i18n.ButtonNewTopic)) { // a question about a topic stands before them
+			anew = append(anew, i+3)
+			assert.Equal(t, seen, m.To)
+		}
+	}
+	require.Len(t, anew, 2, "the request and the dialog are shown anew")
 	request := w.ShownAs(t, q)
-	require.Contains(t, []int{3, 4}, request, "in any order")
-	dialog := 3 + 4 - request
+	require.Contains(t, anew, request, "in any order")
+	dialog := anew[0] + anew[1] - request
 	assert.Contains(t, w.Telegram.Sent[request-1].Text.Text, "go test")
 	assert.Contains(t, w.Telegram.Sent[dialog-1].Text.Text, "Do you trust")
 	assert.Contains(t, Words(w.Telegram.Now(dialog)), Trust.Options[0])

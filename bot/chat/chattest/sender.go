@@ -130,6 +130,8 @@ type FakeSender struct {
 	OnTyping func()
 
 	OnEditNow func(m outbox.Message) error
+	OnTopic   func() error // what comes of opening or changing a topic
+	topics    int          // how many were opened
 
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
 	named   outbox.Owner
@@ -191,7 +193,7 @@ func (f *FakeSender) posts(name string) bool {
 	var c struct{ Kind string }
 	return err == nil && json.Unmarshal(data, &c) == nil &&
 		slices.Contains([]string{"list", "link", "notice", "end", "resume", "begin", "writers", "windows", "window", "report", "status",
-			"pick", "where", "which"}, strings.Split(c.Kind, "-")[0])
+			"pick", "where", "which", "changes", "switch", "topic"}, strings.Split(c.Kind, "-")[0])
 }
 
 // sendPost sends what counts as posted. It has an id all the same.

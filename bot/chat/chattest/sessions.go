@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/modes"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -27,37 +28,43 @@ type fakeSessions struct {
 	*gate
 	Answerers []decisions.Answerer
 	log
-	records     *fakeRecords
-	entries     *fakeEntries
-	events      chan string
-	deliver     func(ctx context.Context)
-	OnStart     func(q lifecycle.StartRequest) (session.Record, error)
-	OnRestore   func(id uuid.UUID) (session.Record, error)
-	ByWindow    bool               // Attach names the window, as the real one does
-	Leftovers   []lifecycle.Ending // that a restore ends first
-	OnArchive   func(id uuid.UUID) error
-	OnForget    func(id uuid.UUID) error
-	OnWriters   func(id uuid.UUID) ([]evidence.Writer, error)
-	Ends        func(who []process.Identity) ([]lifecycle.Ending, error)
-	OnAdopt     func(q lifecycle.AdoptRequest) error
-	Shell       int // below which an adopted agent runs
-	OnReported  func(id uuid.UUID) error
-	OnQueue     func(id uuid.UUID, key string) error
-	Decide      func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
-	OnReword    func(key, text string) error
-	OnMove      func(id uuid.UUID, to session.Conversation) error
-	OnRename    func(id uuid.UUID, name string) error
-	OnInterrupt func(id uuid.UUID) (told bool, err error)
-	OnLook      lifecycle.Look
-	Looks       int   // how often somebody looked
-	Processes   []int // of each agent
-	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
-	Busy        bool // with an end: Advance waits as long as it may
-	OnWithdraw  func(id uuid.UUID, key string) error
-	OnDialog    lifecycle.Dialog // what the terminal shows
-	DialogErr   error            // why it cannot be seen
-	OnPress     func(mark string) (lifecycle.Dialog, error)
-	OnOutput    func() lifecycle.Output
+	records        *fakeRecords
+	entries        *fakeEntries
+	events         chan string
+	deliver        func(ctx context.Context)
+	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
+	OnRestore      func(id uuid.UUID) (session.Record, error)
+	ByWindow       bool               // Attach names the window, as the real one does
+	Leftovers      []lifecycle.Ending // that a restore ends first
+	OnArchive      func(id uuid.UUID) error
+	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) (bool, error)
+	Doing          map[uuid.UUID]lifecycle.Look // what a session does; of others it is OnLook
+	OnForget       func(id uuid.UUID) error
+	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
+	Ends           func(who []process.Identity) ([]lifecycle.Ending, error)
+	OnAdopt        func(q lifecycle.AdoptRequest) error
+	Shell          int // below which an adopted agent runs
+	OnReported     func(id uuid.UUID) error
+	OnQueue        func(id uuid.UUID, key string) error
+	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
+	OnReword       func(key, text string) error
+	OnMove         func(id uuid.UUID, to session.Conversation) error
+	OnRename       func(id uuid.UUID, name string) error
+	OnInterrupt    func(id uuid.UUID) (told bool, err error)
+	OnLook         lifecycle.Look
+	Looks          int   // how often somebody looked
+	Processes      []int // of each agent
+	OnAdvance      func(id uuid.UUID, c transcript.Cursor) error
+	Busy           bool // with an end: Advance waits as long as it may
+	OnWithdraw     func(id uuid.UUID, key string) error
+	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
+	OnDialog       lifecycle.Dialog // what the terminal shows
+	DialogErr      error            // why it cannot be seen
+	OnPress        func(mark string) (lifecycle.Dialog, error)
+	screens
+	OnOutput func() lifecycle.Output
+	OnModes  modes.Now
+	ModesErr error // of Switch
 }
 
 // gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
@@ -188,6 +195,15 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 	return nil
 }
 
+func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error) {
+	f.wait()
+	f.Add("archive %s when quiet", id)
+	if f.OnArchiveQuiet != nil {
+		return f.OnArchiveQuiet(id, q)
+	}
+	return true, nil
+}
+
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.Add("queue %s for %s", key, id)
@@ -275,11 +291,14 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (told bool, er
 	return true, nil
 }
 
-func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
+func (f *fakeSessions) Look(_ context.Context, r session.Record) lifecycle.Look {
 	f.wait()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Looks++
+	if l, ok := f.Doing[r.ID]; ok {
+		return l
+	}
 	return f.OnLook
 }
 
@@ -326,6 +345,26 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 	return nil
 }
 
+// ToFront changes the record as lifecycle does.
+func (f *fakeSessions) ToFront(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("to front %s of %s", key, id)
+	f.records.Change(id, func(r *session.Record) {
+		rest := slices.DeleteFunc(slices.Clone(r.Prompts), func(one string) bool { return one == key })
+		r.Prompts = slices.Insert(rest, 0, key)
+	})
+	return nil
+}
+
+func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (told bool, err error) {
+	f.wait()
+	f.Add("send now %s of %s", key, id)
+	if f.OnSendNow != nil {
+		return f.OnSendNow(id, key)
+	}
+	return true, nil
+}
+
 func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {
 	f.wait()
 	f.Add("reword %s of %s as %s %q", key, id, class, text)
@@ -333,43 +372,6 @@ func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string,
 		return f.OnReword(key, text)
 	}
 	return nil
-}
-
-func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
-	f.wait()
-	if f.OnOutput != nil {
-		return f.OnOutput()
-	}
-	return lifecycle.Output{}
-}
-
-func (f *fakeSessions) Wake(id uuid.UUID) {
-	f.wait()
-	f.Add("wake %s", id)
-}
-
-func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
-	f.wait()
-	return f.OnDialog, f.DialogErr
-}
-
-func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("press %s of %s for %s", key, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
-	f.wait()
-	f.Add("choose %d of %s for %s", option, id, mark)
-	return f.pressed(mark)
-}
-
-func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
-	if f.OnPress != nil {
-		return f.OnPress(mark)
-	}
-	return f.OnDialog, nil
 }
 
 // forget removes a record.

@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -156,11 +157,12 @@ func (w *World) HeardShown(t *testing.T, text string) outbox.Message {
 func (w *World) Listed(t *testing.T, r session.Record) Spot {
 	t.Helper()
 	w.MustHear(t, "/list")
-	word := i18n.Key(r.Name)
-	if w.CurrentID(AtAlice) == r.ID {
-		word = "✓ " + word
-	}
-	return w.Spot(t, w.Telegram.Last(t), word)
+	m := w.Telegram.Last(t)
+	i := slices.IndexFunc(Spots(m), func(s Spot) bool { // its name may stand between two signs
+		return slices.Contains(strings.Fields(s.Button.Text), r.Name)
+	})
+	require.GreaterOrEqual(t, i, 0, "%s in %v", r.Name, Words(m))
+	return Spots(m)[i]
 }
 
 // Quietly is the newest message posted, of which the sender's log says nothing.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +30,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -138,9 +140,33 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.taps64(t)
 	w.recovery64(t)
 	w.sayInterruptions(t)
+	w.ShowsQueue(t)
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
+	w.topics64(t, r)
 	w.Work(t)
+}
+
+// topics64 shows more sessions than have a button each, and a topic that is gone.
+func (w *World) topics64(t *testing.T, r session.Record) {
+	t.Helper()
+	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []views.Session{host.View(r)}, render.Plain("its topic is gone")))
+	for n := range 10 {
+		w.Session(t, "many"+strconv.Itoa(n), session.Running)
+	}
+	w.MustHear(t, "/list")
+	open := 0
+	for _, one := range w.Records.List() {
+		if one.State.Live() || one.State == session.CleanupFailed {
+			open++
+		}
+	}
+	all := w.Word(i18n.ButtonAll, i18n.Args{"Count": open})
+	i := slices.IndexFunc(w.Telegram.Texts(), func(text string) bool {
+		return strings.HasPrefix(text, w.Word(i18n.ListTitle, i18n.Args{"Count": open}))
+	})
+	require.GreaterOrEqual(t, i, 0)
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Posted[i], i18n.Key(all)))
 }
 
 // news64 tells all news that have buttons.
@@ -215,7 +241,14 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		key, u := w.Accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: PrivateChat(Alice), Text: text})
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
-	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
+	doing := w.Lifecycle.OnLook
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
+	calm := w.Session(t, "calm", session.Running)
+	say("/list")
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))
+	w.Lifecycle.OnLook = doing
+	w.Records.Forget(calm.ID)
+	for _, text := range []string{"/screenshot api", "/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
 		say(text)
 	}
 	refuse := w.Lifecycle.OnRestore
@@ -227,9 +260,11 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/mode", "/screenshot"} {
 		say(command + " twin")
 	}
+	say("/mode api")
+	say("/changes old")
 	say("/status old")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }

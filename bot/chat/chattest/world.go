@@ -64,6 +64,7 @@ type World struct {
 	Inbox      *fakeEntries
 	Relay      *fakeRelay
 	Talk       *transcripts
+	Git        *FakeDiffs
 	Dir        string // of what is on disk
 	AgentsHome string
 	Home       string   // as the chat knows it
@@ -91,11 +92,13 @@ func NewWorld(t *testing.T) *World {
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
 		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
+		Git:        &FakeDiffs{gate: ports},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records, Forgets: w.Lifecycle.forget}
+	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Terminals: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
+		Diffs: w.Git, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
@@ -157,6 +160,10 @@ func (m machine) Make(ctx context.Context, dir string) error { return m.reached(
 
 func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
 	return m.reached().Open(ctx, session, path)
+}
+
+func (m machine) List(ctx context.Context, session uuid.UUID, path string) (files.Listing, error) {
+	return m.reached().List(ctx, session, path)
 }
 
 func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,9 +26,19 @@ type Ender interface {
 	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
 	// with a receipt.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	// ArchiveQuiet archives a session in which nothing has happened. false: it is not quiet, something
+	// has happened, or that is unknown; nothing is done then.
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) (done bool, err error)
 	// EndWriters ends exactly these processes, each only while it is proven to write the session's
 	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
+}
+
+// Silence is why a session is archived in which nothing happens.
+type Silence struct {
+	Since    time.Time // the last sign of life, see desk.Look
+	Why      string
+	Together bool // who asks tells an ordinary end, with those of other sessions
 }
 
 // Keeper keeps what the chat decides about a session.

@@ -23,6 +23,26 @@ type Keys interface {
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
 }
 
+// Panes are the terminals of sessions as pictures, with all keys. A key is pressed only where the
+// terminal still shows what the person saw.
+type Panes interface {
+	// Screen gives what is shown, after a key if one is to be pressed. refusal.Changed: something else
+	// is shown than where the key belongs, and nothing is pressed.
+	Screen(ctx context.Context, id uuid.UUID, press KeyOn) (Screen, error)
+}
+
+// KeyOn is a key, one of those of Keys, backtab or interrupt, for the screen that has this mark. The
+// zero value is none.
+type KeyOn struct{ Key, Mark string }
+
+// Screen is what a terminal shows.
+type Screen struct {
+	Text string // its rows, with the colours as SGR sequences
+	// Whole: it hides nothing of what it asks. Else no key can choose anything.
+	Whole bool
+	Mark  string // changes with all that is shown, but not with the spinner of a running turn
+}
+
 // Screens look at the terminal of a session.
 type Screens interface {
 	Look(ctx context.Context, id uuid.UUID) Look
@@ -75,7 +95,11 @@ type Look struct {
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
 	Agents     int          // its agents that work in the background, as far as its screen says
+	Draft      bool         // its prompt box holds a text that was not sent, or is not seen
+	Quiet      bool         // nobody would miss the agent now: it is idle, nothing runs, nobody is there, and no draft is lost
+	Active     time.Time    // when something last happened, from either side
 	Usage      *views.Usage // nil: not known
+	Asked      string       // the beginning of what a person has asked last; empty: not known
 }
 
 // Presence says whether a person has a session's window before them in a terminal.

@@ -11,11 +11,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// Since names the moment with which the work tree is compared: what Mark gave, or SessionStart.
+// Since names the moment with which the work tree is compared: what Mark gave, or one of these.
 type Since string
 
-// SessionStart is the session's start.
-const SessionStart Since = ""
+const (
+	SessionStart Since = ""            // the commit at the session's start
+	LastCommit   Since = "last-commit" // where no earlier moment is known
+)
 
 // Diffs reads the changes of sessions. It may take seconds. Errors: a *refusal.Error, that of the
 // context, or one for the log.
@@ -24,9 +26,10 @@ type Diffs interface {
 	// are remembered. refusal.NoRepository: there is no git to ask.
 	Mark(ctx context.Context, session uuid.UUID) (Since, error)
 	// Changes are the files that have changed since a moment, in the order of their names, committed
-	// since or not. Where that moment is not known any more, it is the session's start; Of says so.
+	// since or not. Where that moment is not known any more, it is the session's start, or the last commit where
+	// that is not known either; Of says so.
 	Changes(ctx context.Context, session uuid.UUID, since Since) (Changes, error)
-	// Patch is what has changed in one of these files, by its path.
+	// Patch is what has changed in one of these files, by its path. refusal.Unchanged: it is none of them any more.
 	Patch(ctx context.Context, session uuid.UUID, since Since, path string) (Patch, error)
 }
 
@@ -54,7 +57,7 @@ type File struct {
 	Kind    Kind
 	Added   int // lines
 	Deleted int
-	Binary  bool // it has no lines
+	Binary  bool // it has no lines, or is too large to count them
 }
 
 // Kind says how a file has changed.

@@ -13,6 +13,9 @@ type Files interface {
 	// file's name later does not matter. Errors: *refusal.Error, or one of the machine that is for
 	// the log only.
 	Open(ctx context.Context, session uuid.UUID, path string) (File, error)
+	// List gives what is in a folder of a session's folder, by name; path is absolute. Its errors are
+	// those of Open.
+	List(ctx context.Context, session uuid.UUID, path string) (Listing, error)
 	// Read reads an output of at most so many bytes that a transcript names: commands print what
 	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
 	Read(ctx context.Context, transcript, path string, most int64) (string, error)
@@ -32,6 +35,19 @@ type Received interface {
 
 // Folder is the folder in a session's folder that files from the chat lie in.
 const Folder = ".ccbot-inbox"
+
+// Listing is what is in a folder, as far as a message shows it.
+type Listing struct {
+	Entries []Entry
+	More    int // how many more there are, at least
+}
+
+// Entry is one thing in a folder.
+type Entry struct {
+	Name string
+	Dir  bool
+	Size int64 // in bytes, of a regular file
+}
 
 // File is an open file. Whoever has it closes Body.
 type File struct {

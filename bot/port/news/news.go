@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
 )
@@ -40,6 +41,8 @@ type Stopped struct {
 	Endings []control.Ending // the agent first; what ended, and what was spared
 	Stays   bool             // what is not ccbot's in its window stays open
 	Quiet   time.Duration    // it was archived because nothing happened for this long; 0: a person asked
+	// Together says that who has asked for the end of several sessions tells an ordinary one.
+	Together bool
 }
 
 // Held says why a prompt waits.
@@ -68,6 +71,14 @@ type Renamed struct {
 	Asked bool // a person chose the name; else the first prompt made it
 }
 
+// Switched says what came of a wish for a permission mode or a model: one of the two is set.
+type Switched struct {
+	modes.Wish
+	Outcome modes.Outcome
+	Seen    modes.Mode // the mode that the screen shows then; empty: none
+	Waited  bool       // a person was told that it takes until the prompt box is free
+}
+
 type (
 	// Failed says that the agent ended before it was ever ready.
 	Failed struct{ Screen string }
@@ -81,6 +92,9 @@ type (
 	Delivered struct{ prompts.Prompt }
 	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
 	TakenBack struct{ prompts.Prompt }
+	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or
+	// moved, or have another text. It comes when that is on disk.
+	Requeued struct{}
 	// DraftCleared says that what a person had typed is about to be taken out of the box.
 	DraftCleared struct{ Draft string }
 	// Retrying says that requests of the agent fail and are made again, which takes a while.

@@ -34,6 +34,17 @@ type Edits interface {
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error
 }
 
+// Order is in which order the prompts of a queue are typed. A prompt that is being typed stays the first
+// one; refusal.NotFound: the prompt itself is being typed, or waits no more.
+type Order interface {
+	// ToFront has a prompt typed before all others that wait.
+	ToFront(ctx context.Context, id uuid.UUID, key string) error
+	// SendNow is ToFront, and interrupts the turn that runs: one Esc, never with a dialog open
+	// (refusal.Asks) or a draft in the box (refusal.BoxBusy). told: nothing was interrupted, or news or
+	// the transcript say what was.
+	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
+}
+
 // Prompt is one text on its way, as news tell of it.
 type Prompt struct {
 	Key   string

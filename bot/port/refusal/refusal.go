@@ -16,7 +16,7 @@ type Error struct {
 	Code    Code
 	Err     error         // for the log; nil: the code says all
 	Dir     string        // of the codes about a folder
-	Reason  string        // of the codes about a folder or a file, and of NotTaken: what the system says
+	Reason  string        // of the codes about a folder or a file, and of NotTaken and GitFailed: what the system says
 	Command string        // of NoClaude: what is not to be found
 	State   views.State   // of WrongState
 	Open    bool          // of WrongState: the session is open, and is not being ended
@@ -51,6 +51,9 @@ const (
 	StillWorks   Code = "still_works"   // the agent works on after an interrupt
 	Guarded      Code = "guarded"       // the terminal is not the session's any more: nothing was typed
 	NoRepository Code = "no_repository" // the folder is in no git repository, or there is no git
+	GitSlow      Code = "git_slow"      // git did not answer in time
+	GitFailed    Code = "git_failed"    // git refuses; Reason has its words
+	Unchanged    Code = "unchanged"     // the file is as it was
 	DirMissing   Code = "dir_missing"
 	DirNotADir   Code = "dir_not_a_dir"
 	DirNoAccess  Code = "dir_no_access"

@@ -28,7 +28,7 @@ type Item struct {
 	Time      time.Time // zero: not known
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
-	Last      bool      // of an answer that ends a turn
+	Last      bool      // of a Text that ends a turn, or may: earlier versions of Claude Code do not say
 	Text      string
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
 	Bash      string    // of LocalOutput: the bash command that printed it, where that is known

@@ -1,5 +1,5 @@
 // The page: one stream of events from the server, and the parts that show them.
-import { $, el } from "./dom.js";
+import { $, el, post } from "./dom.js";
 import * as composer from "./composer.js";
 import * as list from "./list.js";
 import { answer } from "./message.js";
@@ -11,6 +11,7 @@ const doing = {
 let name = "";
 let topics = [];
 let topic = 0;
+let group = false;
 let online = false;
 let action = "";
 let actionTimer;
@@ -23,6 +24,7 @@ const handlers = {
     $("name").textContent = name;
     online = s.online;
     topics = s.topics;
+    group = s.group;
     composer.setCommands(s.commands);
     drawTopics();
     list.reset(s.messages);
@@ -76,7 +78,21 @@ function drawTopics() {
   if (!topics.some((t) => t.id === topic)) topic = 0;
   $("topics").hidden = topics.length === 0;
   const tab = (id, label) => el("button", { type: "button", "aria-pressed": String(id === topic), onclick: () => open(id) }, label);
-  $("topics").replaceChildren(tab(0, "All"), ...topics.map((t) => tab(t.id, t.closed ? t.name + " (closed)" : t.name)));
+  const label = (t) => [t.icon, t.name, t.closed ? "(closed)" : ""].filter(Boolean).join(" ");
+  $("topics").replaceChildren(tab(0, "All"), ...topics.map((t) => tab(t.id, label(t))));
+  drawTools(topics.find((t) => t.id === topic));
+}
+
+// drawTools shows what a person can do with the open topic; a topic of a private chat cannot be closed.
+function drawTools(t) {
+  $("tools").hidden = !t;
+  if (!t) return;
+  const change = (what, name) => post("/page/topic", { thread: t.id, do: what, name });
+  const tool = (label, run) => el("button", { type: "button", onclick: run }, label);
+  const rename = () => { const to = prompt("Name of the topic", t.name); if (to) change("rename", to); };
+  const shut = t.closed ? "Reopen" : "Close";
+  $("tools").replaceChildren(tool("Rename", rename), group ? tool(shut, () => change(shut.toLowerCase())) : "",
+    tool("Delete", () => change("delete")));
 }
 
 function open(id) {

@@ -96,7 +96,7 @@ function arrange() {
   for (const node of list.querySelectorAll("[data-id]")) {
     const view = views.get(Number(node.dataset.id));
     const newDay = !before || day(before) !== day(view);
-    const joined = before && !newDay && !view.topic && !before.topic && before.out === view.out && view.date - before.date < 600;
+    const joined = before && !newDay && !view.service && !before.service && before.out === view.out && view.date - before.date < 600;
     node.classList.toggle("first", !joined);
     before?.node.classList.toggle("last", !joined);
     if (newDay) node.before(pill(view));

@@ -35,7 +35,7 @@ async function tap(id, button, node) {
 
 // message draws a view. actions: send(text), reply(view), jump(id), topicName(id).
 export function message(view, actions) {
-  if (view.topic) return el("div", { class: "service", "data-id": view.id }, "“" + view.topic + "” was created");
+  if (view.service) return el("div", { class: "service", "data-id": view.id }, view.service);
   const text = el("div", { class: "text" });
   if (view.text) text.append(formatted(view.text, view.entities, actions.send));
   const bare = view.photo && !view.text && !view.reactions;

@@ -1,0 +1,38 @@
+package card
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+)
+
+// A picture is a part of what is drawn: another one is another revision. The look is the same after
+// a way over the disk, and no longer than a caption.
+func TestAPictureIsAPartOfTheLook(t *testing.T) {
+	bare := question("text")
+	one, two := bare, bare
+	one.Picture, two.Picture = &outbox.Picture{PNG: []byte("one")}, &outbox.Picture{PNG: []byte("two")}
+	assert.NotEqual(t, revisionOf(bare, nil), revisionOf(one, nil))
+	assert.NotEqual(t, revisionOf(one, nil), revisionOf(two, nil))
+
+	one.Text = render.Plain(strings.Repeat("x", render.Limit))
+	assert.Equal(t, outbox.MaxCaption, one.fitting().Text.Length())
+
+	c := record{Version: version, ID: strings.Repeat("a", idLength), Kind: "k", Look: one.fitting()}
+	c.Revision = revisionOf(c.Look, nil)
+	assert.Equal(t, one.Picture, c.message().Picture)
+	assert.True(t, c.isShownBy(c.message()))
+	other := c.message()
+	other.Picture = two.Picture
+	assert.False(t, c.isShownBy(other))
+	data, err := c.MarshalJSON()
+	require.NoError(t, err)
+	back, err := read(c.ID+suffix, data)
+	require.NoError(t, err)
+	assert.Equal(t, c.Look.Picture, back.Look.Picture)
+}

@@ -1,0 +1,189 @@
+package changes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// Changes shows the changes of sessions.
+type Changes struct {
+	chat   *chat.Chat
+	diffs  diffs.Diffs
+	upload func(ctx context.Context, f outbox.File) (messageID int, err error)
+	cards  chat.Cards[subject]
+}
+
+// subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
+type subject struct {
+	Session uuid.UUID   `json:"session"`
+	Turn    diffs.Since `json:"turn,omitempty"`
+}
+
+// view is a page of a card: of the list of files, or of the hunks of one of them. An option's value is the view that it
+// leads to.
+type view struct {
+	Since diffs.Since `json:"since,omitempty"`
+	Page  int         `json:"page,omitempty"` // of the list
+	File  quoted      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
+	Part  int         `json:"part,omitempty"` // of the hunks
+	Save  bool        `json:"save,omitempty"` // send the hunks as a file, and show the same
+}
+
+// quoted is a path, which may be no text, as a text.
+type quoted string
+
+func quote(path string) quoted { return quoted(strconv.Quote(path)) }
+
+func (q quoted) path() string {
+	path, _ := strconv.Unquote(string(q))
+	return path
+}
+
+const kind = "changes"
+
+// New returns the feature of a chat.
+func New(c *chat.Chat, d diffs.Diffs, upload func(ctx context.Context, f outbox.File) (int, error)) *Changes {
+	return &Changes{chat: c, diffs: d, upload: upload, cards: chat.NewCards[subject](c, kind)}
+}
+
+// Feature is what the roof knows of this package.
+func (c *Changes) Feature() chat.Feature {
+	f := chat.Feature{Name: "changes", Cards: map[string]chat.OnTap{kind: c.cards.OnTap(c.tap)}}
+	c.chat.ByName(&f, chat.Command{Name: "changes"}, func(views.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+			return c.Show(ctx, in.To, r.ID, diffs.SessionStart)
+		})
+	return f
+}
+
+// Show posts what has changed in a session's folder since a moment.
+func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid.UUID, since diffs.Since) error {
+	s := subject{Session: session, Turn: since}
+	look, err := c.look(ctx, to, s, view{Since: since})
+	if err != nil {
+		r, _ := c.chat.Book.Records.Get(session)
+		return c.chat.Explain(ctx, to, c.chat.Failure(r, err))
+	}
+	return c.cards.Post(ctx, look, s)
+}
+
+// tap turns to the view that a button names.
+func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, error) {
+	var v view
+	if err := json.Unmarshal([]byte(t.Card.Option), &v); err != nil {
+		return chat.Answer{}, err
+	}
+	if _, ok := c.chat.Book.Records.Get(s.Session); !ok {
+		return c.cards.Over(ctx, t)
+	}
+	return chat.Do(func(ctx context.Context) error {
+		if v.Save {
+			return c.send(ctx, t, s, v)
+		}
+		look, err := c.look(ctx, t.To, s, v)
+		if err != nil {
+			look, err = c.failed(ctx, t, s, v, err)
+		}
+		if err != nil {
+			return err
+		}
+		return c.cards.Redraw(ctx, t.Card.Key, look, s)
+	})
+}
+
+// failed shows in the card why there is nothing to show. A file that is as it was has left the list.
+func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why error) (card.Look, error) {
+	if refusal.Is(why, refusal.Unchanged) {
+		note := c.say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
+		look, err := c.look(ctx, t.To, s, view{Since: v.Since, Page: v.Page})
+		if err == nil {
+			look.Text = chat.Paragraphs(render.Plain(note), look.Text)
+			return look, nil
+		}
+		why = err
+	}
+	r, _ := c.chat.Book.Records.Get(s.Session)
+	f := c.chat.Failure(r, why)
+	if f.Internal {
+		return card.Look{}, why
+	}
+	refresh := c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
+	return card.Look{To: t.To, Session: s.Session, Text: f.Text, Options: chat.Rows(1, refresh)}, nil
+}
+
+// look is a view as a message.
+func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v view) (card.Look, error) {
+	all, err := c.diffs.Changes(ctx, s.Session, v.Since)
+	if err != nil {
+		return card.Look{}, err
+	}
+	look := card.Look{To: to, Session: s.Session}
+	if v.File == "" {
+		r, _ := c.chat.Book.Records.Get(s.Session)
+		look.Text, look.Options = c.list(r, s, v, all)
+		return look, nil
+	}
+	at := slices.IndexFunc(all.Files, func(f diffs.File) bool { return f.Path == v.File.path() })
+	if at < 0 {
+		return card.Look{}, &refusal.Error{Code: refusal.Unchanged}
+	}
+	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+	if err != nil {
+		return card.Look{}, err
+	}
+	look.Text, look.Options = c.hunks(v, all.Files, at, p)
+	return look, nil
+}
+
+// sendFor bounds a file's way into the chat.
+const sendFor = 2 * time.Minute
+
+// send sends all hunks of a file as one.
+func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error {
+	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+	if err != nil {
+		r, _ := c.chat.Book.Records.Get(s.Session)
+		if refusal.Is(err, refusal.Unchanged) {
+			return c.chat.Tell(ctx, t, c.chat.Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
+		}
+		return c.chat.Explain(ctx, t.To, c.chat.Failure(r, err))
+	}
+	caption := render.Code(shortPath(p.Path))
+	if p.Cut {
+		caption = chat.Lines(caption, render.Plain(c.say(i18n.ChangesCut)))
+	}
+	data := []byte("--- a/" + cmp.Or(p.From, p.Path) + "\n+++ b/" + p.Path + "\n" + p.Text)
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(p.Path)) + ".diff", Caption: caption, Session: s.Session,
+		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
+	return err
+}
+
+func (c *Changes) say(key i18n.Key, args ...i18n.Args) string { return c.chat.Words.Say(key, args...) }
+
+// option is a button with a word that leads to a view.
+func (c *Changes) option(word i18n.Key, v view) card.Option { return to(c.say(word), v) }
+
+func to(text string, v view) card.Option {
+	value, _ := json.Marshal(v) // of texts and numbers: it cannot fail
+	return card.Option{Text: text, Value: string(value)}
+}

@@ -1,0 +1,251 @@
+package bot_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// changed is a world with a session whose agent has changed some files.
+func changed(t *testing.T) (*chattest.World, session.Record) {
+	t.Helper()
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Git.Since = map[diffs.Since]diffs.Changes{
+		diffs.SessionStart: {Branch: "main", Files: []diffs.File{
+			{Path: "bot/turn/card.go", Kind: diffs.Modified, Added: 80, Deleted: 3},
+			{Path: "doc.go", Kind: diffs.Added, Added: 12},
+			{Path: "gone.go", Kind: diffs.Deleted, Deleted: 9},
+			{Path: "logo.png", Kind: diffs.Untracked, Binary: true},
+			{Path: "new.go", From: "old.go", Kind: diffs.Renamed},
+			{Path: "notes.md", Kind: diffs.Untracked, Added: 1},
+			{Path: "run.sh", Kind: diffs.Modified},
+		}},
+		"turn": {Of: "turn", Branch: "main", Files: []diffs.File{{Path: "doc.go", Kind: diffs.Added, Added: 12}}},
+	}
+	w.Git.Patches = map[string]diffs.Patch{
+		"bot/turn/card.go": {Text: "@@ -1,2 +1,2 @@ func\n a\n-b\n+c\n"},
+		"doc.go":           {Text: "@@ -0,0 +1,1 @@\n+package doc\n"},
+	}
+	return w, r
+}
+
+// tapped taps the button on the card as it looks now, and gives the card as it looks then.
+func tapped(t *testing.T, w *chattest.World, m outbox.Message, word string) outbox.Message {
+	t.Helper()
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.Key(word)))
+	w.Telegram.Deliver(t.Context())
+	return w.Telegram.LastEdit(t)
+}
+
+func TestChanges(t *testing.T) {
+	w, r := changed(t)
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, r.ID, m.Session)
+	assert.Equal(t, chattest.Lines(
+		"api: changes since the session's start",
+		"7 files, +93 −12, main, "+at(2*time.Hour),
+		"",
+		"1. bot/turn/card.go +80 −3",
+		"2. doc.go new, +12",
+		"3. gone.go deleted, −9",
+		"4. logo.png untracked, binary or too large",
+		"5. new.go was old.go",
+		"6. notes.md untracked, +1",
+		"7. run.sh"), m.Text.Text)
+	assert.Equal(t, []string{"1 card.go", "2 doc.go", "3 gone.go", "4 logo.png", "5 new.go", "6 notes.md", "7 run.sh", "Refresh"}, chattest.Words(m))
+
+	file := tapped(t, w, m, "1 card.go")
+	assert.Equal(t, "bot/turn/card.go\nfile 1 of 7, +80 −3\n@@ -1,2 +1,2 @@ func\n a\n-b\n+c", file.Text.Text)
+	assert.Equal(t, "diff", file.Text.Entities[len(file.Text.Entities)-1].Language)
+	assert.Equal(t, []string{"doc.go →", "All files", "As a file"}, chattest.Words(file))
+
+	next := tapped(t, w, file, "doc.go →")
+	assert.Contains(t, next.Text.Text, "+package doc")
+	assert.Equal(t, []string{"← card.go", "gone.go →", "All files", "As a file"}, chattest.Words(next))
+	none := tapped(t, w, next, "gone.go →")
+	assert.Equal(t, "gone.go\nfile 3 of 7, deleted, −9\n\nThere are no lines to show.", none.Text.Text)
+	assert.Equal(t, []string{"← doc.go", "logo.png →", "All files"}, chattest.Words(none))
+	assert.Equal(t, m.Text, tapped(t, w, none, "All files").Text)
+	assert.Len(t, w.Telegram.Texts(), 1, "all of it is one message")
+}
+
+// The card of a turn shows what the turn has changed, and leads to all since the session's start.
+func TestChangesOfATurn(t *testing.T) {
+	w, r := changed(t)
+	require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, "turn"))
+	w.Telegram.Deliver(t.Context())
+	m := w.Telegram.Last(t)
+	assert.False(t, m.Sounds)
+	assert.Contains(t, m.Text.Text, "api: changes since this turn began\n1 file, +12, main")
+	assert.Equal(t, []string{"1 doc.go", "Refresh", "Since start"}, chattest.Words(m))
+	all := tapped(t, w, m, "Since start")
+	assert.Contains(t, all.Text.Text, "7 files")
+	assert.Equal(t, "This turn", chattest.Words(all)[8])
+	assert.Equal(t, m.Text, tapped(t, w, all, "This turn").Text)
+
+	delete(w.Git.Since, "turn")
+	w.MustHear(t, "/list") // the card is not the last message any more
+	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text,
+		"api: changes since the session's start\nHow it was before that turn is not kept any more.\n7 files")
+}
+
+func TestChangesSayWhatIsNotKnown(t *testing.T) {
+	w, _ := changed(t)
+	w.Git.Since[diffs.SessionStart] = diffs.Changes{Of: diffs.LastCommit, Cut: true}
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, "api: changes since the last commit\nThe commit at the session's start is not known.\nNothing has changed, "+
+		at(2*time.Hour)+"\n\nThere are more files than can be listed.", m.Text.Text)
+	assert.Equal(t, []string{"Refresh"}, chattest.Words(m))
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no git", &refusal.Error{Code: refusal.NoRepository, Dir: "/home/alice/api"},
+			"api: the folder ~/api is in no git repository, so there are no changes to show."},
+		{"a folder that is gone", &refusal.Error{Code: refusal.DirMissing, Dir: "/home/alice/api"},
+			"The folder ~/api no longer exists. Create it again, or choose another folder for api: /resume api PATH"},
+		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
+		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
+			"Git shows no changes in ~/api. It says: fatal: bad config"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, _ := changed(t)
+			w.Git.Err = tt.err
+			w.MustHear(t, "/changes")
+			assert.Equal(t, tt.want, w.Telegram.Last(t).Text.Text)
+
+			w.Git.Err = nil
+			w.MustHear(t, "/changes")
+			m := w.Telegram.Last(t)
+			w.Git.Err = tt.err // between two taps
+			said := tapped(t, w, m, "1 card.go")
+			assert.Equal(t, tt.want, said.Text.Text)
+			w.Git.Err = nil
+			assert.Equal(t, m.Text, tapped(t, w, said, "Refresh").Text)
+		})
+	}
+	w.Git.Err = errors.New("the disk")
+	w.ToldOfError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonRefresh))
+	w.MustHear(t, "/changes none such")
+	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
+}
+
+// A file that is as it was has left the list when somebody taps it.
+func TestAFileThatHasNoChangesAnyMore(t *testing.T) {
+	w, _ := changed(t)
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	file := tapped(t, w, m, "2 doc.go")
+	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: []diffs.File{{Path: "notes.md", Kind: diffs.Untracked, Added: 1}}}
+	require.NoError(t, w.TapShown(t, chattest.Alice, file, i18n.ButtonAsFile))
+	w.Telegram.Deliver(t.Context())
+	assert.Equal(t, "doc.go has no changes any more.", w.Telegram.Last(t).Text.Text)
+	list := tapped(t, w, file, "gone.go →")
+	assert.True(t, strings.HasPrefix(list.Text.Text, "gone.go has no changes any more.\n\napi: changes"), list.Text.Text)
+	assert.Equal(t, []string{"1 notes.md", "Refresh"}, chattest.Words(list))
+}
+
+// The later tap is on a message that shows something else by now, and only draws it again.
+func TestTwoPeopleTapChanges(t *testing.T) {
+	w, _ := changed(t)
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	first := tapped(t, w, m, "1 card.go")
+	require.NoError(t, w.TapShown(t, chattest.Bob, m, "2 doc.go"))
+	w.Telegram.Deliver(t.Context())
+	assert.Equal(t, first.Text, w.Telegram.LastEdit(t).Text)
+	assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), w.Word(i18n.StaleButton))
+}
+
+func TestChangesHavePages(t *testing.T) {
+	w, _ := changed(t)
+	var files []diffs.File
+	for i := range 20 {
+		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300))
+		files = append(files, diffs.File{Path: name, From: name, Kind: diffs.Renamed, Added: 1})
+	}
+	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files, Branch: strings.Repeat("b", 300)}
+	w.Git.Patches[files[9].Path] = diffs.Patch{Text: "@@ -1 +1 @@\n-" + strings.Repeat("x", 5000) + "\n+\u202e\n"}
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	assert.Contains(t, m.Text.Text, "1–8 of 20")
+	assert.Len(t, m.Text.Split(render.Limit), 1)
+	m = tapped(t, w, m, "→")
+	assert.Contains(t, m.Text.Text, "9–16 of 20")
+	words := chattest.Words(m)
+	assert.Equal(t, []string{"←", "→", "Refresh"}, words[8:])
+	file := tapped(t, w, m, words[1])
+	assert.Contains(t, file.Text.Text, "⟨U+202E⟩", "nothing is hidden, and a path that is no text is found")
+	assert.Contains(t, tapped(t, w, file, "All files").Text.Text, "9–16 of 20", "where the file stands")
+	m = tapped(t, w, w.Telegram.LastEdit(t), "→")
+	assert.Contains(t, m.Text.Text, "17–20 of 20")
+	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files[:1]}
+	assert.Contains(t, tapped(t, w, m, "Refresh").Text.Text, "1 file, +1, "+at(2*time.Hour)+"\n\n1. ", "the last page there is")
+}
+
+// A long patch has pages, which lead on to the next file, and can be had as a file.
+func TestALongPatch(t *testing.T) {
+	w, _ := changed(t)
+	var hunks []string
+	for i := range 100 {
+		hunks = append(hunks, fmt.Sprintf("@@ -%d,2 +%d,2 @@\n-%s\r\n+%s\r", i, i, strings.Repeat("a", 80), strings.Repeat("b", 80)))
+	}
+	text := strings.Join(hunks, "\n") + "\n"
+	w.Git.Patches["doc.go"] = diffs.Patch{Text: text, Cut: true}
+	w.MustHear(t, "/changes")
+	m := tapped(t, w, w.Telegram.Last(t), "2 doc.go")
+	assert.Equal(t, []string{"← card.go", "→", "All files", "As a file"}, chattest.Words(m))
+	assert.Contains(t, m.Text.Text, "doc.go\nfile 2 of 7, page 1 of 7, new, +12\n@@ -0,2")
+	var read []string
+	for page := 1; ; page++ {
+		at := m.Text.Entities[len(m.Text.Entities)-1]
+		part := strings.TrimSuffix(m.Text.Text[strings.Index(m.Text.Text, "@@"):], "\n"+w.Word(i18n.ChangesCut))
+		assert.Equal(t, "diff", at.Language)
+		assert.True(t, strings.HasPrefix(part, "@@ -"), "a page begins with a hunk")
+		read = append(read, part)
+		if page == 7 {
+			break
+		}
+		m = tapped(t, w, m, "→")
+	}
+	assert.Equal(t, strings.ReplaceAll(text, "\r", ""), strings.Join(read, "\n")+"\n", "all of it can be read")
+	assert.Contains(t, m.Text.Text, w.Word(i18n.ChangesCut))
+	assert.Equal(t, []string{"←", "gone.go →", "All files", "As a file"}, chattest.Words(m))
+
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAsFile))
+	require.Len(t, w.Telegram.Files, 1)
+	sent := w.Telegram.Files[0]
+	assert.Equal(t, "doc.go.diff", sent.Name)
+	assert.Equal(t, "doc.go\n"+w.Word(i18n.ChangesCut), sent.Caption.Text)
+	data, err := io.ReadAll(io.NewSectionReader(sent.Body, 0, sent.Size))
+	require.NoError(t, err)
+	assert.Equal(t, "--- a/doc.go\n+++ b/doc.go\n"+text, string(data))
+}
+
+// A tap on the card of a session that is forgotten says so.
+func TestChangesOfASessionThatIsForgotten(t *testing.T) {
+	w, r := changed(t)
+	w.MustHear(t, "/changes")
+	m := w.Telegram.Last(t)
+	w.Records.Forget(r.ID)
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, "1 card.go"))
+	assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), w.Word(i18n.StaleButton))
+}

@@ -1,0 +1,43 @@
+package chattest
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/refusal"
+)
+
+// FakeDiffs are the changes of all sessions, as a test says.
+type FakeDiffs struct {
+	*gate
+	Since   map[diffs.Since]diffs.Changes // a moment that is not there is not known any more
+	Patches map[string]diffs.Patch        // by the path of the file; of a file without one no line has changed
+	Err     error                         // what each answer is, while it is set
+}
+
+func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
+	f.wait()
+	return "a moment", f.Err
+}
+
+func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (diffs.Changes, error) {
+	f.wait()
+	c, known := f.Since[since]
+	if !known {
+		c = f.Since[diffs.SessionStart]
+	}
+	return c, f.Err
+}
+
+func (f *FakeDiffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path string) (diffs.Patch, error) {
+	c, err := f.Changes(ctx, id, since)
+	for _, file := range c.Files {
+		if p := f.Patches[path]; file.Path == path {
+			p.File = file
+			return p, err
+		}
+	}
+	return diffs.Patch{}, &refusal.Error{Code: refusal.Unchanged, Err: err}
+}

@@ -1,0 +1,51 @@
+package chattest
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/lifecycle"
+)
+
+// screens are what terminals show, and what a key on one of them does.
+type screens struct {
+	OnScreen  lifecycle.Screen
+	OnPressOn func(mark string) (lifecycle.Screen, error)
+}
+
+func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error) {
+	f.wait()
+	if press.Key == "" {
+		return f.OnScreen, f.DialogErr
+	}
+	f.Add("press %s of %s on %s", press.Key, id, press.Mark)
+	if f.OnPressOn != nil {
+		return f.OnPressOn(press.Mark)
+	}
+	return f.OnScreen, nil
+}
+
+func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
+	f.wait()
+	return f.OnDialog, f.DialogErr
+}
+
+func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+	f.wait()
+	f.Add("press %s of %s for %s", key, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
+	f.wait()
+	f.Add("choose %d of %s for %s", option, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
+	if f.OnPress != nil {
+		return f.OnPress(mark)
+	}
+	return f.OnDialog, nil
+}

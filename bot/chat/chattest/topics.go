@@ -1,0 +1,73 @@
+package chattest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/views"
+	"ccbot/host"
+	"ccbot/internal/session"
+)
+
+// FirstTopic is the number of the first topic that the bot opens.
+const FirstTopic = 501
+
+// InForum is where a session is shown in the topic that the bot has opened as the nth one, from 0.
+func InForum(n int) session.Conversation {
+	return session.Conversation{ChatID: Ours, ThreadID: FirstTopic + n}
+}
+
+// OpenTopic opens a topic, unless OnTopic refuses.
+func (f *FakeSender) OpenTopic(_ context.Context, chat int64, name, icon string, made func(at session.Conversation) error) error {
+	f.Add("open topic %s (%s) in %d", name, icon, chat)
+	if f.OnTopic != nil {
+		if err := f.OnTopic(); err != nil {
+			return err
+		}
+	}
+	f.Mu.Lock()
+	f.topics++
+	at := session.Conversation{ChatID: chat, ThreadID: FirstTopic + f.topics - 1}
+	f.Mu.Unlock()
+	return made(at)
+}
+
+func (f *FakeSender) EditTopic(_ context.Context, at session.Conversation, name, icon string) error {
+	f.Add("topic %d in %d: %s (%s)", at.ThreadID, at.ChatID, name, icon)
+	if f.OnTopic != nil {
+		return f.OnTopic()
+	}
+	return nil
+}
+
+// TopicIcons are a closed folder and a computer, as Telegram spells them.
+func (f *FakeSender) TopicIcons(context.Context) (map[string]string, error) {
+	return map[string]string{"📁": "over", "💻\ufe0f": "open"}, nil
+}
+
+// Forum is the group of the tests as one that has topics.
+func Forum() models.Chat {
+	c := GroupChat(Ours)
+	c.IsForum = true
+	return c
+}
+
+// SaysInForum handles a message of Alice's in a topic of the forum; 0: in its main lane.
+func (w *World) SaysInForum(t *testing.T, thread int, m models.Message) error {
+	t.Helper()
+	m.Chat, m.From, m.MessageThreadID, m.IsTopicMessage = Forum(), &models.User{ID: Alice}, thread, thread != 0
+	key, u := w.Accept(t, &m)
+	return w.HandleText(t, key, u)
+}
+
+// MustSayInForum is SaysInForum for a text that is heard.
+func (w *World) MustSayInForum(t *testing.T, thread int, text string) {
+	t.Helper()
+	require.NoError(t, w.SaysInForum(t, thread, models.Message{Text: text}))
+}
+
+// ViewOf is a record as the chat knows it.
+func ViewOf(r session.Record) views.Session { return host.View(r) }

@@ -1,0 +1,303 @@
+package idle
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/logkey"
+)
+
+// Ender ends a session in which nothing happens; false: something has happened, or that is unknown.
+type Ender interface {
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error)
+}
+
+// Idle ends the idle sessions together.
+type Idle struct {
+	chat  *chat.Chat
+	ender Ender
+	look  func(ctx context.Context, id uuid.UUID) desk.Look
+	asked func(session uuid.UUID) bool
+
+	cards  chat.Cards[together]
+	mu     sync.Mutex            // held from the look at a card to its change
+	before []card.Card[together] // that an earlier run has not brought to an end
+}
+
+// together are the sessions that one message asks about, and later tells of.
+type together struct {
+	All    []one    `json:"sessions"`
+	Spared []string `json:"spared,omitempty"` // lines about sessions that are not meant
+	Ending bool     `json:"ending,omitempty"` // a person has confirmed it
+}
+
+// one is a session, and what has become of it.
+type one struct {
+	ID     uuid.UUID `json:"id"`
+	Active time.Time `json:"active"` // when something last happened: later it is not what the person saw
+	Ended  bool      `json:"ended,omitempty"`
+	Left   string    `json:"left,omitempty"` // why it was not ended
+}
+
+func (o one) waits() bool { return !o.Ended && o.Left == "" }
+
+// waiting is the place of a session of which nothing is known yet.
+func (t together) waiting(id uuid.UUID) int {
+	return slices.IndexFunc(t.All, func(o one) bool { return o.ID == id && o.waits() })
+}
+
+const (
+	kind       = "idle" // of the cards
+	endIt      = "end"
+	folderRoom = 32 // letters of a folder
+	most       = 30 // sessions of one question, which names all of them in one message
+)
+
+// New returns the Idle of a chat.
+func New(c *chat.Chat, e Ender, look func(ctx context.Context, id uuid.UUID) desk.Look, asked func(session uuid.UUID) bool) *Idle {
+	i := &Idle{chat: c, ender: e, look: look, asked: asked, cards: chat.NewCards[together](c, kind)}
+	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
+	return i
+}
+
+// Feature is what the roof knows of Idle.
+func (i *Idle) Feature() chat.Feature {
+	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, Heard: i.heard, Run: i.run}
+}
+
+// Asks reports whether the chat has a question about a session that a person has to answer.
+func (i *Idle) Asks(session uuid.UUID) bool { return i.asked(session) }
+
+// Spared says why a session is not ended with the idle ones; empty: it may be.
+func (i *Idle) Spared(r views.Session, l desk.Look) string {
+	say := i.chat.Words.Say
+	switch at := i.chat.AtWindow(l); {
+	case r.State != views.Running:
+		return i.chat.StateText(r)
+	case !l.Idle:
+		return i.chat.NowText(l.Now)
+	case r.Shared:
+		return say(i18n.SparedWindow)
+	case i.asked(r.ID):
+		return say(i18n.ListWaits)
+	case len(r.Prompts) > 0:
+		return say(i18n.SparedPrompts)
+	case len(at) > 0:
+		return at[0]
+	case l.Agents > 0:
+		return say(i18n.ListBackground)
+	case l.Draft:
+		return say(i18n.SparedDraft)
+	case !l.Quiet:
+		return say(i18n.PhaseUnknown)
+	}
+	return ""
+}
+
+// Offer asks whether to end the sessions that are idle, where a person has tapped: only this person
+// may say yes.
+func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
+	var q together
+	for _, r := range i.chat.Book.Records.List() {
+		if !r.Live {
+			continue
+		}
+		l := i.look(ctx, r.ID)
+		if why := i.Spared(r, l); why != "" {
+			q.Spared = append(q.Spared, i.about(r, why))
+		} else if len(q.All) < most {
+			q.All = append(q.All, one{ID: r.ID, Active: l.Active})
+		}
+	}
+	if len(q.All) == 0 {
+		return i.chat.Tell(ctx, t, render.Plain(i.chat.Words.Say(i18n.IdleNone)+i.sparedText(q.Spared)))
+	}
+	look := card.Look{To: t.To, Text: i.text(q), Options: i.chat.Confirm(i18n.ButtonEndAll, endIt, t.From)}
+	return i.cards.Post(ctx, look, q)
+}
+
+// about is a line about a session.
+func (i *Idle) about(r views.Session, what string) string {
+	return i.chat.Words.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": what})
+}
+
+// text is the question, and after it what has become of each session.
+func (i *Idle) text(q together) render.Text {
+	var asked, ended, waits, left []string
+	for _, o := range q.All {
+		r, ok := i.chat.Book.Records.Get(o.ID)
+		if !ok {
+			continue // it is forgotten meanwhile
+		}
+		name := chat.ShownName(r.Name)
+		asked = append(asked, i.named(r))
+		switch {
+		case o.Ended:
+			ended = append(ended, name)
+		case o.Left != "":
+			left = append(left, i.about(r, o.Left))
+		default:
+			waits = append(waits, name)
+		}
+	}
+	names := func(all []string) string { return i.chat.First(most, all, i.chat.Words.Say(i18n.JoinNames)) }
+	var lines []string
+	switch {
+	case !q.Ending:
+		ask := i.chat.Words.Say(i18n.IdleConfirm, i18n.Args{"Count": len(asked)})
+		return render.Plain(ask + "\n• " + i.chat.First(most, asked, "\n• ") + i.sparedText(q.Spared))
+	case len(ended) > 0:
+		lines = append(lines, i.chat.Words.Say(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
+	case len(waits) == 0:
+		lines = append(lines, i.chat.Words.Say(i18n.IdleNone))
+	}
+	if len(waits) > 0 {
+		lines = append(lines, i.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": names(waits)}))
+	}
+	return render.Plain(chat.Lines(plain(lines)...).Text + i.sparedText(left))
+}
+
+// named is a session with its folder, where that is not called like it.
+func (i *Idle) named(r views.Session) string {
+	name := chat.ShownName(r.Name)
+	if path.Base(r.Dir) == r.Name {
+		return name
+	}
+	return i.chat.Words.Say(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(i.chat.Short(r.Dir), folderRoom)})
+}
+
+func plain(lines []string) (all []render.Text) {
+	for _, line := range lines {
+		all = append(all, render.Plain(line))
+	}
+	return all
+}
+
+func (i *Idle) sparedText(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n\n" + i.chat.Words.Say(i18n.IdleSpared) + "\n• " + i.chat.First(most, lines, "\n• ")
+}
+
+// confirmed ends the sessions of a question, one after the other.
+func (i *Idle) confirmed(_ context.Context, t chat.Tap, _ together) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		all, err := i.begin(ctx, t.Card.Key)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if err := i.end(ctx, t, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// begin notes that the sessions are being ended; there are none where that was noted already.
+func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c, ok := i.cards.Get(key)
+	if !ok || c.Payload.Ending {
+		return nil, nil
+	}
+	c.Payload.Ending = true
+	return c.Payload.All, i.drawLocked(ctx, c)
+}
+
+// end ends one session, unless it is not as it was.
+func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
+	r, _ := i.chat.Book.Records.Get(o.ID)
+	q := control.Silence{Since: o.Active, Why: fmt.Sprintf("asked for by %d, with the idle ones", t.From),
+		Together: r.Conversation == t.To} // else its own place has to be told
+	done, err := i.ender.ArchiveQuiet(ctx, o.ID, q)
+	if done {
+		return i.settle(ctx, t.Card.Key, o.ID, "")
+	}
+	r, _ = i.chat.Book.Records.Get(o.ID)
+	left := i.Spared(r, i.look(ctx, o.ID))
+	switch {
+	case err != nil:
+		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+		left = i.chat.Words.Say(i18n.SparedFailed)
+	case left == "":
+		left = i.chat.Words.Say(i18n.SparedChanged)
+	}
+	return i.settle(ctx, t.Card.Key, o.ID, left)
+}
+
+// settle notes what has become of a session, once; left empty: it has ended.
+func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c, ok := i.cards.Get(key)
+	n := c.Payload.waiting(id)
+	if !ok || n < 0 {
+		return nil
+	}
+	c.Payload.All[n].Ended, c.Payload.All[n].Left = left == "", left
+	return i.drawLocked(ctx, c)
+}
+
+// drawLocked shows how far the ends are. With the last one the message is complete.
+func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
+	c.Look.Text, c.Look.Options = i.text(c.Payload), nil
+	if slices.ContainsFunc(c.Payload.All, one.waits) {
+		return i.cards.Show(ctx, c.Key, c.Look, c.Payload)
+	}
+	return i.cards.Close(ctx, c.Key, c.Look.Text)
+}
+
+// heard notes an end before its receipt counts as told: after a crash nobody else would say it.
+func (i *Idle) heard(ctx context.Context, r views.Session, n news.News) error {
+	if _, ended := n.(news.Stopped); !ended {
+		return nil
+	}
+	left := ""
+	if !r.Over { // what could not be proven stands in the receipt
+		left = i.chat.StateText(r)
+	}
+	for _, c := range i.cards.List() {
+		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
+			return i.settle(ctx, c.Key, r.ID, left)
+		}
+	}
+	return nil
+}
+
+// run brings the messages of earlier runs to an end. A session that is still ending tells it itself.
+func (i *Idle) run(ctx context.Context) error {
+	for _, c := range i.before {
+		for _, o := range c.Payload.All {
+			r, _ := i.chat.Book.Records.Get(o.ID)
+			left := ""
+			switch {
+			case r.State == views.Stopping:
+				continue
+			case !r.Over:
+				left = i.chat.Words.Say(i18n.SparedChanged)
+			}
+			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {
+				i.chat.Log.Error("idle_not_told", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package bot_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// quiet is an idle agent that nobody would miss.
+var quiet = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}
+
+// asksIdle lets Alice ask to end the idle ones of these sessions, and gives the question.
+func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
+	t.Helper()
+	w.MustHear(t, "/list")
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonEndIdle))
+	w.Work(t)
+	return w.LastSent(t).Text.Text, len(w.Telegram.Sent)
+}
+
+func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) (bool, error) {
+	return func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+		receipt.Together = q.Together
+		w.Records.Change(id, func(r *session.Record) { r.State, r.EndedAt = session.Archived, w.Now() })
+		return true, w.SessionNews(t.Context(), w.Record(t, id), receipt)
+	}
+}
+
+func ordinary() lifecycle.Receipt {
+	agent := chattest.Ended(1, process.HowTerm, time.Hour)
+	return lifecycle.Receipt{Agent: &agent}
+}
+
+func TestOnlyIdleSessionsAreOfferedForTheirEnd(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{}
+	add := func(name string, change func(l *lifecycle.Look, r *session.Record)) {
+		r, l := w.Session(t, name, session.Running), quiet
+		w.Records.Change(r.ID, func(r *session.Record) { change(&l, r) })
+		w.Lifecycle.Doing[r.ID] = l
+	}
+	add("calm", func(*lifecycle.Look, *session.Record) {})
+	add("works", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseWorking })
+	add("asks", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseWaitingPermission })
+	add("unseen", func(l *lifecycle.Look, _ *session.Record) { l.Desk = lifecycle.DeskUnknown })
+	add("torn", func(l *lifecycle.Look, _ *session.Record) { l.Phase = lifecycle.PhaseUnknown })
+	add("busy", func(l *lifecycle.Look, _ *session.Record) { l.Background = true })
+	add("parent", func(l *lifecycle.Look, _ *session.Record) { l.Agents = 1 })
+	add("written", func(l *lifecycle.Look, _ *session.Record) { l.Draft = true })
+	add("watched", func(l *lifecycle.Look, _ *session.Record) { l.Desk = lifecycle.DeskAttached })
+	add("queued", func(_ *lifecycle.Look, r *session.Record) { r.Prompts = []string{"p"} })
+	add("theirs", func(_ *lifecycle.Look, r *session.Record) { r.Binding = &session.Binding{Shell: 7, Adopted: true} })
+	add("going", func(_ *lifecycle.Look, r *session.Record) { r.State = session.Stopping })
+	text, _ := asksIdle(t, w)
+	assert.Equal(t, `End 1 idle session and archive it? Its conversation is kept.
+• calm
+
+Not ended:
+• works: working
+• asks: waiting for permission
+• unseen: state unknown
+• torn: state unknown
+• busy: background commands running
+• parent: background commands running
+• written: a draft in the prompt box
+• watched: open in a terminal
+• queued: messages are queued
+• theirs: its window was opened by hand
+• going: ending`, text)
+	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
+}
+
+func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	api, web, db := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running), w.Session(t, "db", session.Running)
+	_, id := asksIdle(t, w)
+	posted := len(w.Telegram.Texts())
+	w.Press(t, chattest.Bob, id, w.Word(i18n.ButtonEndAll))
+	assert.NotContains(t, w.Lifecycle.Done(), "archive "+api.ID.String()+" when quiet", "only who asked may end them")
+
+	hard := chattest.Ended(9, process.HowKill, time.Hour)
+	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+		switch id {
+		case db.ID: // somebody has begun to work there
+			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
+			return false, nil
+		case web.ID:
+			return endedWith(w, t, lifecycle.Receipt{Agent: &hard})(id, q)
+		}
+		return endedWith(w, t, ordinary())(id, q)
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	w.PressLate(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.Equal(t, "2 sessions are archived: api, web. Resume one with /resume.\n\nNot ended:\n• db: working", w.Shows(t, id).Text.Text)
+	assert.Empty(t, w.Shows(t, id).Buttons)
+	require.Len(t, w.Telegram.Texts(), posted+1, "one that needed force has a receipt of its own")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "pid 9")
+}
+
+func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
+	_, id := asksIdle(t, w)
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) (bool, error) {
+		if one == api.ID {
+			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
+		}
+		panic("kill -9")
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.Equal(t, "Ending api, web…", w.Shows(t, id).Text.Text)
+	w.Restart(t)
+	require.NoError(t, w.Feature("idle").Run(t.Context()))
+	w.Work(t)
+	assert.Contains(t, w.Shows(t, id).Text.Text, "web: it may be needed again")
+	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
+	_, err := endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{})
+	require.NoError(t, err)
+	w.Work(t)
+	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: it may be needed again", w.Shows(t, id).Text.Text)
+}

@@ -1,0 +1,248 @@
+package modes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+)
+
+// Modes are the cards of all sessions.
+type Modes struct {
+	chat     *chat.Chat
+	switches modes.Switches
+	cards    chat.Cards[shown] // by session
+	mu       sync.Mutex        // held from the look at a card to the change of the card
+}
+
+// shown is what a card shows.
+type shown struct {
+	Asked  int64         `json:"asked"` // the only person whose taps count
+	Now    modes.Now     `json:"now"`
+	Failed modes.Outcome `json:"failed,omitempty"` // of the last wish
+	What   modes.Wish    `json:"what,omitzero"`    // that wish
+}
+
+const kind = "modes"
+
+// New returns the feature of a chat.
+func New(c *chat.Chat, switches modes.Switches) *Modes {
+	return &Modes{chat: c, switches: switches, cards: chat.NewCards[shown](c, kind)}
+}
+
+// Feature is what the roof knows of it.
+func (m *Modes) Feature() chat.Feature {
+	f := chat.Feature{Name: "modes", Cards: map[string]chat.OnTap{kind: m.cards.OnTap(m.tap)},
+		News: []chat.Teller{chat.Tells(m.switched)}, Heard: m.hear}
+	m.chat.ByName(&f, chat.Command{Name: "mode"}, func(r views.Session) bool { return r.Open },
+		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+			return m.Show(ctx, in.To, r.ID, in.From)
+		})
+	return f
+}
+
+// Show shows a session's modes in a new message, whose buttons are for the person who asked. An
+// earlier card of the session loses its buttons.
+func (m *Modes) Show(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
+	r, _ := m.chat.Book.Records.Get(session)
+	now, err := m.switches.Switch(ctx, session, modes.Wish{})
+	if err != nil {
+		return m.chat.Explain(ctx, to, m.chat.Failure(r, err))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.cards.Close(ctx, session.String(), render.Text{}); err != nil {
+		return err
+	}
+	s := shown{Asked: asked, Now: now}
+	return m.cards.Show(ctx, session.String(), m.look(r, to, s), s)
+}
+
+// tap wants what the option says. The card says that it is still to come before anything is wanted:
+// the news of the end may be there at once.
+func (m *Modes) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		id := t.Card.Session
+		r, _ := m.chat.Book.Records.Get(id)
+		now, err := m.switches.Switch(ctx, id, modes.Wish{})
+		if err == nil {
+			want := wishOf(t.Card.Option)
+			if want.Mode != "" {
+				now.Want.Mode = want.Mode
+			} else {
+				now.Want.Model = want.Model
+			}
+			err = m.redraw(ctx, r, func(s *shown) { *s = shown{Asked: was.Asked, Now: now} })
+			if err == nil {
+				_, err = m.switches.Switch(ctx, id, want)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		back := m.redraw(ctx, r, func(s *shown) { *s = was })
+		return errors.Join(back, m.chat.Explain(ctx, t.To, m.chat.Failure(r, err)))
+	})
+}
+
+// switched draws what came of a wish. A person who has waited, or whose card is gone, gets a message.
+func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) error {
+	_, open := m.cards.Get(r.ID.String())
+	err := m.redraw(ctx, r, func(s *shown) {
+		s.Failed, s.What = n.Outcome, n.Wish
+		if s.Now.Mode = n.Seen; n.Mode != "" && s.Now.Want.Mode == n.Mode {
+			s.Now.Want.Mode = ""
+		}
+		if n.Model != "" && s.Now.Want.Model == n.Model {
+			s.Now.Want.Model = ""
+		}
+		if n.Model != "" && n.Outcome == modes.Done {
+			s.Now.Model = n.Model
+		}
+	})
+	if err != nil || open && !n.Waited {
+		return err
+	}
+	text := m.outcome(r, n.Wish, n.Outcome)
+	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
+}
+
+// hear closes the card of a session that is over.
+func (m *Modes) hear(ctx context.Context, r views.Session, n news.News) error {
+	switch n.(type) {
+	case news.Ended, news.Lost, news.Stopped, news.Failed:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.cards.Close(ctx, r.ID.String(), render.Text{})
+	}
+	return nil
+}
+
+// redraw changes the open card of a session, if there is one.
+func (m *Modes) redraw(ctx context.Context, r views.Session, change func(s *shown)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, open := m.cards.Get(r.ID.String())
+	if !open {
+		return nil
+	}
+	change(&c.Payload)
+	return m.cards.Redraw(ctx, c.Key, m.look(r, c.Look.To, c.Payload), c.Payload)
+}
+
+// offered are the modes and models that have a button.
+var (
+	offeredModes  = []modes.Mode{modes.Manual, modes.AcceptEdits, modes.Plan}
+	offeredModels = []string{"Opus", "Sonnet", "Haiku", "Fable"}
+)
+
+const modelPrefix = "model " // of the options that are a model; the others are a mode
+
+func wishOf(option string) modes.Wish {
+	if model, ok := strings.CutPrefix(option, modelPrefix); ok {
+		return modes.Wish{Model: model}
+	}
+	return modes.Wish{Mode: modes.Mode(option)}
+}
+
+// look is the card: what the agent runs with, what is still to come, and a button for each choice.
+func (m *Modes) look(r views.Session, to address.Conversation, s shown) card.Look {
+	lines := []string{
+		m.say(i18n.StatusMode, i18n.Args{"Mode": m.modeText(s.Now.Mode)}),
+		m.say(i18n.StatusModel, i18n.Args{"Model": m.modelText(s.Now.Model)}),
+		m.say(i18n.ModesForSession),
+	}
+	if s.Now.Mode == modes.Bypass || s.Now.Mode == modes.Auto {
+		lines = append(lines, m.say(i18n.ModesTerminalOnly, i18n.Args{"What": m.modeText(s.Now.Mode)}))
+	}
+	lines = append(lines, m.pending(s.Now)...)
+	text := render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain("\n"+strings.Join(lines, "\n")))
+	if s.Failed != modes.Done {
+		text = render.Join(text, render.Plain("\n"+chat.Warning), m.outcome(r, s.What, s.Failed))
+	}
+	return card.Look{To: to, Session: r.ID, Text: text, Options: m.options(s)}
+}
+
+// pending says what is still to be switched.
+func (m *Modes) pending(now modes.Now) (lines []string) {
+	var what []string
+	if now.Want.Mode != "" {
+		what = append(what, m.modeText(now.Want.Mode))
+	}
+	if now.Want.Model != "" {
+		what = append(what, now.Want.Model)
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	word := i18n.ModesPending
+	if now.Waits {
+		word = i18n.ModesWaits
+	}
+	return []string{"", m.say(word, i18n.Args{"What": strings.Join(what, m.say(i18n.JoinNames))})}
+}
+
+// options are the buttons. What is there now has a tick, what is still to come dots.
+func (m *Modes) options(s shown) [][]card.Option {
+	rows := make([][]card.Option, 2)
+	for _, mode := range offeredModes {
+		o := m.chat.Option(i18n.ModeKey(string(mode)), string(mode), "")
+		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
+		rows[0] = append(rows[0], o)
+	}
+	for _, model := range offeredModels {
+		is := s.Now.Model == model || strings.HasPrefix(s.Now.Model, model+" ")
+		text := sign(is, s.Now.Want.Model == model) + model
+		rows[1] = append(rows[1], card.Option{Text: text, Value: modelPrefix + model, For: s.Asked})
+	}
+	return rows
+}
+
+func sign(is, coming bool) string {
+	switch {
+	case coming:
+		return "… "
+	case is:
+		return "✓ "
+	}
+	return ""
+}
+
+// outcome says what came of a wish.
+func (m *Modes) outcome(r views.Session, w modes.Wish, o modes.Outcome) render.Text {
+	word, what := i18n.SwitchedModel, w.Model
+	if w.Mode != "" {
+		word, what = i18n.SwitchedMode, m.modeText(w.Mode)
+	}
+	if o != modes.Done {
+		word = i18n.SwitchedKey(string(o))
+	}
+	return m.chat.Text(word, i18n.Args{"Name": r.Name, "What": what})
+}
+
+func (m *Modes) modeText(mode modes.Mode) string {
+	if mode == "" {
+		return m.say(i18n.ModeHidden)
+	}
+	return m.say(i18n.ModeKey(string(mode)))
+}
+
+func (m *Modes) modelText(model string) string {
+	if model == "" {
+		return m.say(i18n.ModelHidden)
+	}
+	return chat.ShownName(model)
+}
+
+func (m *Modes) say(word i18n.Key, args ...i18n.Args) string { return m.chat.Words.Say(word, args...) }

@@ -1,0 +1,105 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+)
+
+// TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat: the topic is there, so nobody is told that it is gone.
+func TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat(t *testing.T) {
+	inBubble(t, func(_ context.Context, _ int, c call) error {
+		if c.thread == 9 {
+			return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		b.OnTopicGone = func(session.Conversation) { assert.Fail(t, "the topic is only closed") }
+		for _, text := range []string{"1", "2"} {
+			_, err := b.Send(t.Context(), inTopic(-5, 9, text))
+			require.NoError(t, err)
+		}
+		assert.Equal(t, []string{"1", "1", "2"}, texts(b.seen("send", false)))
+	})
+}
+
+// In a private chat Telegram refuses nothing: the message is elsewhere than asked.
+func TestAMessageThatStandsOutsideItsTopicSaysThatTheTopicIsGone(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		b.strays = 9
+		var told, sent []session.Conversation
+		b.OnTopicGone = func(lost session.Conversation) { told = append(told, lost) }
+		b.OnSent = func(m Message, _ int) { sent = append(sent, m.To) }
+		for _, text := range []string{"1", "2"} {
+			_, err := b.Send(t.Context(), inTopic(5, 9, text))
+			require.NoError(t, err)
+		}
+		_, err := b.Send(t.Context(), inTopic(5, 8, "3"))
+		require.NoError(t, err)
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"1", "2", "3"}, texts(b.seen("send", false)), "nothing comes twice")
+		assert.Equal(t, []session.Conversation{{ChatID: 5, ThreadID: 9}}, told)
+		assert.Equal(t, []session.Conversation{{ChatID: 5}, {ChatID: 5}, {ChatID: 5, ThreadID: 8}}, sent)
+	})
+}
+
+func TestACallIsMadeAgainOnlyIfTelegramHasNotCarriedItOut(t *testing.T) {
+	broken := errors.New("connection reset")
+	notFound := fmt.Errorf("%w, Bad Request: message thread not found", tgbot.ErrorBadRequest)
+	rights := fmt.Errorf("%w, Bad Request: not enough rights to create a topic", tgbot.ErrorBadRequest)
+	for _, tt := range []struct {
+		name  string
+		first error
+		calls int
+		want  error
+	}{
+		{"taken", nil, 1, nil},
+		{"it must wait", &tgbot.TooManyRequestsError{RetryAfter: 3}, 2, nil},
+		{"the connection broke", broken, 1, ErrUnsure},
+		{"refused", rights, 1, tgbot.ErrorBadRequest},
+		{"the topic is gone", notFound, 1, ErrNoTopic},
+		{"blocked", tgbot.ErrorForbidden, 1, tgbot.ErrorForbidden},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, nil, func(t *testing.T, b *bench) {
+				topic, gone := session.Conversation{ChatID: -5, ThreadID: 9}, 0
+				b.OnTopicGone = func(lost session.Conversation) { gone++; assert.Equal(t, topic, lost) }
+				calls := 0
+				err := b.Call(t.Context(), topic, func(context.Context, session.Conversation) error {
+					if calls++; calls == 1 {
+						return tt.first
+					}
+					return nil
+				})
+				require.ErrorIs(t, err, tt.want)
+				b.idle(5 * time.Minute)
+				assert.Equal(t, tt.calls, calls)
+				assert.Equal(t, errors.Is(tt.want, ErrNoTopic), gone == 1)
+			})
+		})
+	}
+}
+
+// Nobody would know what a call made that is begun after its caller has gone.
+func TestACallIsNotBegunAfterItsCallerHasGone(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		calls := 0
+		err := b.Call(ctx, session.Conversation{ChatID: -5}, func(context.Context, session.Conversation) error {
+			calls++
+			return &tgbot.TooManyRequestsError{RetryAfter: 20}
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		b.idle(5 * time.Minute)
+		assert.Equal(t, 1, calls)
+	})
+}

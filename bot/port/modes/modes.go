@@ -1,0 +1,60 @@
+// Package modes is how the chat reads and switches what a session's agent runs with: its permission
+// mode and its model.
+package modes
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Mode is a permission mode, in Claude Code's own words.
+type Mode string
+
+// The permission modes. Only the first three are switched to; the others are only read.
+const (
+	Manual      Mode = "default"
+	AcceptEdits Mode = "acceptEdits"
+	Plan        Mode = "plan"
+	Auto        Mode = "auto"
+	Bypass      Mode = "bypassPermissions"
+	DontAsk     Mode = "dontAsk"
+)
+
+// Offered reports whether a person may have the mode switched to. Auto and bypass ask nobody: they
+// are never chosen from the chat.
+func (m Mode) Offered() bool { return m == Manual || m == AcceptEdits || m == Plan }
+
+// Wish is what a person wants the agent to run with. An empty field wants nothing.
+type Wish struct {
+	Mode  Mode
+	Model string // as Claude Code's list of models names it: "Opus", "Sonnet"
+}
+
+// Now is what an agent runs with.
+type Now struct {
+	Mode  Mode   // as its screen shows it; empty: the screen does not show it
+	Model string // as last reported, "Opus 5.5"; empty: not known
+	Want  Wish   // what is not switched yet
+	Waits bool   // what is wanted is done when the prompt box is free: a turn runs, or something else is in the way
+}
+
+// Switches reads and switches.
+type Switches interface {
+	// Switch gives what the session's present agent runs with, and wants something else of it; an empty
+	// wish only reads. A wish is on disk when Switch returns, and is carried out before the next prompt
+	// is typed; news.Switched says what came of it. A later wish takes the place of an earlier one.
+	Switch(ctx context.Context, id uuid.UUID, want Wish) (Now, error)
+}
+
+// Outcome is what came of a wish.
+type Outcome string
+
+// The outcomes.
+const (
+	Done     Outcome = ""         // it was read back
+	NoSuch   Outcome = "no_such"  // the agent offers no such mode or model
+	Unread   Outcome = "unread"   // the terminal does not show the mode, or the list of models
+	NotTaken Outcome = "no_key"   // the agent did not take a key, and no other was pressed
+	NewAgent Outcome = "no_agent" // another agent runs by now: the wish was for the one before
+)

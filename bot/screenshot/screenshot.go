@@ -1,0 +1,124 @@
+package screenshot
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// screenshots are the pictures of all sessions.
+type screenshots struct {
+	chat  *chat.Chat
+	panes desk.Panes
+	fonts []string
+	cards chat.Cards[shown]
+}
+
+// shown is the screen that a card shows.
+type shown struct {
+	Mark string `json:"mark"`
+}
+
+const (
+	kind    = "screenshot"
+	refresh = "refresh"
+)
+
+// New gives the feature. fonts are files with letters that the built-in fonts lack.
+func New(c *chat.Chat, panes desk.Panes, fonts []string) chat.Feature {
+	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
+	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
+	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r views.Session) bool { return r.Live }, s.show)
+	return f
+}
+
+// show sends a picture, and takes the keys off the one before.
+func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Session) error {
+	now, err := s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+	if err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+	}
+	look, err := s.look(r, now, "")
+	if err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+	}
+	for _, old := range s.cards.List() {
+		if old.Look.To == in.To {
+			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
+		}
+	}
+	look.To = in.To
+	return errors.Join(err, s.cards.Post(ctx, look, shown{now.Mark}))
+}
+
+// tap presses a key, and replaces the picture.
+func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		r, _ := s.chat.Book.Records.Get(t.Card.Session)
+		var press desk.KeyOn
+		if t.Card.Option != refresh {
+			press = desk.KeyOn{Key: t.Card.Option, Mark: was.Mark}
+		}
+		now, err := s.panes.Screen(ctx, r.ID, press)
+		said := ""
+		switch {
+		case refusal.Is(err, refusal.Changed):
+			said = s.chat.Words.Say(i18n.ScreenChanged, i18n.Args{"Key": words[t.Card.Option]})
+		case refusal.Is(err, refusal.Guarded):
+			said = s.chat.Words.Say(i18n.ScreenGuarded, i18n.Args{"Key": words[t.Card.Option]})
+			now, err = s.panes.Screen(ctx, r.ID, desk.KeyOn{})
+		case refusal.Is(err, refusal.NoAgent, refusal.NotFound):
+			return errors.Join(s.cards.End(ctx, t, ""), s.chat.Explain(ctx, t.To, s.chat.Failure(r, err)))
+		}
+		if err != nil && !refusal.Is(err, refusal.Changed) {
+			return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+		}
+		look, err := s.look(r, now, said)
+		if err != nil {
+			return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+		}
+		look.To = t.To
+		return s.cards.Redraw(ctx, t.Card.Key, look, shown{now.Mark})
+	})
+}
+
+// words are what the buttons of the keys say.
+var words = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "tab": "Tab", "backtab": "⇧Tab", "space": "Space",
+	"esc": "Esc", "interrupt": "^C", "enter": "Enter"}
+
+func keys(names ...string) (row []card.Option) {
+	for _, name := range names {
+		row = append(row, card.Option{Text: words[name], Value: name})
+	}
+	return row
+}
+
+// look is what the chat shows of a screen. said is what came of a tap.
+func (s *screenshots) look(r views.Session, now desk.Screen, said string) (card.Look, error) {
+	p, drawn, err := picture(now.Text, s.fonts)
+	if err != nil {
+		return card.Look{}, err
+	}
+	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(s.chat.Now().Local().Format(" · 15:04:05")))}
+	if said != "" {
+		text = append(text, render.Plain(said))
+	}
+	again := []card.Option{s.chat.Option(i18n.ButtonRefresh, refresh, "")}
+	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), append(keys("esc", "interrupt"), again...)}
+	switch {
+	case !drawn:
+		rows = [][]card.Option{again}
+		text = append(text, render.Plain(s.chat.Words.Say(i18n.ScreenTooLarge)))
+	case !now.Whole:
+		rows = [][]card.Option{rows[0], rows[2]}
+		text = append(text, render.Plain(s.chat.Words.Say(i18n.DialogNotWhole)))
+	}
+	return card.Look{Session: r.ID, Text: chat.Lines(text...), Picture: p, Options: rows}, nil
+}

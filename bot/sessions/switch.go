@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/glyph"
+)
+
+// maxSwitch is how many sessions have a button of their own.
+const maxSwitch = 8
+
+// allLink shows all sessions to choose one from.
+const allLink = "all"
+
+// Switcher has buttons that lead to sessions. They are links: Sessions.Follow does what they say.
+type Switcher struct {
+	chat   *chat.Chat
+	agents Agents
+	all    chat.Choice // where there are too many for a button each
+}
+
+func newSwitcher(c *chat.Chat, agents Agents,
+	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
+	nothing := func(context.Context) error { return nil }
+	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, c.Words.Say(i18n.SwitchPick),
+		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
+			opened, err := open(ctx, t, r, nothing)
+			if err != nil {
+				return false, err
+			}
+			return true, opened.Then(ctx)
+		})}
+}
+
+// Switch are buttons that make a session the current one of a plain chat: those of the open sessions, the
+// newest eight in the order of their creation and, if there are more, one that shows all. Under the card
+// of a session there are none where there is nothing to switch to, or where the card stands in a topic;
+// uuid.Nil: the buttons are under a list.
+func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session uuid.UUID) [][]card.Option {
+	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isEndable(r) })
+	if session != uuid.Nil && (to.ThreadID != 0 || len(open) < 2) {
+		return nil
+	}
+	now := s.chat.Book.CurrentID(to)
+	var options []card.Option
+	for _, r := range shownOf(open, now) {
+		var look desk.Look
+		if r.State == views.Running {
+			look = s.agents.Look(ctx, r.ID)
+		}
+		mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID)
+		options = append(options, s.option(r, r.ID == now, known && mark.Since != nil, look.Now))
+	}
+	if len(open) > len(options) {
+		all := s.chat.Words.Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
+		options = append(options, card.Option{Text: all, Value: allLink})
+	}
+	return chat.Rows(2, options...)
+}
+
+// shownOf are the sessions that have a button: the newest, and the current one whatever its age.
+func shownOf(open []views.Session, now uuid.UUID) []views.Session {
+	first := max(0, len(open)-maxSwitch)
+	newest := slices.Clone(open[first:])
+	if i := slices.IndexFunc(open[:first], func(r views.Session) bool { return r.ID == now }); i >= 0 {
+		newest[0] = open[i]
+	}
+	return newest
+}
+
+// option opens a session; of a session that is not cleaned up, it tries that again.
+func (s *Switcher) option(r views.Session, current, unread bool, now phase.Now) card.Option {
+	name := glyph.Name(r.Name)
+	if isNotClean(r) {
+		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
+		return card.Option{Text: s.chat.Words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
+	}
+	return card.Option{Text: switchLabel(name, current, unread, now), Value: chat.OpenLink + ":" + r.ID.String()}
+}
+
+// switchLabel is the name of a session between two signs: that it is the current one, or has said what was
+// not opened yet; and that it works, waits for a person, or cannot go on.
+func switchLabel(name string, current, unread bool, now phase.Now) string {
+	switch {
+	case current:
+		name = "✓ " + name
+	case unread:
+		name = "● " + name
+	}
+	switch {
+	case now.Phase.Waiting():
+		return name + " ❓"
+	case now.Works():
+		return name + " ⏳"
+	case now.Phase == phase.LoggedOut, now.Phase == phase.Limited, now.Phase == phase.APIError, now.Phase == phase.Blocked:
+		return name + " ⚠"
+	}
+	return name
+}
+
+// chooseAll asks which of all open sessions is meant.
+func (s *Switcher) chooseAll(ctx context.Context, t chat.Tap) error {
+	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
+	if len(open) == 0 {
+		return s.chat.Say(ctx, t.To, s.chat.NoSessionText())
+	}
+	return s.all.Post(ctx, t.To, open, chat.Among{})
+}

@@ -1,0 +1,113 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// sounded are the first words of the messages that made a sound.
+func sounded(w *chattest.World) (all []string) {
+	for _, m := range append(append([]outbox.Message(nil), w.Telegram.Sent...), w.Telegram.Posted...) {
+		if m.Sounds {
+			text, _, _ := strings.Cut(m.Text.Text, "\n")
+			all = append(all, text)
+		}
+	}
+	for _, f := range w.Telegram.Files {
+		if f.Sounds {
+			all = append(all, f.Name)
+		}
+	}
+	return all
+}
+
+func TestATurnSoundsOnce(t *testing.T) {
+	aside := strings.Replace(chattest.Says("aside"), "{", `{"isSidechain":true,`, 1)
+	step := chattest.Step(strings.TrimSpace(strings.Repeat("a step ", 500)))
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"an answer between which tools ran", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.ToolUse, chattest.Step("And again."),
+			chattest.ToolUse, chattest.Says("All tests pass."), chattest.TurnEnd}, []string{"All tests pass."}},
+		{"only tools", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.TurnEnd}, []string{"api is done."}},
+		{"words before the last tool", []string{chattest.Step("I look."), chattest.ToolUse, chattest.TurnEnd}, []string{"api is done."}},
+		{"two turns", []string{chattest.Says("one"), chattest.TurnEnd, chattest.ToolUse, chattest.TurnEnd}, []string{"one", "api is done."}},
+		{"the turn goes on", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.ToolUse}, nil},
+		{"an error of Claude's", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.APIError},
+			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}},
+		{"a person's own Esc", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.Interrupt}, nil},
+		{"a subagent's words", []string{aside}, nil},
+		{"a command of the terminal", []string{chattest.Prints("ls", "a.go")}, []string{"a.go"}},
+		{"a long answer", []string{chattest.Says(chattest.Long(1500)), chattest.TurnEnd}, []string{chattest.Long(1500)[:4095-200]}},
+		{"many texts in one file", []string{step, step, step, step, step, step, chattest.Says("the end"), chattest.TurnEnd}, []string{"answers.md"}},
+		{"many texts that end no turn", []string{step, step, step, step, step, step}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", tt.lines...))
+			w.ReadAll(t)
+			got := sounded(w)
+			if len(got) == 1 && tt.name == "a long answer" {
+				assert.True(t, strings.HasPrefix(got[0], "word00000 "), "its first part")
+				return
+			}
+			assert.Equal(t, tt.want, got)
+			assert.NotEmpty(t, append(w.Telegram.AnswersSent(), append(w.Telegram.Texts(), "nothing")...))
+		})
+	}
+}
+
+func TestNothingSoundsAgainAfterARestart(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before []string
+		after  []string
+		want   []string
+	}{
+		{"between the answer and the end", []string{chattest.PromptLine("go"), chattest.Says("yes")}, []string{chattest.TurnEnd}, []string{"yes"}},
+		{"behind the end", []string{chattest.ToolUse, chattest.TurnEnd}, []string{chattest.PromptLine("more")}, []string{"api is done."}},
+		{"among the tools", []string{chattest.Step("I look."), chattest.ToolUse}, []string{chattest.ToolUse, chattest.TurnEnd}, []string{"api is done."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", tt.before...))
+			w.ReadAll(t)
+			chattest.Grow(t, r.Cursors[0], tt.after...)
+			w.ReadAll(t)
+			w.ReadAll(t)
+			assert.Equal(t, tt.want, sounded(w))
+		})
+	}
+}
+
+// What a person has just asked for, what ccbot has done and how things go makes no sound; what waits for a
+// person does, whichever session it is of.
+func TestWhatSoundsBesidesAnswers(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	for _, command := range []string{"/list", "/status", "/why", "/help", "/kill", "/resume", "/new web"} {
+		w.MustHear(t, command)
+	}
+	w.ReceiptText(t, w.Session(t, "old", session.Archived), lifecycle.Receipt{})
+	assert.Empty(t, sounded(w))
+
+	w.AsksFor(t, w.Session(t, "beside", session.Running), "Bash", chattest.Bash)
+	require.Len(t, sounded(w), 1, "a question")
+	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
+	crashed := r
+	crashed.State, crashed.Exit = session.Completed, &session.Exit{Known: true, Status: 3}
+	assert.True(t, w.Shown(t, crashed, news.Ended{Screen: "x"}).Sounds)
+	crashed.Exit = &session.Exit{Known: true}
+	assert.False(t, w.Shown(t, crashed, news.Ended{}).Sounds, "it has ended as it should")
+}

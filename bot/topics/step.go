@@ -1,0 +1,155 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// end is what the last news of a session's end or return said.
+type end int
+
+const (
+	unsaid end = iota
+	ended
+	returned
+)
+
+func endIn(n news.News) end {
+	switch n.(type) {
+	case news.Ended, news.Failed, news.Lost, news.Stopped:
+		return ended
+	case news.Ready, news.Transferred:
+		return returned
+	}
+	return unsaid
+}
+
+// heard has the topics looked at again after news. It is called by the session's own worker.
+func (t *Topics) heard(_ context.Context, s views.Session, n news.News) error {
+	if said := endIn(n); said != unsaid {
+		t.mu.Lock()
+		t.ends[s.ID] = said
+		t.mu.Unlock()
+	}
+	pause.Poke(t.wake)
+	return nil
+}
+
+// step is what a topic should be by now.
+func step(was conversation.Topic, r views.Session, said end) (now conversation.Topic) {
+	now = was
+	now.Name = r.Name
+	switch {
+	case said == ended, said == unsaid && r.Over:
+		now.Over = true
+	case said == returned, said == unsaid && r.Live:
+		now.Over = false
+	}
+	return now
+}
+
+const (
+	retryAfter = time.Minute
+	between    = time.Second // two changes of topics: each is a message
+)
+
+// Run keeps the topics that the bot has opened in step with their sessions.
+func (t *Topics) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		wait := pause.Forever
+		for _, at := range t.book.All() {
+			if err := t.keepStep(ctx, at); err != nil && ctx.Err() == nil {
+				t.Chat.Log.Warn("topic_not_changed", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err.Error())
+				if !errors.Is(err, outbox.ErrBlocked) { // which a person ends
+					wait = retryAfter
+				}
+			}
+		}
+		pause.Until(ctx, wait, t.wake)
+	}
+	return nil
+}
+
+// keepStep makes one topic what it should be by now. What Telegram refuses is not asked for again.
+func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
+	was, ours := t.book.Topic(at)
+	r, known, err := t.book.CurrentSession(at)
+	if !ours || !known || err != nil {
+		return err
+	}
+	t.mu.Lock()
+	said := t.ends[r.ID]
+	t.mu.Unlock()
+	now := step(was, r, said)
+	if now == was {
+		return nil
+	}
+	name, icon := "", ""
+	if title(now.Name) != title(was.Name) {
+		name = title(now.Name)
+	}
+	if now.Over != was.Over {
+		icon = t.icon(ctx, now.Over)
+	}
+	if name != "" || icon != "" {
+		waits, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := t.Telegram.EditTopic(waits, at, name, icon); err != nil && !isFinal(err) {
+			return err
+		} else if err != nil {
+			t.Chat.Log.Info("topic_change_refused", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err.Error())
+		}
+		if errors.Is(err, outbox.ErrNoTopic) {
+			return nil
+		}
+	}
+	if latest, ours := t.book.Topic(at); !ours || latest != was { // it is gone, or a person was quicker
+		return nil
+	}
+	if err := t.book.NoteTopic(at, now); err != nil {
+		return err
+	}
+	pause.Until(ctx, between, nil)
+	return nil
+}
+
+// The emoji of a topic whose session is open, and of one whose session is over.
+const (
+	openIcon = "💻"
+	overIcon = "📁"
+)
+
+// icon is the icon of a topic; empty: Telegram has none of that look, or does not say.
+func (t *Topics) icon(ctx context.Context, over bool) string {
+	t.mu.Lock()
+	icons := t.icons
+	t.mu.Unlock()
+	if icons == nil {
+		all, err := t.Telegram.TopicIcons(ctx)
+		if err != nil {
+			t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err.Error())
+			return ""
+		}
+		icons = make(map[string]string, len(all))
+		for emoji, id := range all {
+			icons[strings.TrimSuffix(emoji, "\ufe0f")] = id
+		}
+		t.mu.Lock()
+		t.icons = icons
+		t.mu.Unlock()
+	}
+	if over {
+		return icons[overIcon]
+	}
+	return icons[openIcon]
+}

@@ -1,0 +1,177 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// Telegram opens and changes topics, at the pace of their chat; see package outbox for the errors.
+type Telegram interface {
+	OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at address.Conversation) error) error
+	EditTopic(ctx context.Context, at address.Conversation, name, icon string) error
+	// TopicIcons are the ids of the icons that a topic may have, by their emoji.
+	TopicIcons(ctx context.Context) (map[string]string, error)
+}
+
+// Deps are what Topics work with.
+type Deps struct {
+	Chat     *chat.Chat
+	Telegram Telegram
+	Threaded func() bool // the bot has threaded mode in private chats
+	// Rename calls a session as a person has called its topic. nil: sessions keep their names.
+	Rename func(ctx context.Context, session uuid.UUID, name string) error
+	// AskArchive asks a person whether to archive a session.
+	AskArchive func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error
+}
+
+// Topics open topics for sessions, and keep the two in step.
+type Topics struct {
+	Deps
+	book *conversation.Book
+	lost chat.Cards[lost] // ask what becomes of a session whose topic was deleted
+	wake chan struct{}
+
+	opening sync.Mutex // held while a topic is opened
+
+	mu     sync.Mutex
+	forums map[int64]bool    // the chats that have topics
+	ends   map[uuid.UUID]end // what news said last, which come before the record says it
+	icons  map[string]string // nil: not asked for yet
+}
+
+const lostKind = "topic-lost"
+
+// New returns the Topics of a chat.
+func New(d Deps) *Topics {
+	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[lost](d.Chat, lostKind), wake: make(chan struct{}, 1),
+		forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
+}
+
+// Feature is what the roof knows of Topics.
+func (t *Topics) Feature() chat.Feature {
+	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.heard,
+		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
+		Unparked: func(int64) { pause.Poke(t.wake) }, Forget: t.forget}
+}
+
+func (t *Topics) forget(_ context.Context, session uuid.UUID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.ends, session)
+	return nil
+}
+
+// Note keeps whether the chat of a message or a button has topics. Everything that may need a topic
+// begins with one of these.
+func (t *Topics) Note(place int64, m *models.Message) {
+	private := m.Chat.Type == models.ChatTypePrivate
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forums[place] = m.Chat.IsForum || private && (t.Threaded() || m.IsTopicMessage || t.forums[place])
+}
+
+// where is where a session is to be shown.
+type where int
+
+const (
+	here  where = iota // where the person is
+	own                // in the topic that the session has
+	fresh              // in a new topic
+)
+
+// facts are what decides about it.
+type facts struct {
+	forum bool // the chat has topics
+	has   bool // the session has one there
+	free  bool // the person is in a topic that belongs to no other session
+}
+
+func (f facts) decide() where {
+	switch {
+	case f.has:
+		return own
+	case !f.forum || f.free:
+		return here
+	}
+	return fresh
+}
+
+// Place is Book.Place: the session's own topic is opened where that is needed and possible.
+func (t *Topics) Place(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
+	at, has := t.book.TopicOf(to.ChatID, r)
+	if !has {
+		at, has = t.book.OpenedFor(to.ChatID, asked)
+	}
+	now := t.book.CurrentID(to)
+	t.mu.Lock()
+	f := facts{forum: t.forums[to.ChatID], has: has,
+		free: to.ThreadID != 0 && (now == uuid.Nil || now == r.ID || r.Conversation == to)}
+	t.mu.Unlock()
+	switch f.decide() {
+	case own:
+		return at, nil
+	case fresh:
+		return t.open(ctx, to, r, asked)
+	}
+	return to, nil
+}
+
+// patience is how long a person waits for a topic.
+const patience = 20 * time.Second
+
+// open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
+func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
+	t.opening.Lock() // two taps on one button ask at the same time
+	defer t.opening.Unlock()
+	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
+		return at, nil
+	}
+	waits, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	name := title(r.Name)
+	failed := t.Telegram.OpenTopic(waits, to.ChatID, name, t.icon(waits, false), func(at address.Conversation) error {
+		t.Chat.At("topic-made")
+		return t.book.NoteTopic(at, conversation.Topic{For: asked, Name: r.Name})
+	})
+	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
+		t.Chat.At("topic-noted")
+		return at, t.book.NoteTopicsRefused(to.ChatID, false)
+	}
+	if ctx.Err() != nil {
+		return to, ctx.Err()
+	}
+	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
+	if !isFinal(failed) {
+		return to, t.Chat.For(r.ID).Post(ctx, to, t.Chat.Text(i18n.TopicFailed, i18n.Args{"Name": r.Name}), nil)
+	}
+	if t.book.TopicsRefused(to.ChatID) {
+		return to, nil
+	}
+	if err := t.Chat.Say(ctx, to, t.Chat.Words.Say(i18n.TopicsRefused)); err != nil {
+		return to, err
+	}
+	return to, t.book.NoteTopicsRefused(to.ChatID, true)
+}
+
+// isFinal says that Telegram has refused a call for good.
+func isFinal(err error) bool {
+	return errors.As(err, new(*outbox.Refused)) && !errors.Is(err, outbox.ErrBlocked)
+}
+
+// title is a session's name as the title of a topic.
+func title(name string) string { return chat.ShownName(name) }

@@ -1,0 +1,409 @@
+package bot_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// queue is a queue that the chat shows in one message.
+type queue struct {
+	*chattest.World
+	t   *testing.T
+	r   session.Record
+	all []inbox.Entry
+	id  int // of the message
+}
+
+// inQueue is a test with a session that works while prompts with these texts wait, which the chat shows.
+func inQueue(t *testing.T, test func(t *testing.T, q *queue), texts ...string) {
+	t.Helper()
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		q := &queue{World: w, t: t}
+		q.r, q.all = w.Queued(t, "api", texts...)
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Now: phase.Now{Phase: phase.Working}}
+		q.show()
+		test(t, q)
+	})
+}
+
+func (q *queue) show() {
+	q.t.Helper()
+	q.MustHear(q.t, "/queue api")
+	q.Work(q.t)
+	q.id = q.Telegram.LastID()
+}
+
+func (q *queue) now() outbox.Message { return q.Shows(q.t, q.id) }
+
+// becomes puts a prompt into another state, as lifecycle does, and tells that.
+func (q *queue) becomes(at int, state inbox.State) {
+	q.t.Helper()
+	q.Becomes(q.t, q.all[at].Key, state)
+	if state != inbox.Held && state != inbox.Typing {
+		q.leaves(at)
+	}
+	require.NoError(q.t, q.SessionNews(q.t.Context(), q.Record(q.t, q.r.ID), news.Requeued{}))
+	q.Work(q.t)
+}
+
+func (q *queue) leaves(at int) {
+	q.Records.Change(q.r.ID, func(r *session.Record) {
+		r.Prompts = slices.DeleteFunc(slices.Clone(r.Prompts), func(key string) bool { return key == q.all[at].Key })
+	})
+}
+
+// done is what lifecycle was asked to do with prompts.
+func (q *queue) done() (all []string) {
+	for _, line := range q.Lifecycle.Done() {
+		if strings.HasPrefix(line, "send now") || strings.HasPrefix(line, "to front") || strings.HasPrefix(line, "withdraw") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func TestQueueShowsWhatWaitsInOrder(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		at := q.Moment(chattest.Started)
+		assert.Equal(t, chattest.Lines("api: working", "", "3 messages in the queue:", "1. "+at+": fix the test",
+			"2. "+at+": and then …", "3. "+at+": !make"), q.now().Text.Text)
+		assert.Equal(t, []string{"1", "2", "3"}, chattest.Words(q.now()))
+		q.Press(t, chattest.Bob, q.id, "2")
+		assert.Equal(t, chattest.Lines("api: working", "", "Message 2 of 3, "+at+":", "and then", "this"), q.now().Text.Text)
+		assert.Equal(t, q.WordsOf(i18n.ButtonInterruptSend, i18n.ButtonSendNext, i18n.ButtonDrop, i18n.AskBack), chattest.Words(q.now()))
+		q.Press(t, chattest.Bob, q.id, "Back")
+		assert.Equal(t, []string{"1", "2", "3"}, chattest.Words(q.now()))
+		q.Press(t, chattest.Bob, q.id, "1")
+		assert.NotContains(t, chattest.Words(q.now()), "Send next", "it is the next one")
+		assert.Empty(t, q.done())
+	}, "fix the test", "and then\nthis", "!make")
+}
+
+// Who has sent a prompt is said, and nothing in a name is hidden.
+func TestQueueSaysWhoHasSentAPrompt(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		raw, err := json.Marshal(models.Update{Message: &models.Message{From: &models.User{ID: chattest.Bob, FirstName: "B\u202eob"}}})
+		require.NoError(t, err)
+		require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error { e.Update = raw; return nil }))
+		q.show()
+		assert.Contains(t, q.now().Text.Text, ", B·ob: one")
+	}, "one")
+}
+
+func TestP4_InterruptAndSendIsAskedForOnce(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		inQueue(t, func(t *testing.T, q *queue) {
+			q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
+				q.Becomes(t, key, inbox.Typing)
+				return told, nil
+			}
+			q.Press(t, chattest.Bob, q.id, "2")
+			before := len(q.Telegram.Texts())
+			shown := q.now()
+			q.Press(t, chattest.Bob, q.id, "Interrupt and send")
+			assert.Contains(t, q.Telegram.Done(), "answer query: "+q.Named(i18n.Interrupting, "api"))
+			assert.Equal(t, []string{"1"}, chattest.Words(q.now()), "the other one waits")
+			require.NoError(t, q.TapSpot(t, chattest.Alice, q.Spot(t, shown, i18n.ButtonInterruptSend)), "who sees the message as it was")
+			q.Work(t)
+			assert.Equal(t, []string{"send now " + q.all[1].Key + " of " + q.r.ID.String()}, q.done())
+			said := q.Telegram.Texts()[before:]
+			if told {
+				assert.Empty(t, said)
+			} else {
+				assert.Equal(t, []string{"api is interrupted."}, said)
+			}
+		}, "one", "two")
+	}
+}
+
+// What the machine refuses is said, and the prompt waits on.
+func TestP7_InterruptAndSendSaysWhyItCannotBe(t *testing.T) {
+	for err, word := range map[error]i18n.Key{lifecycle.ErrAsks: i18n.StopAsks, lifecycle.ErrBoxBusy: i18n.BoxBusy,
+		lifecycle.ErrStillWorks: i18n.StopStillWorks, lifecycle.ErrNoAgent: i18n.AlreadyEnded} {
+		inQueue(t, func(t *testing.T, q *queue) {
+			q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, err }
+			q.Press(t, chattest.Bob, q.id, "1")
+			q.Press(t, chattest.Bob, q.id, "Interrupt and send")
+			assert.Equal(t, q.Named(word, "api"), q.Telegram.Last(t).Text.Text)
+			assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+		}, "one")
+	}
+}
+
+// Esc would answer a question, and an idle agent has something else in the way.
+func TestP7_InterruptAndSendIsOfferedWhereATurnRuns(t *testing.T) {
+	for name, look := range map[string]lifecycle.Look{
+		"it asks":                {Phase: phase.WaitingPermission, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
+		"it is idle":             {Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}},
+		"it is idle after limit": {Phase: phase.Idle, Now: phase.Now{Phase: phase.Limited}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inQueue(t, func(t *testing.T, q *queue) {
+				q.Lifecycle.OnLook = look
+				q.Press(t, chattest.Bob, q.id, "2")
+				assert.Equal(t, q.WordsOf(i18n.ButtonSendNext, i18n.ButtonDrop, i18n.AskBack), chattest.Words(q.now()))
+			}, "one", "two")
+		})
+	}
+}
+
+func TestSendNextMovesAPromptToTheFront(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Press(t, chattest.Bob, q.id, "3")
+		q.Press(t, chattest.Bob, q.id, "Send next")
+		assert.Equal(t, []string{"to front " + q.all[2].Key + " of " + q.r.ID.String()}, q.done())
+		at := q.Moment(chattest.Started)
+		assert.Contains(t, q.now().Text.Text, chattest.Lines("1. "+at+": three", "2. "+at+": one", "3. "+at+": two"))
+	}, "one", "two", "three")
+}
+
+// What is discarded is not sent, and its own message says so.
+func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		e := q.all[0]
+		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: prompts.Prompt{Key: e.Key}}))
+		q.Work(t)
+		asked := q.Telegram.LastID()
+		assert.Equal(t, q.WordsOf(i18n.ButtonInterruptSend), chattest.Words(q.Shows(t, asked)))
+		q.Lifecycle.OnWithdraw = func(_ uuid.UUID, key string) error {
+			q.leaves(0)
+			return q.Inbox.FinishIn(key, inbox.Held)
+		}
+		q.Press(t, chattest.Bob, q.id, "1")
+		q.Press(t, chattest.Bob, q.id, "Discard")
+		assert.Equal(t, []string{"withdraw " + e.Key + " of " + q.r.ID.String()}, q.done())
+		assert.True(t, strings.HasSuffix(q.Shows(t, asked).Text.Text, "\n\n"+q.Word(i18n.Dropped)))
+		assert.Empty(t, chattest.Words(q.Shows(t, asked)))
+		assert.Empty(t, q.Telegram.Reaction(e.MessageID))
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+		assert.NotContains(t, q.now().Text.Text, "one")
+	}, "one", "two")
+}
+
+// The message never offers what is gone: it is drawn when the queue changes, and a tap that was quicker
+// changes nothing.
+func TestP4_TheQueueIsDrawnWhenItChanges(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		list := q.now()
+		q.Press(t, chattest.Bob, q.id, "1")
+		first := q.now()
+		q.becomes(0, inbox.Typing)
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()), "what was shown in full is being sent")
+		assert.NotContains(t, q.now().Text.Text, "one")
+		for _, word := range []i18n.Key{i18n.ButtonInterruptSend, i18n.ButtonDrop} {
+			require.NoError(t, q.TapSpot(t, chattest.Bob, q.Spot(t, first, word)))
+		}
+		require.NoError(t, q.TapSpot(t, chattest.Bob, q.Spot(t, list, "2")))
+		q.Work(t)
+		assert.Empty(t, q.done())
+
+		require.NoError(t, q.Inbox.Change(q.all[1].Key, func(e *inbox.Entry) error { e.Text = "two, edited"; return nil }))
+		q.becomes(1, inbox.Held)
+		assert.Contains(t, q.now().Text.Text, ": two, edited")
+		q.becomes(1, inbox.Asked)
+		assert.Equal(t, q.Named(i18n.QueueEmpty, "api"), q.now().Text.Text)
+		assert.Empty(t, chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+// A tap that comes before the message is drawn anew does nothing to what is being sent, or has left.
+func TestP4_WhatIsBeingSentIsNotMoved(t *testing.T) {
+	for state, word := range map[inbox.State]i18n.Key{inbox.Typing: i18n.QueueTyping, inbox.Unproven: i18n.QueueTyping,
+		inbox.Asked: i18n.QueueLeft, "": i18n.QueueLeft} {
+		for _, button := range []string{"Interrupt and send", "Send next", "Discard"} {
+			inQueue(t, func(t *testing.T, q *queue) {
+				q.Press(t, chattest.Bob, q.id, "2")
+				if state == "" {
+					require.NoError(t, q.Inbox.FinishIn(q.all[1].Key, inbox.Held))
+				} else {
+					q.Becomes(t, q.all[1].Key, state)
+				}
+				q.Press(t, chattest.Bob, q.id, button)
+				assert.Empty(t, q.done())
+				assert.Contains(t, q.Telegram.Done(), "answer query: "+q.Word(word))
+				assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+			}, "one", "two")
+		}
+	}
+}
+
+// Of two people one is quicker on the machine, too: nobody is told of a failure.
+func TestP4_WhoIsLateSeesTheQueueAsItIs(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
+			q.Becomes(t, key, inbox.Typing)
+			return true, fmt.Errorf("send now: %w", inbox.ErrNoEntry)
+		}
+		q.Press(t, chattest.Bob, q.id, "1")
+		before := q.Telegram.Texts()
+		q.Press(t, chattest.Bob, q.id, "Interrupt and send")
+		assert.Equal(t, before, q.Telegram.Texts())
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+func TestALongQueueHasPages(t *testing.T) {
+	var texts []string
+	for n := range 17 {
+		texts = append(texts, fmt.Sprintf("prompt %d", n+1))
+	}
+	inQueue(t, func(t *testing.T, q *queue) {
+		assert.Contains(t, q.now().Text.Text, "1–8 of 17")
+		q.Press(t, chattest.Bob, q.id, "→")
+		q.Press(t, chattest.Bob, q.id, "→")
+		assert.Equal(t, []string{"17", "←"}, chattest.Words(q.now()))
+		q.Press(t, chattest.Bob, q.id, "17")
+		assert.Contains(t, q.now().Text.Text, "prompt 17")
+		q.becomes(16, inbox.Asked)
+		assert.Equal(t, []string{"9", "10", "11", "12", "13", "14", "15", "16", "←"}, chattest.Words(q.now()), "the last page")
+	}, texts...)
+}
+
+func TestAPromptOfAnyLengthFitsItsMessage(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Press(t, chattest.Bob, q.id, "1")
+		assert.Len(t, q.now().Text.Split(render.Limit), 1)
+		assert.Contains(t, q.now().Text.Text, "\n…")
+		assert.NotEmpty(t, chattest.Words(q.now()))
+	}, strings.Repeat("👩‍💻 word ", 3000))
+}
+
+// Of one session there is one such message in a place.
+func TestOneMessageShowsAQueue(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		old := q.id
+		q.show()
+		assert.NotEqual(t, old, q.id)
+		assert.Empty(t, chattest.Words(q.Shows(t, old)))
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+		q.becomes(0, inbox.Asked)
+		q.show()
+		assert.Equal(t, q.Named(i18n.QueueEmpty, "api"), q.Telegram.Last(t).Text.Text)
+	}, "one")
+}
+
+// What waits for a session that is over is sent when that comes back, and is seen, moved and discarded before.
+func TestTheQueueOfASessionThatIsOver(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Records.Change(q.r.ID, func(r *session.Record) { r.State = session.Archived })
+		q.show()
+		assert.Contains(t, q.now().Text.Text, q.Word(i18n.QueueOver))
+		q.Press(t, chattest.Bob, q.id, "2")
+		assert.Equal(t, q.WordsOf(i18n.ButtonSendNext, i18n.ButtonDrop, i18n.AskBack), chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+// What is in the way of an idle agent is said.
+func TestTheQueueSaysWhatIsInTheWay(t *testing.T) {
+	for why, word := range map[news.Wait]i18n.Key{news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash, news.HeldUnknown: i18n.QueueUnknown} {
+		inQueue(t, func(t *testing.T, q *queue) {
+			q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.Idle, Now: phase.Now{Phase: phase.Idle}}
+			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {
+				e.Told = []string{string(news.Queued), string(why)}
+				return nil
+			}))
+			q.show()
+			assert.Contains(t, q.now().Text.Text, chattest.Lines("api: idle", q.Word(word), "", "1 message"))
+		}, "one")
+	}
+}
+
+// A queue that changed while no ccbot was there is drawn at its start.
+func TestP8_AQueueThatChangedMeanwhileIsDrawnAtTheStart(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Stops(t)
+		q.Becomes(t, q.all[0].Key, inbox.Asked)
+		q.Restart(t)
+		q.Work(t)
+		assert.NotContains(t, q.now().Text.Text, "one")
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+// The message that says that a prompt is queued interrupts the turn for it, and loses the button when the prompt is sent.
+func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
+	for _, tapped := range []bool{true, false} {
+		inQueue(t, func(t *testing.T, q *queue) {
+			e := q.all[0]
+			about := prompts.Prompt{Key: e.Key}
+			require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Prompt: about}))
+			q.Work(t)
+			id := q.Telegram.LastID()
+			m := q.Shows(t, id)
+			assert.Equal(t, chattest.Lines(q.Named(i18n.Queued, "api"), "1 more message is queued behind it."), m.Text.Text)
+			assert.False(t, m.Sounds)
+			assert.Equal(t, e.MessageID, m.ReplyTo)
+			if tapped {
+				q.Press(t, chattest.Bob, id, "Interrupt and send")
+				assert.Equal(t, []string{"send now " + e.Key + " of " + q.r.ID.String()}, q.done())
+				assert.Contains(t, q.Shows(t, id).Text.Text, q.Named(i18n.SentNow, "api"))
+			} else {
+				q.Becomes(t, e.Key, inbox.Typing)
+				require.NoError(t, q.SessionNews(t.Context(), q.r, news.Typed{Prompt: about}))
+				q.Work(t)
+			}
+			assert.Empty(t, chattest.Words(q.Shows(t, id)))
+			require.NoError(t, q.TapSpot(t, chattest.Alice, q.Spot(t, m, i18n.ButtonInterruptSend)))
+			if tapped {
+				assert.Len(t, q.done(), 1)
+			} else {
+				assert.Empty(t, q.done())
+			}
+		}, "one", "two")
+	}
+}
+
+// Of a turn that was interrupted for what waits the person is not asked what to do instead.
+func TestATurnThatMadeRoomForTheNextOneAsksForNothing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Interrupt))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{"1"} })
+	w.ReadAll(t)
+	assert.Equal(t, []string{"api is interrupted."}, w.Telegram.AnswersSent())
+}
+
+// A session that goes on with the conversation has the queue, too.
+func TestTheQueueGoesOnWithTheConversation(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		next := q.Session(t, "next", session.Running)
+		q.Records.Change(next.ID, func(r *session.Record) { r.TookOver, r.Prompts = q.r.ID, q.r.Prompts })
+		q.Records.Change(q.r.ID, func(r *session.Record) {
+			r.State, r.Closed, r.Prompts = session.Archived, session.ClosedTransferred, nil
+		})
+		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Transferred{From: q.r.ID}))
+		q.Work(t)
+		assert.Contains(t, q.now().Text.Text, "next: working")
+		q.Records.Change(next.ID, func(r *session.Record) { r.Prompts = r.Prompts[1:] })
+		require.NoError(t, q.SessionNews(t.Context(), q.Record(t, next.ID), news.Requeued{}))
+		q.Work(t)
+		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
+	}, "one", "two")
+}
+
+func TestTheQueueOfAForgottenSession(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.Records.Forget(q.r.ID)
+		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Requeued{}))
+		q.Work(t)
+		assert.Equal(t, q.Word(i18n.SessionGone), q.now().Text.Text)
+	}, "one")
+}

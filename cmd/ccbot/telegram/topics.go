@@ -1,0 +1,61 @@
+package telegram
+
+import (
+	"context"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
+)
+
+// topicCalls are the calls of the Bot API about topics; *tgbot.Bot implements them.
+type topicCalls interface {
+	CreateForumTopic(ctx context.Context, params *tgbot.CreateForumTopicParams) (*models.ForumTopic, error)
+	EditForumTopic(ctx context.Context, params *tgbot.EditForumTopicParams) (bool, error)
+	GetForumTopicIconStickers(ctx context.Context) ([]*models.Sticker, error)
+}
+
+// Topics opens and changes topics, at the pace of their chat.
+type Topics struct {
+	API topicCalls
+	// Call is outbox.Outbox.Call, from which the errors come.
+	Call func(ctx context.Context, to address.Conversation, call func(ctx context.Context, to address.Conversation) error) error
+}
+
+// OpenTopic opens a topic in a chat; icon may be empty. made is called with the topic as soon as there is
+// one, also when nobody waits for it any more.
+func (t Topics) OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at address.Conversation) error) error {
+	return t.Call(ctx, address.Conversation{ChatID: chat}, func(ctx context.Context, to address.Conversation) error {
+		topic, err := t.API.CreateForumTopic(ctx, &tgbot.CreateForumTopicParams{ChatID: to.ChatID, Name: name, IconCustomEmojiID: icon})
+		if err != nil {
+			return err
+		}
+		return made(address.Conversation{ChatID: chat, ThreadID: topic.MessageThreadID})
+	})
+}
+
+// EditTopic changes the name and the icon of a topic; what is empty stays.
+func (t Topics) EditTopic(ctx context.Context, at address.Conversation, name, icon string) error {
+	return t.Call(ctx, at, func(ctx context.Context, to address.Conversation) error {
+		_, err := t.API.EditForumTopic(ctx, &tgbot.EditForumTopicParams{ChatID: to.ChatID, MessageThreadID: to.ThreadID,
+			Name: name, IconCustomEmojiID: icon})
+		return err
+	})
+}
+
+// TopicIcons are the icons that a topic may have: the id of each by its emoji.
+func (t Topics) TopicIcons(ctx context.Context) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	all, err := t.API.GetForumTopicIconStickers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	icons := make(map[string]string, len(all))
+	for _, s := range all {
+		icons[s.Emoji] = s.CustomEmojiID
+	}
+	return icons, nil
+}

@@ -1,0 +1,36 @@
+package e2e
+
+import (
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/internal/session"
+)
+
+// switchingModes wants a permission mode, and then another one.
+func switchingModes() life {
+	row := func(point, when, disk, fresh, also, from, to string) crash {
+		return crash{step: "mode", point: point, when: when, disk: disk, fresh: fresh, also: also,
+			do: func(s *stage) {
+				card := s.hear(s.say("/mode"), "Permission mode: "+from)
+				s.tap(card, to)
+			},
+			dead: func(s *stage) {
+				s.t.Helper()
+				onDisk("work", session.Running, true)(s)
+				assert.NotNil(s.t, s.record("work").Wish)
+			},
+			after: func(s *stage) {
+				s.t.Helper()
+				s.until("the wish is over", func() bool { return s.record("work").Wish == nil })
+				s.until("it is said", func() bool { return len(s.withText("Permission mode: "+to)) > 0 })
+				s.prompt("say after " + point)
+				s.answered("after " + point)
+			}}
+	}
+	return life{name: "mode", setup: working, rows: []crash{
+		row("wish-saved", "before any key", "a wish", "looks, and presses the key until the screen shows the mode", "", "Manual", "Accept edits"),
+		row("wish-marked", "before the key", "a wish, with a key that is counted", "looks, and presses on from the mode that the screen shows", "", "Accept edits", "Plan"),
+		row("wish-pressed", "behind the key", "a wish, with a key that is counted", "reads the mode from the screen, and presses on where it is another one", "", "Plan", "Accept edits"),
+		row("wish-told", "it is told, the wish is not over", "a wish that is fulfilled", "reads the mode, and presses nothing", "told twice at most", "Accept edits", "Manual"),
+	}}
+}

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+)
+
+// overtaking kills the bot while a turn is interrupted for the second of two texts that wait.
+func overtaking() life {
+	row := func(point, when, fresh string, dead func(*stage)) crash {
+		urgent, later := "urgent at "+point, "later at "+point
+		return crash{step: "interrupt and send", point: point, when: when, disk: "both texts in the inbox, `held`; the record has them in the new order",
+			fresh: fresh, also: "both arrive once, in the new order",
+			do: func(s *stage) {
+				s.t.Helper()
+				s.prompt("slow 15")
+				s.until("it works", func() bool { return s.record("work").Phase == "working" && s.quietInbox() })
+				s.say("say " + later)
+				s.until("one text waits", func() bool { return len(s.record("work").Prompts) == 1 })
+				s.inFlight("say " + urgent)
+				s.answers[later], s.typed = 2, append(s.typed, "say "+later)
+				s.until("both texts wait", func() bool { return len(s.record("work").Prompts) == 2 })
+				s.tap(s.hear(s.say("/queue"), "2 messages in the queue"), "2")
+				s.tapAside(s.hear(s.mark, "Message 2 of 2"), "Interrupt and send")
+			},
+			dead: both(dead, func(s *stage) {
+				s.t.Helper()
+				r := s.record("work")
+				require.Len(s.t, r.Prompts, 2)
+				first, err := os.ReadFile(filepath.Join(s.state, "inbox", r.Prompts[0]+".json"))
+				require.NoError(s.t, err)
+				assert.Contains(s.t, string(first), urgent)
+			}),
+			after: func(s *stage) {
+				s.t.Helper()
+				s.answered(urgent)
+				s.answered(later)
+				assert.Zero(s.t, s.heard("not certain that"), "nobody is asked")
+			}}
+	}
+	works := func(s *stage) {
+		s.t.Helper()
+		assert.False(s.t, s.quietAgents(), "nothing was interrupted")
+	}
+	rests := func(s *stage) {
+		s.t.Helper()
+		s.until("the turn is over", s.quietAgents)
+	}
+	return life{name: "interrupt and send", setup: working, rows: []crash{
+		row("queue-ordered", "the order is changed, Esc not pressed", "lets the turn end, and types the two", works),
+		row("turn-interrupted", "Esc is pressed, nothing typed", "types the two", rests),
+	}}
+}
+
+// quietInbox says whether the agent has all that was typed.
+func (s *stage) quietInbox() bool {
+	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return len(r.Prompts) > 0 })
+}

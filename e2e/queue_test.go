@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
+)
+
+// TestP4_InterruptAndSendSendsTheSecondOfThreeFirst works the queue of a session from the chat, through the built
+// program.
+func TestP4_InterruptAndSendSendsTheSecondOfThreeFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.say("slow 60")
+	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
+	for i, text := range []string{"say one", "say two", "say three"} {
+		w.say(text)
+		w.until("it waits", func() bool { return len(w.record("work").Prompts) == i+1 })
+	}
+	list := w.say("/queue")
+	w.tap(w.hear(list, "3 messages in the queue"), "3")
+	w.tap(w.hear(list, "Message 3 of 3"), "Discard")
+	w.tap(w.hear(list, "2 messages in the queue"), "2")
+	w.tap(w.hear(list, "Message 2 of 2"), "Interrupt and send")
+	said := w.hear(list, "work is interrupted.")
+	assert.Equal(t, "work is interrupted.", said.Text, "the next prompt is there")
+	w.find("the answers", func(m botapi.Message) bool { return m.Text == "one" })
+	w.drained()
+	assert.Equal(t, []string{"slow 60", "say two", "say one"}, w.received())
+	assert.Zero(t, w.heard("was still queued at /stop"))
+	w.hear(list, "Nothing is queued for work")
+	w.stop()
+}
+
+// TestP4_TheMessageOfAQueuedTextSendsIt taps the button under a text that waits.
+func TestP4_TheMessageOfAQueuedTextSendsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.say("slow 60")
+	w.until("a turn runs", func() bool { return w.screenHas("work", "slow word slow word") })
+	waits := w.say("say urgent")
+	told := w.hear(waits, "Queued: work is working")
+	require.NotNil(t, told.ReplyTo)
+	assert.Equal(t, waits, told.ReplyTo.ID)
+	w.tap(told, "Interrupt and send")
+	w.hear(told.ID, "urgent")
+	w.drained()
+	assert.Equal(t, []string{"slow 60", "say urgent"}, w.received())
+	w.stop()
+}

@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
+)
+
+// reads waits until a message reads like this.
+func (w *world) reads(id int, text string) botapi.Message {
+	w.t.Helper()
+	m := w.hear(id-1, text)
+	require.Equal(w.t, id, m.ID)
+	return m
+}
+
+// switches taps the modes and models of a session, and reads each back.
+func (w *world) switches(words map[string]string) {
+	w.t.Helper()
+	card := w.hear(w.say("/mode"), "Permission mode: Manual")
+	for _, mode := range []string{"Plan", "Accept edits", "Manual"} {
+		w.tap(card, mode)
+		card = w.reads(card.ID, "Permission mode: "+mode)
+		w.until(mode+" has the tick", func() bool {
+			card = w.reads(card.ID, "Permission mode: "+mode)
+			_, ticked := card.Find("✓ " + mode)
+			return ticked
+		})
+	}
+	for _, model := range []string{"Haiku", "Sonnet"} {
+		w.tap(card, model)
+		card = w.reads(card.ID, "Model: "+model)
+		card = w.hear(w.say("/mode"), "Model: "+words[model]) // by the status line
+	}
+}
+
+// TestRealModes switches the mode and the model of the real CLI, at rest and behind a turn, and looks
+// at what the model is asked with. The person's settings stay as they were.
+func TestRealModes(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	settings := filepath.Join(w.claude, "settings.json")
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello from claude"), "hello from claude")
+	before, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	w.switches(map[string]string{"Haiku": "Haiku 5.5", "Sonnet": "Sonnet 5.5"})
+	w.hear(w.say("say with another model"), "with another model")
+	last, ok := api.Asked("say with another model")
+	require.True(t, ok)
+	assert.Contains(t, last.Model, "sonnet")
+
+	file := filepath.Join(w.dir, "made")
+	w.say("mute 4")
+	w.until("it works", func() bool { _, ok := api.Asked("mute 4"); return ok })
+	card := w.hear(w.say("/mode"), "Permission mode: Manual")
+	w.tap(card, "Accept edits")
+	w.reads(card.ID, "As soon as the agent is free: Accept edits")
+	id := w.say("write " + file)
+	w.hear(id, "work: the permission mode is now Accept edits.")
+	w.until("the edit is accepted", func() bool { _, err := os.Stat(file); return err == nil })
+	assert.Zero(t, w.heard("wants to"), "nobody was asked")
+	after, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(before), string(after), "the model is for the session only")
+	w.stop()
+}
+
+// TestModesOfTheStandIn is the same with the stand-in of Claude Code.
+func TestModesOfTheStandIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.switches(map[string]string{"Haiku": "Haiku", "Sonnet": "Sonnet"})
+	w.stop()
+}

@@ -1,0 +1,161 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/git"
+	"ccbot/internal/glyph"
+	"ccbot/internal/session"
+)
+
+// Diffs are the changes in the repositories of this machine's sessions. It implements [diffs.Diffs].
+type Diffs struct {
+	Records  Records
+	Moments  Moments
+	StateDir string // ccbot's own files, without links; none of them is ever shown
+	// Open opens the work tree of a folder, see git.OpenTree.
+	Open func(ctx context.Context, dir string) (*git.Tree, error)
+}
+
+var _ diffs.Diffs = Diffs{}
+
+const (
+	// gitPatience is how long git may take for one answer.
+	gitPatience = 15 * time.Second
+	// shownFiles bounds the files of an answer.
+	shownFiles = 2000
+)
+
+// Mark implements [diffs.Diffs].
+func (d Diffs) Mark(ctx context.Context, id uuid.UUID) (since diffs.Since, err error) {
+	err = d.look(ctx, id, func(ctx context.Context, _ session.Record, tree *git.Tree) error {
+		since, err = d.Moments.Keep(id, func(objects string) (git.Moment, error) { return tree.Mark(ctx, objects) })
+		return err
+	})
+	return since, err
+}
+
+// Changes implements [diffs.Diffs].
+func (d Diffs) Changes(ctx context.Context, id uuid.UUID, since diffs.Since) (c diffs.Changes, err error) {
+	err = d.look(ctx, id, func(ctx context.Context, r session.Record, tree *git.Tree) error {
+		_, c, _, err = d.compare(ctx, r, tree, since)
+		return err
+	})
+	return c, err
+}
+
+// Patch implements [diffs.Diffs].
+func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path string) (p diffs.Patch, err error) {
+	err = d.look(ctx, id, func(ctx context.Context, r session.Record, tree *git.Tree) error {
+		m, c, all, err := d.compare(ctx, r, tree, since)
+		if err != nil {
+			return err
+		}
+		for i, f := range c.Files {
+			if f.Path == path {
+				p.File = f
+				p.Text, p.Cut, err = tree.Patch(ctx, m, all[i])
+				return err
+			}
+		}
+		return &refusal.Error{Code: refusal.Unchanged}
+	})
+	return p, err
+}
+
+// look does something with the work tree of a session's folder.
+func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Context, r session.Record, tree *git.Tree) error) error {
+	r, ok := d.Records.Get(id)
+	if !ok {
+		return &refusal.Error{Code: refusal.NotFound}
+	}
+	if _, err := os.Stat(r.Dir); err != nil {
+		code := refusal.DirNoAccess
+		if errors.Is(err, fs.ErrNotExist) {
+			code = refusal.DirMissing
+		}
+		return &refusal.Error{Code: code, Dir: r.Dir, Reason: reason(err), Err: err}
+	}
+	asked, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	tree, err := d.Open(asked, r.Dir)
+	if err == nil && tree == nil {
+		return &refusal.Error{Code: refusal.NoRepository, Dir: r.Dir}
+	}
+	if err == nil {
+		err = errors.Join(do(asked, r, tree), tree.Close())
+	}
+	said := (*git.Refused)(nil)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return &refusal.Error{Code: refusal.GitSlow, Dir: r.Dir, Err: err}
+	case errors.As(err, &said):
+		first, _, _ := strings.Cut(strings.TrimSpace(said.Said), "\n")
+		return &refusal.Error{Code: refusal.GitFailed, Dir: r.Dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
+	}
+	return err
+}
+
+// compare compares with a moment, or with the first one after it in this order that is known: the session's start, the
+// last commit. all are the files of c as git has them.
+func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, since diffs.Since) (m git.Moment, c diffs.Changes, all []git.Change, err error) {
+	branch, head := tree.Head(ctx)
+	for _, of := range []diffs.Since{since, diffs.SessionStart, diffs.LastCommit} {
+		switch {
+		case of == diffs.LastCommit:
+			m = git.Moment{Tree: head}
+		case of == diffs.SessionStart && r.GitStart == nil:
+			continue
+		case of == diffs.SessionStart:
+			m = git.Moment{Tree: r.GitStart.Head}
+		default:
+			if m, err = d.Moments.Load(r.ID, of); err != nil {
+				continue // it is too old, or damaged
+			}
+		}
+		all, c.Cut, err = tree.Since(ctx, m)
+		if errors.Is(err, git.ErrNoMoment) {
+			continue
+		}
+		c.Of, c.Root, c.Branch = of, tree.Root, branch
+		break
+	}
+	all = d.visible(tree.Root, all)
+	if len(all) > shownFiles {
+		all, c.Cut = all[:shownFiles], true
+	}
+	for _, f := range all {
+		c.Files = append(c.Files, diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary})
+	}
+	return m, c, all, err
+}
+
+var kinds = map[git.Status]diffs.Kind{git.Modified: diffs.Modified, git.Added: diffs.Added, git.Deleted: diffs.Deleted,
+	git.Renamed: diffs.Renamed, git.Untracked: diffs.Untracked}
+
+// visible leaves out ccbot's own files.
+func (d Diffs) visible(root string, all []git.Change) (shown []git.Change) {
+	for _, f := range all {
+		if !d.isOwn(root, f.Path) && (f.From == "" || !d.isOwn(root, f.From)) {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+func (d Diffs) isOwn(root, path string) bool {
+	rel, err := filepath.Rel(d.StateDir, filepath.Join(root, path))
+	return err == nil && filepath.IsLocal(rel)
+}

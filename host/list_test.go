@@ -1,0 +1,54 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
+)
+
+func TestList(t *testing.T) {
+	d := newOpens(t)
+	d.inside(t, "b c.txt", "hello")
+	d.inside(t, "out/deep", "x")
+	d.inside(t, "a\xff", "")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+	l, err := d.List(t.Context(), d.records.one.ID, d.dir)
+	require.NoError(t, err)
+	assert.Equal(t, files.Listing{Entries: []files.Entry{{Name: "a\xff"}, {Name: "b c.txt", Size: 5}, {Name: "out", Dir: true}, {Name: "pipe"}}}, l)
+	l, err = d.List(t.Context(), d.records.one.ID, filepath.Join(d.dir, "out"))
+	require.NoError(t, err)
+	assert.Equal(t, []files.Entry{{Name: "deep", Size: 1}}, l.Entries)
+	for n := range 60 {
+		d.inside(t, fmt.Sprintf("out/%02d", n), "x")
+	}
+	l, err = d.List(t.Context(), d.records.one.ID, filepath.Join(d.dir, "out"))
+	require.NoError(t, err)
+	assert.Len(t, l.Entries, mostListed)
+	assert.Equal(t, 11, l.More)
+}
+
+func TestP9_WhatIsNotListed(t *testing.T) {
+	d := newOpens(t)
+	d.inside(t, "file", "x")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+	require.NoError(t, os.Symlink(d.elsewhere, filepath.Join(d.dir, "away")))
+	for path, want := range map[string]refusal.Code{
+		"api": refusal.FileRelative, d.elsewhere: refusal.FileOutside, filepath.Join(d.dir, "away"): refusal.FileOutside,
+		d.StateDir: refusal.FileOwn, filepath.Join(d.dir, "none"): refusal.FileMissing,
+		filepath.Join(d.dir, "file"): refusal.FileIrregular, filepath.Join(d.dir, "pipe"): refusal.FileIrregular,
+	} {
+		_, err := d.List(t.Context(), d.records.one.ID, path)
+		assert.True(t, refusal.Is(err, want), "%s: %v", path, err)
+	}
+	d.workIn(filepath.Dir(d.dir)) // which has ccbot's own folder in it
+	_, err := d.List(t.Context(), d.records.one.ID, d.StateDir)
+	assert.True(t, refusal.Is(err, refusal.FileOwn))
+}

@@ -1,0 +1,58 @@
+package claudeui
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// modeRow matches the row of the footer that names the permission mode. Version 2.1.197 names every
+// mode but the manual one.
+var modeRow = regexp.MustCompile(`^\s*(?:⏸|⏵⏵) (manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)`)
+
+// modes are the permission modes by what the footer calls them.
+var modes = map[string]string{
+	"manual mode": "default", "accept edits": "acceptEdits", "plan mode": "plan", "auto mode": "auto",
+	"bypass permissions": "bypassPermissions", "don't ask": "dontAsk",
+}
+
+// modeOf returns the permission mode that a footer names. Two rows that name one are none: an agent
+// may have drawn one of them.
+func modeOf(footer []line) (mode string) {
+	for _, l := range footer {
+		named := modeRow.FindStringSubmatch(l.String())
+		if named == nil {
+			continue
+		}
+		if mode != "" {
+			return ""
+		}
+		mode = modes[named[1]]
+	}
+	return mode
+}
+
+// Models is the list in which a model is chosen.
+type Models struct {
+	Names   []string // in the order of the dialog's options
+	Current int      // index of the one in use; -1 when none is marked
+}
+
+// Models reads a dialog as the list of models; false for every other dialog, and for a list that
+// does not offer a choice for the session only.
+func (d *Dialog) Models() (m Models, ok bool) {
+	if d == nil || d.Title != "Select model" || len(d.Options) == 0 ||
+		!slices.ContainsFunc(d.Lines, func(row string) bool { return strings.Contains(row, "s to use this session only") }) {
+		return Models{}, false
+	}
+	m.Current = -1
+	for i, label := range d.Options {
+		name, _, _ := strings.Cut(label, "  ") // the description stands in a column of its own
+		name, current := strings.CutSuffix(strings.TrimSpace(name), "✔")
+		if current {
+			m.Current = i
+		}
+		m.Names = append(m.Names, strings.TrimSpace(name))
+	}
+	return m, true
+}

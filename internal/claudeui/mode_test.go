@@ -1,0 +1,64 @@
+package claudeui
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func readFile(t *testing.T, name string) Screen {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".ansi"))
+	require.NoError(t, err)
+	return Read(string(data))
+}
+
+func TestModeIsWhatTheFooterNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"idle": "default", "spinner": "default", "dlg-3": "auto", "api-retry": "default",
+		"old-idle": "", "perm-bash": "", "models": "", "bad1": "",
+	} {
+		assert.Equal(t, want, readFile(t, name).Mode, name)
+	}
+	box := "──────────\n❯ \n──────────\n"
+	for footer, want := range map[string]string{
+		"  ⏵⏵ accept edits on (shift+tab to cycle)":                "acceptEdits",
+		"  ⏸ plan mode on (shift+tab to cycle) · esc to interrupt": "plan",
+		"  ⏵⏵ bypass permissions on (shift+tab to cycle)":          "bypassPermissions",
+		"  ⏵⏵ don't ask on (shift+tab to cycle) · ← for agents":    "dontAsk",
+		"  42% of context\n  ⏵⏵ accept edits on · 1 shell":         "acceptEdits",
+		"  ⏸ plan mo…":                        "",
+		"  ⏵⏵ night mode on":                  "",
+		"  Press Ctrl-C again to exit":        "",
+		"  ⏸ plan mode on\n  ⏵⏵ auto mode on": "",
+		"  they said ⏸ plan mode on":          "",
+	} {
+		s := Read(box + footer + "\n")
+		require.True(t, s.Box.Present, footer)
+		assert.Equal(t, want, s.Mode, footer)
+	}
+}
+
+func TestModelsReadsTheList(t *testing.T) {
+	d := readFile(t, "models").Dialog
+	require.NotNil(t, d)
+	assert.True(t, d.Whole)
+	m, ok := d.Models()
+	require.True(t, ok)
+	assert.Equal(t, Models{Names: []string{"Default (recommended)", "Opus", "Fable", "Sonnet", "Haiku"}, Current: 4}, m)
+	assert.Equal(t, 4, d.Selected)
+
+	for _, other := range []string{"perm-bash", "ask-1", "plan-full", "start-pick"} {
+		_, ok := readFile(t, other).Dialog.Models()
+		assert.False(t, ok, other)
+	}
+	_, ok = (*Dialog)(nil).Models()
+	assert.False(t, ok)
+	always := *d
+	always.Lines = []string{"Select model", "Enter to save"}
+	_, ok = always.Models()
+	assert.False(t, ok, "it would become the default of all sessions")
+}

@@ -1,0 +1,149 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccbot/internal/ownfile"
+)
+
+const (
+	// maxPatch is what is kept of the patch of a file.
+	maxPatch = 1 << 20
+	// maxCounted and maxCountedAll bound what is read of files that are not tracked.
+	maxCounted    = 4 << 20
+	maxCountedAll = 32 << 20
+	// binaryWithin is how far git looks for a zero byte, which no text has.
+	binaryWithin = 8000
+)
+
+// Patch are the hunks of a file, of those that Since has given; empty where no line has changed. cut says that there is
+// more.
+func (t *Tree) Patch(ctx context.Context, m Moment, c Change) (text string, cut bool, err error) {
+	if c.Status == Untracked {
+		data, cut := t.content(c.Path, maxPatch)
+		return allNew(data), cut, nil
+	}
+	tree, err := t.treeOf(ctx, m)
+	if err != nil {
+		return "", false, err
+	}
+	args := slices.Concat(comparing, []string{"-p", "--unified=3", "--inter-hunk-context=0", tree, "--", c.Path})
+	if c.From != "" {
+		args = append(args, c.From)
+	}
+	said := &start{limit: maxPatch}
+	if err := t.reading(m).ask(ctx, "", said, args...); err != nil {
+		return "", false, err
+	}
+	return hunks(said.kept.String()), said.cut, nil
+}
+
+// hunkHead is the line before a hunk: how many lines it has of the old and of the new file, 1 where that is left out.
+var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+
+// hunks is a patch without all that stands around its hunks.
+func hunks(patch string) string {
+	var kept strings.Builder
+	before, after := 0, 0 // lines of the hunk that are to come
+	for line := range strings.Lines(patch) {
+		switch head := hunkHead.FindStringSubmatch(line); {
+		case before <= 0 && after <= 0 && head != nil:
+			before, after = counted(head[1]), counted(head[2])
+		case strings.HasPrefix(line, `\`) && kept.Len() > 0: // no line end at the end
+		case before <= 0 && after <= 0:
+			continue
+		case strings.HasPrefix(line, "-"):
+			before--
+		case strings.HasPrefix(line, "+"):
+			after--
+		default:
+			before, after = before-1, after-1
+		}
+		kept.WriteString(line)
+	}
+	return kept.String()
+}
+
+func counted(figure string) int {
+	if figure == "" {
+		return 1
+	}
+	n, _ := strconv.Atoi(figure)
+	return n
+}
+
+// allNew is a text as one hunk of new lines.
+func allNew(data []byte) string {
+	if len(data) == 0 || isBinary(data) {
+		return ""
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "@@ -0,0 +1,%d @@\n", lines(data))
+	for line := range strings.Lines(string(data)) {
+		text.WriteString("+" + line)
+	}
+	if data[len(data)-1] != '\n' {
+		text.WriteString("\n\\ No newline at end of file\n")
+	}
+	return text.String()
+}
+
+func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), binaryWithin)], 0) >= 0 }
+
+func lines(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// counter counts the lines of files that are not tracked, up to a bound in all.
+type counter struct {
+	tree *Tree
+	room int64
+}
+
+func (n *counter) untracked(path string) Change {
+	c := Change{Path: path, Status: Untracked}
+	p, mode, ok := n.tree.print(path)
+	if !ok || mode.IsDir() || p.Size > min(maxCounted, n.room) {
+		c.Binary = ok
+		return c
+	}
+	n.room -= p.Size
+	data, cut := n.tree.content(path, maxCounted)
+	if c.Binary = cut || isBinary(data); !c.Binary {
+		c.Added = lines(data)
+	}
+	return c
+}
+
+// content is the beginning of a file, or where a link leads to. What is no file, or cannot be read, has none.
+func (t *Tree) content(path string, most int64) (data []byte, cut bool) {
+	full := filepath.Join(t.Root, path)
+	if t.behindLink(path) {
+		return nil, false
+	}
+	if _, mode, _ := t.print(path); mode.Type() == fs.ModeSymlink {
+		to, _ := os.Readlink(full)
+		return []byte(to), false
+	}
+	f, info, err := ownfile.Open(full, ownfile.Others)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	data, _ = io.ReadAll(io.LimitReader(f, most))
+	return data, info.Size() > int64(len(data))
+}

@@ -1,0 +1,188 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ccbot/internal/ownfile"
+)
+
+// Tree is the work tree of a repository, for a few questions in a row. It has a copy of the repository's index, in a
+// folder of its own: what git finds out about the files is noted there, and objects that git writes lie there. So the
+// repository stays as it is.
+type Tree struct {
+	Root    string // top folder, without links
+	git     caller
+	work    string // the folder
+	objects string // the repository's own
+	empty   string // id of the tree without files
+}
+
+const (
+	// maxIndex bounds the copy: this is an index of some million files.
+	maxIndex = 512 << 20
+	// maxList is what is kept of a list of files.
+	maxList = 4 << 20
+)
+
+// OpenTree opens the work tree that dir is in; nil without an error: it is in none, or there is no git. env is as for
+// [Look]. Whoever has it closes it.
+func OpenTree(ctx context.Context, dir string, env []string) (*Tree, error) {
+	root, ok := findRoot(dir)
+	if !ok {
+		return nil, nil
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, nil
+	}
+	t := &Tree{Root: root, git: caller{program: program, dir: root, env: append(clean(env), "GIT_LITERAL_PATHSPECS=1")}}
+	off, err := t.git.filtersOff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	said, err := t.git.run(ctx, "rev-parse", "--show-object-format", "--git-path", "objects", "--git-path", "index")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
+	if len(lines) != 3 {
+		return nil, fmt.Errorf("git: the path of the repository in %s has a line end", root)
+	}
+	t.objects, t.empty = t.absolute(lines[1]), emptyTrees[lines[0]]
+	if t.work, err = os.MkdirTemp("", "ccbot-git-"); err != nil {
+		return nil, err
+	}
+	// Git would put what it shares between two indexes beside the repository's.
+	t.git.options = append(off, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.safecrlf=false",
+		"-c", "core.bigFileThreshold=64m")
+	copied := filepath.Join(t.work, "index")
+	t.git.env = append(t.git.env, "GIT_WORK_TREE="+root, "GIT_INDEX_FILE="+copied)
+	t.git = t.with(t.written())
+	if err = os.Mkdir(t.written(), 0o700); err == nil { // without the folder git takes the repository for none
+		err = copyIndex(t.absolute(lines[2]), copied)
+	}
+	if err == nil {
+		err = t.refresh(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// emptyTrees are the ids of the tree without files, which every repository knows.
+var emptyTrees = map[string]string{
+	"sha1":   "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+	"sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+
+// Close removes the copy of the index.
+func (t *Tree) Close() error { return os.RemoveAll(t.work) }
+
+// written is where git writes objects that nobody needs for longer.
+func (t *Tree) written() string { return filepath.Join(t.work, "objects") }
+
+func (t *Tree) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(t.Root, path)
+}
+
+// copyIndex copies an index with its time: a file that has changed in the moment in which the index was written is
+// known by that.
+func copyIndex(from, to string) error {
+	f, info, err := ownfile.Open(from, ownfile.Links|ownfile.Others)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // nothing is tracked yet
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	if info.Size() > maxIndex {
+		return fmt.Errorf("git: the index %s is too large", from)
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, f)
+	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+// refresh notes in the copy which files are as they were, whatever their time says.
+func (t *Tree) refresh(ctx context.Context) error {
+	_, err := t.git.run(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--refresh")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil // some have changed
+	}
+	return err
+}
+
+// Head is the branch that is checked out, empty for none, and the commit, empty before the first one.
+func (t *Tree) Head(ctx context.Context) (branch, commit string) {
+	said, err := t.git.run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err == nil {
+		branch = strings.TrimSpace(string(said))
+	}
+	said, err = t.git.run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if err == nil {
+		commit = strings.TrimSpace(string(said))
+	}
+	return branch, commit
+}
+
+// list gives the parts of an answer that end with NUL; cut says that there are more.
+func (g caller) list(ctx context.Context, args ...string) (parts []string, cut bool, err error) {
+	said := &start{limit: maxList}
+	if err := g.ask(ctx, "", said, args...); err != nil {
+		return nil, false, err
+	}
+	parts = strings.Split(said.kept.String(), "\x00")
+	return parts[:len(parts)-1], said.cut, nil // what is behind the last NUL is nothing, or was cut
+}
+
+// with is a caller that writes objects into a folder, and finds them in the repository and in more folders.
+func (t *Tree) with(objects string, more ...string) caller {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	var folders []string
+	for _, folder := range append([]string{t.objects}, more...) {
+		folders = append(folders, `"`+quoted.Replace(folder)+`"`)
+	}
+	g := t.git
+	g.env = slices.Concat(g.env, []string{"GIT_OBJECT_DIRECTORY=" + objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(folders, string(os.PathListSeparator))})
+	return g
+}
+
+// untracked are the files that git was not told of and is not told to ignore; a repository among them is a folder with
+// a slash at its end.
+func (t *Tree) untracked(ctx context.Context) (paths []string, cut bool, err error) {
+	return t.git.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+}
+
+// Print is what is known of a file without reading it.
+type Print struct {
+	Size int64 `json:"size"`
+	Time int64 `json:"time"` // of its last change, in nanoseconds
+}
+
+// print is that of a path of the tree.
+func (t *Tree) print(path string) (p Print, mode fs.FileMode, ok bool) {
+	info, err := os.Lstat(filepath.Join(t.Root, path))
+	if err != nil {
+		return Print{}, 0, false
+	}
+	return Print{info.Size(), info.ModTime().UnixNano()}, info.Mode(), true
+}

@@ -1,0 +1,176 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// seen starts a session, and gives what its terminal shows after a while.
+func (w *world) seen(m *menu) (session.Record, *agent, Screen) {
+	w.t.Helper()
+	r, a := w.started()
+	if m != nil {
+		a.asks(m)
+		w.Wake(r.ID)
+	}
+	w.pass(time.Minute)
+	now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+	require.NoError(w.t, err)
+	return r, a, now
+}
+
+func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		m.page = true
+		r, a, now := w.seen(m)
+		assert.Contains(t, now.Text, "Do you want to proceed?")
+		assert.True(t, now.Whole)
+		for _, key := range []string{"down", "down", "up", "enter"} {
+			after, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
+			require.NoError(t, err, key)
+			if key != "enter" {
+				assert.NotEqual(t, now.Mark, after.Mark, key)
+			}
+			now = after
+			w.pass(2 * time.Second)
+		}
+		pressed, chosen := a.took(m)
+		assert.Equal(t, []string{"down", "down", "up", "enter"}, pressed)
+		assert.Equal(t, m.options[1:2], chosen)
+		_, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "C-d", Mark: now.Mark})
+		require.Error(t, err)
+	})
+}
+
+func TestAKeyGoesIntoThePromptBoxThatIsShown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, _ := w.seen(nil)
+		a.set(func(a *agent) { a.box = "a draft" })
+		now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+		require.NoError(t, err)
+		assert.Contains(t, now.Text, "a draft")
+		_, err = Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a draft"}, a.heard())
+	})
+}
+
+// Nothing is pressed unless the screen is the one of the picture.
+func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
+	tests := []struct {
+		name string
+		then func(w *world, r session.Record, a *agent)
+		want error
+	}{
+		{"the box is back", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }, ErrChanged},
+		{"another command", func(_ *world, _ session.Record, a *agent) { a.asks(askBash("rm -rf /")) }, ErrChanged},
+		{"the cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 1 }) }, ErrChanged},
+		{"something above it", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.above = "  more" }) }, ErrChanged},
+		{"a colour", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.menu.foot = "\x1b[7m" + a.menu.foot })
+		}, ErrChanged},
+		{"presence says that it was just answered", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
+		}, ErrChanged},
+		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
+		{"the session is archived", func(w *world, r session.Record, _ *agent) {
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		}, ErrNoAgent},
+		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
+			w.processes.set(func(ps *processes) {
+				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
+			})
+		}, ErrUnseen},
+		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, ErrUnseen},
+		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+		}, tmux.ErrGuard},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a, now := w.seen(askBash("touch x"))
+				w.stop()
+				tc.then(w, r, a)
+				for key := range screenKeys {
+					_, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
+					require.ErrorIs(t, err, tc.want, key)
+					if errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
+						break
+					}
+				}
+				a.set(func(a *agent) { assert.Zero(t, a.inputs) })
+			})
+		})
+	}
+}
+
+// A permission request that the chat has is not answered in the terminal.
+func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, _ := w.seen(askBash("touch x"))
+		w.relays.ask(r)
+		now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+		require.NoError(t, err)
+		_, err = Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
+		require.ErrorIs(t, err, ErrRelayed)
+		a.set(func(a *agent) { assert.Zero(t, a.inputs) })
+	})
+}
+
+func TestScreenMark(t *testing.T) {
+	const screen = "● done\n\n✶ Zesting… (5s · ↓ 119 tokens)\n\n────\n❯ \n────\n"
+	mark := func(text string) string { return screenMark(session.Record{}, Screen{Text: text, Whole: true}) }
+	same := mark(screen)
+	assert.Equal(t, same, mark("  done\n\n\x1b[31m✢ Zesting… \x1b[1m(6s · ↓ 120 tokens)\x1b[0m\n────\n❯ \n────\n"), "the spinner turns, the sign blinks")
+	for name, text := range map[string]string{
+		"a letter": "● Done\n\n────\n❯ \n────\n", "a colour": "● \x1b[31mdone\x1b[0m\n\n────\n❯ \n────\n", "a row less": "● done\n────\n❯ \n",
+		"a cursor on a blank row": screen + "\x1b[7m \x1b[0m\n",
+	} {
+		assert.NotEqual(t, same, mark(text), name)
+	}
+	assert.NotEqual(t, same, screenMark(session.Record{}, Screen{Text: screen}))
+	assert.NotEqual(t, same, screenMark(session.Record{Binding: &session.Binding{}}, Screen{Text: screen, Whole: true}), "another agent")
+}
+
+func TestMayPressOn(t *testing.T) {
+	now := time.Now()
+	seen := View{Now: now}
+	said := func(status presence.Status, ago time.Duration) View {
+		return View{Now: now, Present: true, Presence: presence.File{Status: status, UpdatedAt: now.Add(-ago)}}
+	}
+	relayed := View{Now: now, Relayed: true}
+	for _, tt := range []struct {
+		name string
+		view View
+		now  Screen
+		key  tmux.Key
+		want error
+	}{
+		{"the screen of the picture", seen, Screen{Mark: "m", Whole: true}, keyEnter, nil},
+		{"another one", seen, Screen{Mark: "n", Whole: true}, tmux.KeyUp, ErrChanged},
+		{"a part is out of sight", seen, Screen{Mark: "m"}, keyEnter, ErrChanged},
+		{"a part is out of sight, and Tab may choose", seen, Screen{Mark: "m"}, tmux.KeyTab, ErrChanged},
+		{"a part is out of sight, and one looks around", seen, Screen{Mark: "m"}, tmux.KeyDown, nil},
+		{"the chat has the request", relayed, Screen{Mark: "m", Whole: true}, keyEnter, ErrRelayed},
+		{"the chat has the request, and one looks around", relayed, Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
+		{"the agent says nothing that is understood", said("", time.Hour), Screen{Mark: "m", Whole: true}, tmux.KeyUp, ErrUnseen},
+		{"the agent has just begun something else", said(presence.Busy, drawn/2), Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
+		{"the agent works", said(presence.Busy, drawn), Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, mayPressOn(tt.view, tt.now, "m", tt.key))
+		})
+	}
+}

@@ -1,0 +1,368 @@
+package lifecycle
+
+import (
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/news"
+	"ccbot/hooks"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// waiting is a session whose agent works, with a queue.
+func waiting(w *world, keys ...string) (session.Record, *agent) {
+	w.t.Helper()
+	r, a := w.started()
+	a.set(func(a *agent) { works(a); a.onEnter = works })
+	for _, key := range keys {
+		w.held(r, key, key)
+	}
+	w.pass(time.Second)
+	return r, a
+}
+
+// ends proves the last text that the agent was given, and ends its turn.
+func (w *world) ends(r session.Record, a *agent) {
+	w.t.Helper()
+	if all := a.heard(); len(all) > 0 {
+		w.hook(r, hookwire.UserPromptSubmit, prompted(all[len(all)-1]))
+	}
+	a.set(func(a *agent) { a.status = presence.Idle })
+	w.WakeAgent(a.id.PID)
+	w.pass(time.Second)
+}
+
+func sendNow(w *world, r session.Record, key string) error {
+	_, err := w.SendNow(w.ctx, r.ID, key)
+	return err
+}
+
+func TestP4_SendNowTypesThisOneAndTheOthersAfterItInTheirOrder(t *testing.T) {
+	for _, key := range []string{"one", "two", "three"} {
+		t.Run(key, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := waiting(w, "one", "two", "three")
+				want := []string{key}
+				for _, other := range []string{"one", "two", "three"} {
+					if other != key {
+						want = append(want, other)
+					}
+				}
+				told, err := w.SendNow(w.ctx, r.ID, key)
+				require.NoError(t, err)
+				assert.False(t, told, "the chat has no words for what was stopped")
+				w.pass(time.Second)
+				assert.Equal(t, 1, a.escapes)
+				assert.Equal(t, want[:1], a.heard())
+				for range 3 {
+					w.ends(r, a)
+				}
+				assert.Equal(t, want, a.heard())
+				assert.Empty(t, asked(w), "nothing of the queue is asked about")
+				assert.Empty(t, w.get(r.ID).Prompts)
+			})
+		})
+	}
+}
+
+// The order is on disk before Esc.
+func TestP4_TheOrderIsOnDiskBeforeEsc(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one", "two")
+		w.order.onPoint(func(name string) {
+			if name == "queue-ordered" {
+				assert.Zero(t, a.escapes)
+				assert.Equal(t, []string{"two", "one"}, w.get(r.ID).Prompts)
+			}
+		})
+		require.NoError(t, sendNow(w, r, "two"))
+		assert.Contains(t, w.order.all(), "at queue-ordered")
+	})
+}
+
+// The text that Esc puts back is asked about, and the other one is typed alone.
+func TestP4_TheStoppedPromptIsAskedAboutAndTheOtherTypedAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "stopped", "stopped")
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted("stopped"))
+		w.held(r, "urgent", "urgent")
+		w.pass(time.Second)
+		told, err := w.SendNow(w.ctx, r.ID, "urgent")
+		require.NoError(t, err)
+		assert.True(t, told)
+		assert.Equal(t, []string{"stopped"}, asked(w))
+		w.pass(time.Second)
+		assert.Equal(t, []string{"stopped", "urgent"}, a.heard())
+	})
+}
+
+// A prompt whose Enter was pressed and that is not proven is the one that is stopped.
+func TestP4_WhatIsBeingTypedIsStoppedAndAskedAbout(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = mutes })
+		w.held(r, "typed", "typed")
+		w.held(r, "urgent", "urgent")
+		w.pass(time.Second)
+		require.Equal(t, Typing, w.prompts.state("typed"))
+		require.ErrorIs(t, sendNow(w, r, "typed"), fs.ErrNotExist, "it is being sent")
+		require.ErrorIs(t, w.ToFront(w.ctx, r.ID, "typed"), fs.ErrNotExist)
+		assert.Zero(t, a.escapes)
+		require.NoError(t, sendNow(w, r, "urgent"))
+		assert.Equal(t, []string{"typed"}, asked(w))
+		w.pass(time.Second)
+		assert.Equal(t, []string{"typed", "urgent"}, a.heard())
+	})
+}
+
+// A text that a turn came upon before its Enter is not sent, and goes behind the other one.
+func TestP4_WhatATurnCameUponInTheBoxIsTypedAfterIt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onPaste, a.onEnter = works, works })
+		w.held(r, "pasted", "pasted")
+		w.pass(time.Second)
+		p, err := w.prompts.Prompt("pasted")
+		require.NoError(t, err)
+		require.True(t, p.retreats())
+		a.set(func(a *agent) { a.onPaste = nil })
+		w.held(r, "urgent", "urgent")
+		require.NoError(t, sendNow(w, r, "urgent"))
+		w.pass(time.Second)
+		assert.Equal(t, []string{"urgent"}, a.heard())
+		w.ends(r, a)
+		assert.Equal(t, []string{"urgent", "pasted"}, a.heard())
+		assert.Empty(t, asked(w))
+	})
+}
+
+// Where nothing runs no key is pressed: the next prompt is typed at once.
+func TestP7_SendNowPressesNoEscWhereNoTurnRuns(t *testing.T) {
+	for name, idle := range map[string]func(a *agent){
+		"idle":                     func(a *agent) { a.status = presence.Idle },
+		"agents in the background": func(a *agent) { a.background = true },
+		"after a limit, idle":      func(a *agent) { a.status, a.continues = presence.Idle, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := waiting(w, "one", "two")
+				a.set(idle)
+				told, err := w.SendNow(w.ctx, r.ID, "two")
+				require.NoError(t, err)
+				assert.True(t, told, "nothing was interrupted")
+				w.pass(time.Second)
+				assert.Zero(t, a.escapes)
+				assert.Equal(t, []string{"two"}, a.heard())
+			})
+		})
+	}
+}
+
+// The turn ends between the look and the key.
+func TestP7_ATurnThatHasJustEndedGetsNoEsc(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one", "two")
+		w.order.onPoint(func(name string) {
+			if name == "queue-ordered" {
+				a.set(func(a *agent) { a.status = presence.Idle })
+			}
+		})
+		told, err := w.SendNow(w.ctx, r.ID, "two")
+		require.NoError(t, err)
+		assert.True(t, told)
+		w.pass(time.Second)
+		assert.Zero(t, a.escapes)
+		assert.Equal(t, []string{"two"}, a.heard())
+	})
+}
+
+// Requests that fail and are made again are a turn.
+func TestSendNowEndsARetry(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one")
+		a.set(func(a *agent) { a.retry = "529 Overloaded · Retrying in 30s · attempt 4/10" })
+		require.NoError(t, sendNow(w, r, "one"))
+		w.pass(time.Second)
+		assert.Equal(t, 1, a.escapes)
+		assert.Equal(t, []string{"one"}, a.heard())
+	})
+}
+
+// What Esc would answer, or what the prompt could not be typed into, leaves everything as it is.
+func TestP7_SendNowIsRefusedAndChangesNothing(t *testing.T) {
+	tests := []struct {
+		name  string
+		agent func(w *world, r session.Record, a *agent)
+		err   error
+	}{
+		{"a dialog is open", func(_ *world, _ session.Record, a *agent) { a.set(asks) }, ErrAsks},
+		{"a request waits whose dialog is not drawn", func(w *world, r session.Record, _ *agent) { w.relays.ask(r) }, ErrAsks},
+		{"a subagent asks", func(w *world, r session.Record, _ *agent) {
+			w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), Asked: time.Now(),
+				SubagentID: "a1", Tool: "Bash"})
+		}, ErrAsks},
+		{"a draft in the box of an agent that works", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.box = "a draft" })
+		}, ErrBoxBusy},
+		{"a draft in the box of an idle agent", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.box, a.status = "a draft", presence.Idle })
+		}, ErrBoxBusy},
+		{"bash mode", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.shell = true }) }, ErrBoxBusy},
+		{"the pane is another's", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
+		}, ErrNoAgent},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := waiting(w, "one", "two")
+				tc.agent(w, r, a)
+				require.ErrorIs(t, sendNow(w, r, "two"), tc.err)
+				assert.Zero(t, a.escapes)
+				assert.Equal(t, []string{"one", "two"}, w.get(r.ID).Prompts)
+				assert.Empty(t, a.heard())
+			})
+		})
+	}
+}
+
+// A dialog that opens while the order is written is not answered by Esc. The prompt is the next one then.
+func TestP7_SendNowAnswersNoDialogThatHasJustOpened(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one", "two")
+		w.order.onPoint(func(name string) {
+			if name == "queue-ordered" {
+				a.set(asks)
+			}
+		})
+		require.ErrorIs(t, sendNow(w, r, "two"), ErrAsks)
+		assert.Zero(t, a.escapes)
+		a.set(func(a *agent) { a.dialog = false })
+		w.ends(r, a)
+		assert.Equal(t, []string{"two"}, a.heard())
+	})
+}
+
+func TestSendNowSaysThatTheAgentWorksOn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one", "two")
+		a.set(func(a *agent) { a.deaf = true })
+		require.ErrorIs(t, sendNow(w, r, "two"), ErrStillWorks)
+		assert.Equal(t, 1, a.escapes)
+		a.set(func(a *agent) { a.deaf = false })
+		w.ends(r, a)
+		assert.Equal(t, []string{"two"}, a.heard(), "it is the next one")
+	})
+}
+
+// Two people tap at once: one Esc, and the text once.
+func TestP4_SendNowTwiceAtOnceSendsOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one", "two")
+		var both sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			both.Go(func() { errs[i] = sendNow(w, r, "two") })
+		}
+		both.Wait()
+		w.pass(time.Second)
+		for _, err := range errs {
+			if err != nil {
+				require.ErrorIs(t, err, fs.ErrNotExist)
+			}
+		}
+		assert.Equal(t, 1, a.escapes)
+		assert.Equal(t, []string{"two"}, a.heard())
+		w.ends(r, a)
+		assert.Equal(t, []string{"two", "one"}, a.heard())
+	})
+}
+
+func TestSendNowAndToFrontOfWhatDoesNotWait(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := waiting(w, "one")
+		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
+		require.ErrorIs(t, sendNow(w, r, "other"), fs.ErrNotExist, "it is in no queue")
+		require.ErrorIs(t, w.ToFront(w.ctx, r.ID, "other"), fs.ErrNotExist)
+		require.ErrorIs(t, sendNow(w, r, "none"), fs.ErrNotExist)
+		assert.Zero(t, a.escapes)
+		w.archive(r)
+		require.ErrorIs(t, sendNow(w, r, "one"), ErrNoAgent)
+		require.NoError(t, w.ToFront(w.ctx, r.ID, "one"), "it waits for the session to come back")
+	})
+}
+
+func TestP4_ToFrontPutsAPromptBehindTheOneThatIsBeingTyped(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = works })
+		for _, key := range []string{"one", "two", "three"} {
+			w.held(r, key, key)
+			w.pass(time.Second)
+		}
+		told := toldOf[news.Requeued](w.news)
+		require.NoError(t, w.ToFront(w.ctx, r.ID, "three"))
+		assert.Greater(t, toldOf[news.Requeued](w.news), told)
+		assert.Equal(t, []string{"one", "three", "two"}, w.get(r.ID).Prompts)
+		for range 3 {
+			w.ends(r, a)
+		}
+		assert.Equal(t, []string{"one", "three", "two"}, a.heard())
+		assert.Zero(t, a.escapes)
+	})
+}
+
+// A kill between two steps loses nothing, and repeats nothing.
+func TestP4_AKillInTheMidstOfSendNowLosesAndRepeatsNothing(t *testing.T) {
+	for _, point := range []string{"queue-ordered", "turn-interrupted", "typing-marked", "pasted", "entered"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := waiting(w, "one", "two")
+				w.crash(point, func() {
+					_, _ = w.SendNow(w.ctx, r.ID, "two")
+					_, _ = w.step(w.ctx, r.ID)
+				})
+				w.comeBack()
+				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"one", "two"}))
+				for range 3 {
+					w.pass(time.Minute)
+					w.ends(r, a)
+				}
+				assert.Equal(t, []string{"two", "one"}, a.heard())
+				assert.LessOrEqual(t, a.escapes, 1)
+				assert.Empty(t, w.get(r.ID).Prompts)
+			})
+		})
+	}
+}
+
+// A queue that cannot be told of is changed all the same.
+func TestAQueueThatCannotBeToldOfIsChanged(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := waiting(w, "one", "two")
+		w.news.set(func(n *heardNews) {
+			n.fail = func(n news.News) error {
+				if _, is := n.(news.Requeued); is {
+					return errUnreadable
+				}
+				return nil
+			}
+		})
+		require.NoError(t, w.ToFront(w.ctx, r.ID, "two"))
+		assert.Equal(t, []string{"two", "one"}, w.get(r.ID).Prompts)
+		assert.True(t, strings.Contains(w.logged(), "queue_not_told"))
+	})
+}

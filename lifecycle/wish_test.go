@@ -1,0 +1,344 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+var (
+	allModes  = []string{"⏸ manual mode on", "⏵⏵ accept edits on (shift+tab to cycle)", "⏸ plan mode on (shift+tab to cycle)", "⏵⏵ auto mode on (shift+tab to cycle)"}
+	allModels = []string{"Default (recommended)", "Opus", "Sonnet", "Haiku"}
+)
+
+// switching starts a session whose agent has all modes and models.
+func (w *world) switching() (session.Record, *agent) {
+	w.t.Helper()
+	r, a := w.started()
+	a.set(func(a *agent) { a.modes, a.models = allModes, allModels })
+	w.pass(time.Minute)
+	return r, a
+}
+
+func (w *world) wants(r session.Record, want modes.Wish) {
+	w.t.Helper()
+	_, err := w.Switch(w.ctx, r.ID, want)
+	require.NoError(w.t, err)
+	w.pass(10 * time.Second)
+}
+
+// switched is what was told of wishes.
+func (w *world) switched() (all []news.Switched) {
+	for _, h := range w.news.all() {
+		if n, is := h.news.(news.Switched); is {
+			n.Seen = ""
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func (a *agent) now() (mode, model string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.modes[a.mode], a.models[a.model]
+}
+
+func TestDecideWishOrdersTheQueue(t *testing.T) {
+	agent := process.Identity{PID: 3}
+	idle := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Present: true, Presence: presence.File{Status: presence.Idle},
+		Screen: claudeui.Screen{Mode: "default", Box: claudeui.Box{Present: true, Empty: true}}}
+	with := func(change func(v *View)) View { v := idle; change(&v); return v }
+	held, typing := &Prompt{State: Held}, &Prompt{State: Typing}
+	for _, tc := range []struct {
+		name  string
+		v     View
+		head  *Prompt
+		agent process.Identity
+		first bool
+		act   act
+	}{
+		{"at rest", idle, nil, agent, true, actGrant},
+		{"before the next prompt", idle, held, agent, true, actGrant},
+		{"not between a prompt and its proof", idle, typing, agent, false, actNothing},
+		{"for an agent that is gone", idle, nil, process.Identity{PID: 2}, true, actGrant},
+		{"a turn runs", with(func(v *View) { v.Presence.Status = presence.Busy }), nil, agent, false, actNothing},
+		{"a turn runs before a prompt", with(func(v *View) { v.Presence.Status = presence.Busy }), held, agent, false, actNothing},
+		{"a dialog is open", with(func(v *View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
+		{"a draft", with(func(v *View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
+		{"a draft before a prompt", with(func(v *View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
+		{"agents in the background", with(func(v *View) { v.Screen.Background, v.Presence.Status = true, presence.Busy }), held, agent, true, actHold},
+		{"one agent below the box", with(func(v *View) { v.Screen.Agents = 1 }), held, agent, true, actHold},
+		{"a request waits for the chat", with(func(v *View) { v.Relayed = true }), held, agent, true, actHold},
+		{"a limit of the account", with(func(v *View) { v.Screen.Continues = true }), held, agent, true, actHold},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := session.Record{Binding: &session.Binding{Agent: agent}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
+			d, first := decideWish(r, tc.v, tc.head)
+			assert.Equal(t, tc.first, first)
+			assert.Equal(t, tc.act, d.Act)
+			r.Wish = nil
+			_, first = decideWish(r, tc.v, tc.head)
+			assert.False(t, first, "without a wish")
+		})
+	}
+}
+
+func TestSwitchPressesUntilTheModeIsThere(t *testing.T) {
+	for _, tc := range []struct {
+		from int
+		to   modes.Mode
+		keys int
+	}{
+		{0, modes.Manual, 0}, {0, modes.AcceptEdits, 1}, {0, modes.Plan, 2}, {2, modes.Manual, 2}, {3, modes.Plan, 3},
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.switching()
+			a.set(func(a *agent) { a.mode = tc.from })
+			keys := 0
+			a.set(func(a *agent) { a.onMode = func(*agent) { keys++ } })
+			w.wants(r, modes.Wish{Mode: tc.to})
+			assert.Equal(t, tc.keys, keys)
+			assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: tc.to}}}, w.switched())
+			assert.Equal(t, tc.to, lastOf[news.Switched](w.news).Seen)
+			now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+			require.NoError(t, err)
+			assert.Equal(t, modes.Now{Mode: tc.to}, now)
+			assert.Nil(t, w.get(r.ID).Wish)
+		})
+	}
+}
+
+func TestSwitchRefusesWhatAsksNobody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		for _, mode := range []modes.Mode{modes.Bypass, modes.Auto, modes.DontAsk, "other"} {
+			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: mode})
+			require.Error(t, err)
+		}
+		w.pass(time.Minute)
+		assert.Zero(t, a.inputs)
+	})
+}
+
+func TestSwitchWaitsForTheTurnAndComesBeforeThePrompt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		a.set(works)
+		w.wants(r, modes.Wish{Mode: modes.AcceptEdits})
+		w.wants(r, modes.Wish{Mode: modes.Plan, Model: "haiku"}) // a later one takes the place
+		w.held(r, "one", "hello")
+		w.pass(time.Minute)
+		now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		require.NoError(t, err)
+		assert.Equal(t, modes.Now{Mode: modes.Manual, Want: modes.Wish{Mode: modes.Plan, Model: "haiku"}, Waits: true}, now)
+		assert.Zero(t, a.inputs, "no key reaches an agent at work")
+
+		var mode, model string
+		a.set(func(a *agent) {
+			a.onPaste = func(a *agent) { mode, model = a.modes[a.mode], a.models[a.model] }
+			a.status, a.since = presence.Idle, time.Now()
+		})
+		w.WakeAgent(r.Binding.Agent.PID)
+		w.pass(20 * time.Second)
+		assert.Equal(t, []string{"hello"}, a.heard())
+		assert.Equal(t, []string{allModes[2], "Haiku"}, []string{mode, model}, "before the prompt was typed")
+		assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Waited: true}, {Wish: modes.Wish{Model: "haiku"}, Waited: true}}, w.switched())
+	})
+}
+
+// TestP7_NoModeKeyGoesIntoADialog that opens between the look and the key: Shift+Tab would allow there.
+func TestP7_NoModeKeyGoesIntoADialog(t *testing.T) {
+	for _, want := range []modes.Wish{{Mode: modes.Plan}, {Model: "Haiku"}} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.switching()
+			m := askBash("touch x")
+			w.order.onPoint(func(name string) {
+				if name == "wish-marked" {
+					a.asks(m)
+				}
+			})
+			w.wants(r, want)
+			w.order.onPoint(nil)
+			pressed, _ := a.took(m)
+			assert.Empty(t, pressed)
+			assert.Empty(t, w.switched())
+			a.set(func(a *agent) { a.close() })
+			w.WakeAgent(r.Binding.Agent.PID)
+			w.pass(10 * time.Second)
+			require.Len(t, w.switched(), 1, "it is done when the dialog is gone")
+			assert.Equal(t, modes.Done, w.switched()[0].Outcome)
+		})
+	}
+}
+
+func TestP7_NoModeKeyWhileSubagentsWork(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
+		w.wants(r, modes.Wish{Mode: modes.Plan})
+		w.held(r, "one", "hello")
+		w.pass(time.Minute)
+		assert.Zero(t, a.inputs)
+		assert.Equal(t, 1, w.news.held(news.Queued), "the prompt waits behind the wish")
+		a.set(func(a *agent) { a.status, a.background = presence.Idle, false })
+		w.pass(20 * time.Second)
+		assert.Equal(t, []string{"hello"}, a.heard())
+		require.Len(t, w.switched(), 1)
+	})
+}
+
+func TestSwitchSaysWhatCannotBeDone(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		agent   func(a *agent)
+		want    modes.Wish
+		outcome modes.Outcome
+		inputs  int // at most
+	}{
+		{"the footer names no mode", func(a *agent) { a.modes = []string{"? for shortcuts"} }, modes.Wish{Mode: modes.Plan}, modes.Unread, 0},
+		{"the key does nothing", func(a *agent) { a.modes = allModes[:1] }, modes.Wish{Mode: modes.Plan}, modes.NotTaken, 1},
+		{"there is no such mode", func(a *agent) { a.modes = allModes[:2] }, modes.Wish{Mode: modes.Plan}, modes.NoSuch, 5},
+		{"there is no list", func(a *agent) { a.models = nil }, modes.Wish{Model: "Haiku"}, modes.NotTaken, 1},
+		{"there is no such model", func(*agent) {}, modes.Wish{Model: "Fable"}, modes.NoSuch, 2},
+		{"the list stays as it was", func(a *agent) {
+			a.onModels = func(a *agent) {
+				a.menu.onKey = func(_ *menu, key string) { a.menu = map[bool]*menu{false: a.menu}[key == "s"] }
+			}
+		}, modes.Wish{Model: "Opus"}, modes.NotTaken, 5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				a.set(tc.agent)
+				w.wants(r, tc.want)
+				w.pass(time.Minute)
+				assert.Equal(t, []news.Switched{{Wish: tc.want, Outcome: tc.outcome}}, w.switched())
+				assert.LessOrEqual(t, a.inputs, tc.inputs)
+				assert.Nil(t, a.menu, "the list is closed again")
+				assert.Nil(t, w.get(r.ID).Wish)
+			})
+		})
+	}
+}
+
+// The model that the list marks already is not chosen, and a model counts for the session only.
+func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		opened := 0
+		a.set(func(a *agent) { a.onModels = func(*agent) { opened++ } })
+		w.wants(r, modes.Wish{Model: "Sonnet"})
+		assert.Equal(t, 2, opened, "to choose, and to read it back")
+		w.wants(r, modes.Wish{Model: "Sonnet"})
+		assert.Equal(t, 3, opened)
+		_, model := a.now()
+		assert.Equal(t, "Sonnet", model)
+		assert.Len(t, w.switched(), 2)
+		assert.Empty(t, a.heard())
+	})
+}
+
+// A list that a person has opened in the terminal is left alone.
+func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		a.set(func(a *agent) { a.menu = a.modelList() })
+		m := a.menu
+		w.wants(r, modes.Wish{Model: "Haiku"})
+		w.pass(time.Minute)
+		pressed, _ := a.took(m)
+		assert.Empty(t, pressed)
+		a.set(func(a *agent) { a.close() })
+		w.WakeAgent(r.Binding.Agent.PID)
+		w.pass(20 * time.Second)
+		_, model := a.now()
+		assert.Equal(t, "Haiku", model)
+	})
+}
+
+// A kill at each step: the fresh start looks again, and what was wanted is there once.
+func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
+	for _, point := range []string{"wish-saved", "wish-marked", "wish-pressed", "wish-told"} {
+		for _, want := range []modes.Wish{{Mode: modes.Plan}, {Model: "Haiku"}} {
+			t.Run(point+" "+string(want.Mode)+want.Model, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					r, a := w.switching()
+					w.crash(point, func() {
+						if _, err := w.Switch(w.ctx, r.ID, want); err == nil {
+							_, _ = w.step(w.ctx, r.ID)
+						}
+					})
+					w.comeBack()
+					w.pass(20 * time.Second)
+					mode, model := a.now()
+					if want.Mode != "" {
+						assert.Equal(t, allModes[2], mode)
+					} else {
+						assert.Equal(t, "Haiku", model)
+					}
+					for _, n := range w.switched() {
+						assert.Equal(t, modes.Done, n.Outcome)
+					}
+					assert.NotEmpty(t, w.switched())
+					assert.Nil(t, w.get(r.ID).Wish)
+					assert.Nil(t, a.menu)
+				})
+			})
+		}
+	}
+}
+
+func TestAWishIsForOneAgent(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		w.edit(r.ID, func(r *session.Record) {
+			r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Mode: "plan", Model: "Haiku"}
+		})
+		now, err := w.Switch(w.ctx, r.ID, modes.Wish{})
+		require.NoError(t, err)
+		assert.Empty(t, now.Want)
+		w.Wake(r.ID)
+		w.pass(10 * time.Second)
+		assert.Zero(t, a.inputs)
+		assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Outcome: modes.NewAgent},
+			{Wish: modes.Wish{Model: "Haiku"}, Outcome: modes.NewAgent}}, w.switched())
+	})
+}
+
+func TestNobodySwitchesASessionThatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.starting()
+		_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
+		require.ErrorIs(t, err, ErrNoAgent)
+		w.report(r)
+		w.pass(time.Second)
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "it was asked for"))
+		_, err = w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan})
+		require.ErrorIs(t, err, ErrNoAgent)
+		_, err = w.Switch(w.ctx, r.ID, modes.Wish{})
+		require.ErrorIs(t, err, ErrNoAgent)
+	})
+}
+
+// Synchronize is seen by tmux alone: it refuses the key, which goes to no other pane.
+func TestSwitchIsGuardedByTmux(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.switching()
+		w.tmux.Synchronize(a.pane)
+		w.wants(r, modes.Wish{Mode: modes.Plan, Model: "Haiku"})
+		w.pass(10 * time.Minute)
+		assert.Zero(t, a.inputs)
+		assert.Empty(t, w.switched())
+		assert.Zero(t, w.get(r.ID).Wish.Keys)
+	})
+}

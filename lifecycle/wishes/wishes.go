@@ -1,0 +1,137 @@
+// Package wishes decides which key comes next for the permission mode and the model that a person
+// wants an agent to run with.
+//
+// It promises that each key follows from one look at the terminal: a key is pressed once and its
+// effect read back before the next one; where the terminal does not show what a key has done, none
+// follows. A model is chosen for the session only, once, and counts when the list marks it.
+//
+// It presses and reads nothing itself: lifecycle does, and says when a key may be pressed at all.
+package wishes
+
+import (
+	"slices"
+	"strings"
+
+	"ccbot/bot/port/modes"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Limits of what is pressed for one wish.
+const (
+	maxKeys = 5 // one round through all permission modes that there are
+	// maxOpened is how often the list of models is opened: to choose, to read back, and what people
+	// and crashes come between.
+	maxOpened = 5
+)
+
+// Look is what the terminal shows.
+type Look struct {
+	Free   bool   // the prompt box takes keys, and nothing else can
+	Mode   string // the permission mode that it shows; empty: none
+	Listed bool   // the list of models is open, and ccbot has opened it
+	Early  bool   // the agent has rested for so short a time that the list would refuse keys
+	List   claudeui.Models
+	Whole  bool // all of the list is on the screen
+}
+
+// Act is what to do next. The zero value: nothing can be done now.
+type Act int
+
+const (
+	Wait   Act = iota
+	Over       // the outcome is known
+	Mode       // press the key of the next permission mode
+	Open       // open the list of models
+	Choose     // choose the model in the list
+)
+
+// Decide says what to do next for a wish: for the mode first, then for the model. The outcome counts
+// with Over. It is pure.
+func Decide(w session.Wish, l Look) (Act, modes.Outcome) {
+	switch {
+	case w.Mode != "":
+		return decideMode(w, l)
+	case l.Listed:
+		return decideList(w, l)
+	case !l.Free, l.Early:
+		return Wait, modes.Done
+	case w.Opened >= maxOpened:
+		return Over, modes.Unread
+	}
+	return Open, modes.Done
+}
+
+func decideMode(w session.Wish, l Look) (Act, modes.Outcome) {
+	switch {
+	case !l.Free:
+		return Wait, modes.Done
+	case l.Mode == "":
+		return Over, modes.Unread
+	case l.Mode == w.Mode:
+		return Over, modes.Done
+	case w.Keys >= maxKeys:
+		return Over, modes.NoSuch
+	}
+	return Mode, modes.Done
+}
+
+// decideList reads the list of models. Its mark is the proof: after a choice the list is opened once
+// more.
+func decideList(w session.Wish, l Look) (Act, modes.Outcome) {
+	wanted := Find(l.List, w.Model)
+	switch {
+	case !l.Whole, l.List.Current < 0:
+		return Over, modes.Unread
+	case wanted < 0:
+		return Over, modes.NoSuch
+	case l.List.Current == wanted:
+		return Over, modes.Done
+	case w.Chosen:
+		return Over, modes.NotTaken
+	}
+	return Choose, modes.Done
+}
+
+// Find is the index of a model in the list; -1 when it is not there.
+func Find(list claudeui.Models, name string) int {
+	return slices.IndexFunc(list.Names, func(one string) bool { return strings.EqualFold(one, name) })
+}
+
+// Count counts a key that is about to be pressed, and returns the key.
+func Count(w *session.Wish, act Act) tmux.Key {
+	switch act {
+	case Mode:
+		w.Keys++
+		return tmux.KeyBackTab
+	case Open:
+		w.Opened++
+		return tmux.KeyModels
+	}
+	w.Chosen = true
+	return tmux.KeySession
+}
+
+// Add is a wish with what a person wants now in place of what was wanted before.
+func Add(w session.Wish, want modes.Wish) session.Wish {
+	if want.Mode != "" {
+		w.Mode, w.Keys = string(want.Mode), 0
+	}
+	if want.Model != "" {
+		w.Model, w.Opened, w.Chosen = want.Model, 0, false
+	}
+	return w
+}
+
+// Granted takes the part of which the outcome is known off a wish; rest is nil when that was all.
+func Granted(w session.Wish) (was modes.Wish, rest *session.Wish) {
+	if w.Mode == "" {
+		return modes.Wish{Model: w.Model}, nil
+	}
+	was.Mode = modes.Mode(w.Mode)
+	if w.Mode, w.Keys = "", 0; w.Model == "" {
+		return was, nil
+	}
+	return was, &w
+}

@@ -1,0 +1,45 @@
+package demoagent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A piece of work asks nobody, keeps a to-do list, has a call that fails, and changes files in a
+// playground alone.
+func TestWork(t *testing.T) {
+	s := newStage(t)
+	w, p := s.idle()
+	w.Submit("work 6")
+	w.WaitFor("All 6 steps are done")
+	s.waitStatus(w, "idle")
+	shape := s.shape(p.SessionID)
+	assert.Equal(t, 4, strings.Count(shape, "[tool_use] TodoWrite"))
+	assert.Contains(t, shape, "assistant [tool_use] Bash\nuser [tool_result] Exit code 2")
+	assert.NoFileExists(t, filepath.Join(s.cwd, "colours.conf"))
+
+	require.NoError(t, os.WriteFile(filepath.Join(s.cwd, playground), nil, 0o600))
+	w.Submit("work 5")
+	w.WaitFor("All 5 steps are done")
+	assert.FileExists(t, filepath.Join(s.cwd, "colours.conf"))
+	assert.FileExists(t, filepath.Join(s.cwd, "notes.md"))
+	names, _ := s.events()
+	assert.NotContains(t, names, "PermissionRequest/Bash")
+}
+
+func TestWorkSteps(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 40, 1000} {
+		calls := 0
+		for _, step := range workSteps(n) {
+			if step.Tool != nil && step.Tool.Name != "TodoWrite" {
+				calls++
+			}
+		}
+		assert.Equal(t, min(n, maxWork), calls)
+	}
+}
