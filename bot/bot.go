@@ -39,6 +39,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/topics"
+	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
@@ -111,6 +112,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	Steps         turn.Steps
 }
 
 // Deps are what a Bot works with. The chat touches the agents' machine through the first of them

@@ -23,6 +23,7 @@
 //	screenshot     what a terminal shows, as a picture with keys
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing
+//	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted
 //	waiting        the queue of a session, and what is done about it
 //	writers        who else writes a conversation, and windows of nobody

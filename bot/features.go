@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
@@ -24,9 +25,11 @@ import (
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
+	"ccbot/bot/turn"
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/cellpicture"
 )
 
@@ -38,11 +41,10 @@ func (b *Bot) Features() []chat.Feature {
 	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
+		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
+		Signs: b.Steps != turn.OnCard})
 	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
-		Rename: func(ctx context.Context, id uuid.UUID, name string) error {
-			return b.Sessions.Rename(ctx, id, chat.NameOf(name))
-		},
+		Rename: b.Sessions.Rename,
 		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
 			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
 		}})
@@ -67,8 +69,10 @@ func (b *Bot) Features() []chat.Feature {
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
 	names := rename.New(b.Chat, b.Sessions)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
-	b.Changes = changes.New(b.Chat, b.Sessions, b.Sender.SendFile)
+	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
+		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
 	return []chat.Feature{
 		b.Resumer.Feature(),
 		others.Feature(),
@@ -77,6 +81,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),
+		turns.Feature(),
 		outputs.Feature(),
 		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
@@ -89,6 +94,20 @@ func (b *Bot) Features() []chat.Feature {
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
 		b.help(),
 		b.Prompts.Feature(),
+	}
+}
+
+// turnActs are what the buttons of a turn's card do.
+func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) map[turn.Button]turn.Act {
+	return map[turn.Button]turn.Act{
+		turn.Stop: func(ctx context.Context, a turn.Asked) error {
+			r, _ := b.Records.Get(a.Session)
+			return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
+		},
+		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queue(ctx, a.To, a.Session, a.From) },
+		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return mode(ctx, a.To, a.Session, a.From) },
+		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
+		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}
 }
 

@@ -58,6 +58,7 @@ func tellings() map[string]told {
 			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
 				"Time": chattest.Started.Local().Format("15:04")}), "/stop"}
 		}},
+		"Doing": {}, // the card of a turn
 		"Switched": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey("plan"))})}
 		}},

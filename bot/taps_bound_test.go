@@ -60,6 +60,7 @@ var whoMayTap = map[string]string{
 	"screenshot": anyone,
 	"switch":     anyone,
 	"topic-lost": anyone,
+	"turn":       anyone,
 	"waiting":    anyone,
 	"windows":    anyone,
 }

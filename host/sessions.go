@@ -60,6 +60,7 @@ type Lifecycle interface {
 type Observer interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	PIDs(ctx context.Context, r session.Record) []int
+	Usage(r session.Record) *session.Usage
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 }
 

@@ -146,6 +146,10 @@ func itemOf(item transcript.Item) talk.Item {
 		if item.Kind == transcript.ToolUse {
 			shown.Tool.Step = t.Step()
 		}
+		shown.Tool.Background = item.StartsTask()
+	}
+	if call, failed, ok := item.EndsTask(); ok {
+		shown.Kind, shown.Tool = talk.TaskOver, &talk.Tool{ID: call, Failed: failed}
 	}
 	for _, image := range item.Images {
 		shown.Images = append(shown.Images, talk.Image(image))

@@ -54,6 +54,7 @@ func View(r session.Record) views.Session {
 		Conversation: r.Conversation, Owner: r.Owner, Final: views.State(r.Final),
 		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Now: lifecycle.Noted(r), NowSince: r.PhaseAt,
 	}
 	if r.Launch != nil {
 		s.Mode = r.Launch.PermissionMode

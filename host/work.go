@@ -21,6 +21,20 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	if !ok {
 		return views.Work{}
 	}
+	w := m.Brief(ctx, id)
+	w.Git = gitOf(ctx, m.Git, r)
+	if m.Memory != nil && r.State.Live() {
+		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
+	}
+	return w
+}
+
+// Brief is Work without what git and the kernel say.
+func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return views.Work{}
+	}
 	p := r.Progress
 	path := p.Path
 	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // otherwise it is the transcript before a /clear
@@ -28,19 +42,20 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 	}
 	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens), Git: gitOf(ctx, m.Git, r)}
-	if m.Memory != nil && r.State.Live() {
-		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
-	}
+		Tokens: views.Tokens(p.Tokens)}
 	for _, t := range p.Tasks {
 		w.Tasks = append(w.Tasks, views.Task(t))
 	}
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}
-	if r.Usage != nil {
-		w.Usage = usageOf(*r.Usage)
-		w.Model = cmp.Or(r.Usage.Model, w.Model)
+	u := r.Usage
+	if r.State.Live() {
+		u = cmp.Or(m.Observer.Usage(r), u)
+	}
+	if u != nil {
+		w.Usage = usageOf(*u)
+		w.Model = cmp.Or(u.Model, w.Model)
 	}
 	return w
 }

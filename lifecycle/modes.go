@@ -63,7 +63,7 @@ func runsWith(ctx context.Context, w *work) (now modes.Now, err error) {
 		return now, ErrUnseen
 	}
 	now = modes.Now{Mode: modes.Mode(w.view.Screen.Mode), Waits: !takesModeKeys(*w.r, w.view)}
-	if u := w.Observer.usage(*w.r); u != nil {
+	if u := w.Observer.Usage(*w.r); u != nil {
 		now.Model = u.Model
 	}
 	if w.r.Wish != nil && w.r.Wish.Agent == w.r.Binding.Agent {

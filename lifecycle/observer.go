@@ -111,8 +111,8 @@ func (o *Observer) front(b session.Binding) bool {
 	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }
 
-// usage returns what the last status line of the bound agent said; nil means that this is unknown.
-func (o *Observer) usage(r session.Record) *session.Usage {
+// Usage returns what the last status line of the bound agent said; nil means that this is unknown.
+func (o *Observer) Usage(r session.Record) *session.Usage {
 	if o.Status == nil || r.Binding == nil {
 		return nil
 	}

@@ -34,23 +34,27 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	if seen.left > 0 {
 		return seen.left, nil
 	}
-	news := w.keepGit()
+	fresh := w.keepGit()
 	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.view, w.r.Progress.Failed).Phase {
-		news = w.keepProgress() || news
+		fresh = w.keepProgress() || fresh
 	}
 	now := doing(w.view, w.r.Progress.Failed)
 	if err := tellRetrying(ctx, w, now); err != nil {
 		return 0, err
 	}
-	news = keepDoing(w, now, seen) || news
+	changed := keepDoing(w, now, seen)
+	fresh = changed || fresh
 	if p == PhaseIdle {
-		news = w.keepUsage() || news
+		fresh = w.keepUsage() || fresh
 	}
-	if news {
+	if fresh {
 		err = w.save()
 	}
 	if err == nil && p == PhaseIdle {
 		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
+	}
+	if err == nil && changed { // the record says it already, so that nothing is lost if nobody hears it
+		err = w.tell(ctx, *w.r, news.Doing{Now: now})
 	}
 	return 0, err
 }
@@ -159,7 +163,7 @@ func (w *work) keepProgress() bool {
 // keepUsage puts what the status line said into the record, and says whether that has changed. The
 // caller saves.
 func (w *work) keepUsage() bool {
-	now := w.Observer.usage(*w.r)
+	now := w.Observer.Usage(*w.r)
 	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
 		return false
 	}

@@ -18,12 +18,12 @@ import (
 // added. When it returns, the record has the name. The window gets it from the next step.
 func (s *Service) Rename(ctx context.Context, id uuid.UUID, name string) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error { return w.rename(ctx, name, "") })
+	return s.do(ctx, id, func(w *work) error { return rename(ctx, w, name, "") })
 }
 
 // nameAfter names a session after its first prompt that says what it is about. Only the folder's name
 // is replaced.
-func (w *work) nameAfter(ctx context.Context, prompt string) error {
+func nameAfter(ctx context.Context, w *work, prompt string) error {
 	if w.r.NamedBy != session.NamedByFolder {
 		return nil
 	}
@@ -31,10 +31,12 @@ func (w *work) nameAfter(ctx context.Context, prompt string) error {
 	if name == "" {
 		return nil
 	}
-	return w.rename(ctx, name, session.NamedByPrompt)
+	return rename(ctx, w, name, session.NamedByPrompt)
 }
 
-func (w *work) rename(ctx context.Context, name string, by session.Namer) error {
+// rename tells the new name once the record has it: who hears it looks at the record, and does so after a
+// start, too.
+func rename(ctx context.Context, w *work, name string, by session.Namer) error {
 	if name == "" || name == w.r.Name && by == w.r.NamedBy {
 		return nil
 	}
@@ -42,20 +44,17 @@ func (w *work) rename(ctx context.Context, name string, by session.Namer) error 
 	w.r.Rename(w.freeName(name, w.r.ID), by)
 	if w.r.Name != from {
 		w.r.NameDue = w.r.State.Live() && (w.r.Binding == nil || !w.r.Binding.Adopted)
-		if err := w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""}); err != nil {
-			return err
-		}
 	}
-	if err := w.save(); err != nil {
+	if err := w.save(); err != nil || w.r.Name == from {
 		return err
 	}
 	w.at("renamed")
-	return nil
+	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
 }
 
 // nameWindow gives the window the name that the session has got. What fails is tried by the next
 // step: nothing may wait for a name.
-func (w *work) nameWindow(ctx context.Context) error {
+func nameWindow(ctx context.Context, w *work) error {
 	if !w.r.NameDue || w.view.Fate != PaneOurs {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	s.kit.at("start-recorded")
 	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
-		return session.Record{}, errors.Join(err, s.undoStart(id, err))
+		return session.Record{}, errors.Join(err, undoStart(s, id, err))
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
@@ -63,7 +63,7 @@ var errWindowMayLive = errors.New("the window may have been made")
 
 // undoStart removes the record of a failed start. If its window may live, the record stays as it
 // is: the next recovery looks for the window by its tag.
-func (s *Service) undoStart(id uuid.UUID, why error) error {
+func undoStart(s *Service, id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
 		return errors.Join(s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
 	}

@@ -55,7 +55,7 @@ func (o *Observer) Look(ctx context.Context, r session.Record) Look {
 	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
 	l.Background = o.background(ctx, r.Binding.Agent)
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
-	if l.Usage = o.usage(r); l.Usage == nil {
+	if l.Usage = o.Usage(r); l.Usage == nil {
 		l.Usage = r.Usage
 	}
 	if o.Screens != nil && v.Fate == PaneOurs {

@@ -58,6 +58,7 @@ type Deps struct {
 	Heard    func(session uuid.UUID, item talk.Item)
 	Rich     bool // rich messages where the server has them
 	Thinking bool // what an agent thinks is shown, too
+	Signs    bool // the chat says "typing" while the agent works
 }
 
 // Answers shows in the chat what agents write: one reader per session.

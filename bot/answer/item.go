@@ -93,7 +93,9 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	}
 	switch {
 	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
-		a.Chat.Sender.Typing(ctx, r.Conversation)
+		if a.Signs {
+			a.Chat.Sender.Typing(ctx, r.Conversation)
+		}
 	case len(said.parts) == 0:
 	case !begun && !a.InFull(r): // it waits, or what waits before it would have to go
 		t.batch.add(item)

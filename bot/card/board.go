@@ -119,7 +119,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	if l.To != old.Look.To && c.place() != l.To {
 		c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	}
-	changed = c.Revision != old.Revision
+	changed = c.drawn() != old.drawn()
 	c.Drawn = c.Drawn && !changed
 	if !ok || digest(c) != digest(old) {
 		if err := b.putLocked(c); err != nil {

@@ -4,7 +4,8 @@
 // It promises: what Show and Close were given is on disk when they return, and reaches the chat in
 // one message, which shows the last state, over restarts, chats that take nothing for a while, groups
 // that become other chats and messages that people delete. A button carries the card, the revision
-// (a digest of exactly what was drawn: text, options and payload) and the option. A tap counts only
+// (a digest of exactly what was drawn: text, options and payload, or of what Look.Means says and the
+// options) and the option. A tap counts only
 // on the message that the card knows, with the revision that is on disk; any other tap is stale: the
 // card is drawn again, and another copy of the message loses its buttons. A kill between Telegram's
 // yes and the note of the message's id may leave one older copy; else nothing comes twice.
@@ -15,7 +16,8 @@
 // has left may stay, and are stale, when a kill or a chat that takes nothing loses the edit.
 //
 // A card lives until its feature closes it, until the end of its time, or, where Post has shown it,
-// until ten newer ones of its kind stand in its place.
+// until ten newer ones of its kind stand in its place (see Kind.Tidy). A message that people have deleted
+// comes back, or comes back once, where its look says so.
 //
 // It does not know what options and payloads mean, who taps, or what a place is for. A deleted
 // message is noticed by an edit, not before.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/internal/logkey"
 )
@@ -60,21 +61,34 @@ func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error 
 	return err
 }
 
-// keepOpen is how many cards that Post has shown stay open, of one kind in one place.
-const keepOpen = 10
-
-// Post is Show under a key of its own, for a message that nobody shows again. Of the cards of the
-// kind in the place the newest ten stay open, and older ones lose their buttons.
+// Post is Show under a key of its own, for a message that nobody shows again, and Tidy.
 func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
-	key := uuid.Must(uuid.NewV7()).String() // keys sort by time
+	key := NewKey()
 	if err := k.Show(ctx, key, l, payload); err != nil {
 		return errors.Join(err, k.Close(ctx, key, render.Text{})) // who repeats the post has another key
 	}
+	k.Tidy(ctx, l.To, func(P) bool { return true })
+	return nil
+}
+
+// NewKey is a key of its own. Keys sort by time.
+func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
+
+// keepOpen is how many cards stay open that nobody shows again, of one kind in one place.
+const keepOpen = 10
+
+// Tidy keeps the newest ten cards of the kind in a place open, of those that are over; older ones lose
+// their buttons. The cards have keys of NewKey.
+func (k Kind[P]) Tidy(ctx context.Context, to outbox.Conversation, over func(P) bool) {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	open := slices.DeleteFunc(b.listLocked(), func(c record) bool {
-		return c.Kind != k.name || c.Look.To != l.To || c.Closed
+	open := slices.DeleteFunc(b.listLocked(), func(r record) bool {
+		if r.Kind != k.name || r.Look.To != to || r.Closed {
+			return true
+		}
+		c, err := k.card(r)
+		return err == nil && !over(c.Payload)
 	})
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
@@ -82,7 +96,6 @@ func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err.Error())
 		}
 	}
-	return nil
 }
 
 // Redraw shows in an open card what is true now. A look without options closes the card; a card

@@ -27,8 +27,13 @@ type Look struct {
 	Rank    outbox.Rank     `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
-	// Renew sends the message anew when people have deleted it. Without it the card is forgotten then.
-	Renew bool `json:"renew,omitempty"`
+	// Renew sends the message anew when people have deleted it, and RenewOnce the first time. Otherwise the
+	// card is forgotten then.
+	Renew     bool `json:"renew,omitempty"`
+	RenewOnce bool `json:"renew_once,omitempty"`
+	// Means, when set, says all that the options mean: taps count on any look that means the same, whatever
+	// its text and payload. A card that is drawn again and again would else be stale whenever it is tapped.
+	Means string `json:"means,omitempty"`
 }
 
 // Option is a button: its words, and the value that a tap on it gives to the feature.
@@ -61,8 +66,15 @@ func fit(t render.Text, limit int) render.Text {
 	return render.Text{}
 }
 
-// revisionOf names exactly what is drawn and what the options of it mean.
+// revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that
+// is said.
 func revisionOf(l Look, payload json.RawMessage) string {
+	if l.Means != "" {
+		return digest(struct {
+			Means   string
+			Options [][]Option
+		}{l.Means, l.Options})
+	}
 	return digest(struct {
 		Text    render.Text
 		Options [][]Option

@@ -49,7 +49,7 @@ func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bo
 	wanted := c.alive(time.Now()) && b.mayShow(to)
 	c.offered = ""
 	if wanted {
-		c.offered = c.Revision
+		c.offered = c.drawn()
 	}
 	b.cards[c.ID] = c
 	if c.Closed {
@@ -95,7 +95,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.post() != post:
 	case messageID != 0:
 		err = b.uneditableLocked(ctx, c, why)
-	case c.offered != c.Revision && !c.Closed: // it has changed since it was refused
+	case c.offered != c.drawn() && !c.Closed: // it has changed since it was refused
 		err = b.postLocked(ctx, c)
 	default:
 		if err = b.removeLocked(c); err == nil && !c.Closed {
@@ -114,15 +114,16 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 }
 
 // uneditableLocked takes in that an edit was refused. Where people have deleted the message the card
-// is sent anew, or forgotten; an edit that was refused for another reason is tried again when the card
-// changes.
+// is sent anew, or forgotten; an edit that was refused for another reason is tried again when the
+// card changes.
 func (b *Board) uneditableLocked(ctx context.Context, c record, why error) error {
 	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why.Error())
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {
-	case c.Closed || gone && !c.Look.Renew:
+	case c.Closed || gone && !c.Look.Renew && (!c.Look.RenewOnce || c.Renewed):
 		return b.removeLocked(c)
 	case gone:
+		c.Renewed = true
 		return b.resendLocked(ctx, c)
 	}
 	return nil

@@ -34,9 +34,10 @@ type record struct {
 	At       outbox.Conversation `json:"at,omitzero"`       // where the message is
 	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed   bool                `json:"closed,omitempty"`
+	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
-	offered  string           // the revision that the outbox may be sending
+	offered  string           // what the outbox may be sending, see drawn
 	unposted bool             // the disk did not take the post
 	forget   time.Time        // of a closed one that the chat shows so: when to forget it
 }
@@ -94,6 +95,9 @@ func (c record) message() outbox.Message {
 	}
 	return m
 }
+
+// drawn names what is drawn.
+func (c record) drawn() string { return c.Revision + digest(c.Look.Text) }
 
 // isShownBy says whether a message looks as the card should: two posts of a card may be under way,
 // each with the look of its moment.

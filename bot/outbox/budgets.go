@@ -12,6 +12,7 @@ func (o *Outbox) lane(chat int64) *lane {
 		}
 		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
 	}
+	l.cards.AllowN(now, 1) // the previous run may have drawn one a moment ago
 	l.until = now.Add(o.notes.heldFor(chat, now))
 	return l
 }

@@ -15,7 +15,8 @@
 // nothing from the chat's budget: reactions are sent while messages wait for that budget, and a
 // reaction that has waited for two seconds goes before messages. A less important message leaves
 // enough of the budget for a more important one that comes right after it: in a group, half of a
-// burst. A chat that Telegram told to wait is slower for a while. Budgets outlive a clean stop.
+// burst. All cards of a chat share one message or edit per 3 s, in a group per 10 s; one that has come to a
+// turning point may go early, and the next card waits for it. A chat that Telegram told to wait is slower for a while. Budgets outlive a clean stop.
 //
 // A chat that accepts nothing (403) is parked: nothing is sent there until somebody writes there or
 // the program is restarted. A group that became a supergroup and a topic that was deleted are

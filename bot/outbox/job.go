@@ -77,8 +77,12 @@ func (j *job) message() Message {
 	return m
 }
 
+// become makes an edit that waits a newer one. A card that waits at a turning point still shows it.
 func (j *job) become(newer *job) {
-	j.change, j.plain, j.asDocument, j.rank, j.done = j.change.then(newer.change), false, false, newer.rank, append(j.done, newer.done...)
+	if j.rank != Turning || !newer.isCard() {
+		j.rank = newer.rank
+	}
+	j.change, j.plain, j.asDocument, j.done = j.change.then(newer.change), false, false, append(j.done, newer.done...)
 }
 
 func (j *job) finish(r result) {

@@ -24,8 +24,14 @@ type fact struct {
 
 func (m *memory) looks(at ref) shown { return m.facts[at].looks }
 
-// rank is the rank of an edit of a message: the edit of a card stays a card.
-func (m *memory) rank(at ref, asked Rank) Rank { return max(asked, m.facts[at].rank) }
+// rank is the rank of an edit of a message: the edit of a card stays a card, and says itself whether it
+// is at a turning point.
+func (m *memory) rank(at ref, asked Rank) Rank {
+	if asked == Turning {
+		return asked
+	}
+	return max(asked, m.facts[at].rank)
+}
 
 func (m *memory) note(at ref, f fact) {
 	if m.facts == nil {

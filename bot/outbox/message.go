@@ -92,10 +92,11 @@ type Rank int
 // The ranks, the first one first. A session's question still goes after the earlier messages of
 // that session.
 const (
-	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
-	Talk              // what agents say, in the places where it is shown in full
-	Later             // reports of other sessions
-	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat
+	Now     Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands, first answers to prompts
+	Talk                // what agents say, in the places where it is shown in full
+	Later               // reports of other sessions
+	Turning             // a Card that has come to a turning point: it goes before the other cards
+	Card                // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
 // change is what an edit asks for: a new message, or only new buttons under the old text.

@@ -95,6 +95,9 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 		for _, b := range l.budgets {
 			b.AllowN(now, 1)
 		}
+		if j.isCard() {
+			l.cards.AllowN(now, 1)
+		}
 	}
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref()) // from now on a new edit gets a turn of its own

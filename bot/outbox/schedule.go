@@ -19,6 +19,9 @@ const (
 	groupRate   = rate.Limit(14.0 / 60)
 	allRate     = rate.Limit(25)
 	allBurst    = 5
+	cardsBurst  = 2 // cards of a chat, in all its topics
+	cardsEach   = 3 * time.Second
+	groupCards  = 10 * time.Second
 	maxFlying   = 16 // calls under way at once
 	maxAsides   = 32
 	typingLife  = 5 * time.Second // Telegram shows it for this long
@@ -62,6 +65,7 @@ type lane struct {
 	again    time.Time       // the next try of the queue after a failure
 	failures int             // in a row
 	budgets  []*rate.Limiter // a message takes one token of each
+	cards    *rate.Limiter   // and a card one of these
 	strain   int             // how many steps slower it is than normal
 	eased    time.Time       // when it becomes one step faster
 	served   uint64          // the last turn of the queue
@@ -69,12 +73,25 @@ type lane struct {
 }
 
 func newLane(chat int64) *lane {
-	l := &lane{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)}}
+	l := &lane{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)},
+		cards: rate.NewLimiter(rate.Every(cardsEach), cardsBurst)}
 	if chat < 0 { // groups have negative ids
 		l.budgets = append(l.budgets, rate.NewLimiter(groupRate, groupBurst))
+		l.cards = rate.NewLimiter(rate.Every(groupCards), cardsBurst)
 	}
 	return l
 }
+
+// cardsLeft is how many tokens a message leaves in the budget of cards. A card leaves one for a card
+// that comes to a turning point; messages take none.
+func (j *job) cardsLeft() int {
+	if j.rank == Card {
+		return cardsBurst - 1
+	}
+	return 0
+}
+
+func (j *job) isCard() bool { return j.rank >= Turning }
 
 func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 	return time.Duration(tokens / float64(b.Limit()) * float64(time.Second))
@@ -192,16 +209,19 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 		}
 	}
 	t := turn{lane: l, job: j, class: words, since: l.served}
-	if j.rank >= Card {
+	if j.isCard() {
 		t.class = cards
 	}
-	earlier := func(q *job) bool { return q == j || q.isNew() && q.session == j.session && q.rank < Card }
+	earlier := func(q *job) bool { return q == j || q.isNew() && q.session == j.session && !q.isCard() }
 	if j.isNew() && j.session != uuid.Nil {
 		t.job = l.queue[slices.IndexFunc(l.queue, earlier)]
 	}
 	wait := max(l.until.Sub(now), l.again.Sub(now), 0)
 	for _, b := range l.budgets {
 		wait = max(wait, untilTokens(now, b, min(1+l.leaves(j.rank), b.Burst())))
+	}
+	if j.isCard() {
+		wait = max(wait, untilTokens(now, l.cards, 1+j.cardsLeft()))
 	}
 	return t, wait
 }

@@ -77,14 +77,17 @@ func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
-// text takes the text that a question waits for. The question notes the text before it acts: after a
-// crash the text comes again.
+// text takes the text that a question waits for; one that is no name ends the question: the person writes
+// of something else. The question notes the text before it acts: after a crash the text comes again.
 func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
 	for _, c := range n.asks.List() {
 		q := c.Payload
 		again := q.Key != "" && q.Key == in.Key
-		if c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From || !n.isName(*in, q, text)) {
+		switch {
+		case c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From):
 			continue
+		case !again && !n.isName(*in, q, text):
+			return false, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
 		}
 		q.Key, c.Look.Options = in.Key, nil
 		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {

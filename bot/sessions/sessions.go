@@ -118,7 +118,7 @@ func (s *Sessions) Feature() chat.Feature {
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
-	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
+	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
 	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
@@ -238,9 +238,9 @@ func splitNameAndPath(args string) (name, path string) {
 	return chat.NameOf(name), path
 }
 
-// stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
+// Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
 // which subagents run on.
-func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
+func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) error {
 	told, err := s.Agents.Interrupt(ctx, r.ID)
 	idle := refusal.Is(err, refusal.Idle)
 	if err != nil && !idle {
@@ -250,7 +250,7 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
-	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
+	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	var said []render.Text
 	if !idle && !told {
 		said = append(said, s.chat.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))

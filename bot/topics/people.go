@@ -42,7 +42,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session,
 	if err := t.agree(in.To, name); err != nil {
 		return err
 	}
-	failed := t.Rename(ctx, r.ID, name)
+	failed := t.Rename(ctx, r.ID, chat.NameOf(name))
 	if failed == nil {
 		pause.Poke(t.wake)
 		return nil

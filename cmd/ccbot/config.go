@@ -48,6 +48,7 @@ type config struct {
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
 	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
+	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; \"messages\", a silent message for each step; \"off\""`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
@@ -114,7 +115,7 @@ func loadConfig(environ []string) (config, error) {
 		return config{}, err
 	}
 	err = c.check(file, c.checkPeople, c.checkAPI, c.checkPaths, c.checkRoots, c.checkTmux, c.checkFlags, c.checkMode,
-		c.checkResume, c.checkMetrics, c.checkRich, c.checkVoice, c.checkLang, c.checkLog)
+		c.checkResume, c.checkMetrics, c.checkRich, c.checkSteps, c.checkVoice, c.checkLang, c.checkLog)
 	return *c, err
 }
 

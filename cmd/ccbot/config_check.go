@@ -17,6 +17,7 @@ import (
 
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
+	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/claudeflags"
 )
@@ -143,6 +144,10 @@ func (c *config) checkLog() error {
 		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
 	}
 	return oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json")
+}
+
+func (c *config) checkSteps() error {
+	return oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere))
 }
 
 func (c *config) checkRich() error { return oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off") }

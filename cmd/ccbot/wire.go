@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
+	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/servicemanager"
@@ -197,7 +198,8 @@ func (s *system) wireChat(environ []string) error {
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
+			Steps: turn.Steps(s.ShowSteps)},
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,

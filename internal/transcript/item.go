@@ -112,6 +112,20 @@ type Tool struct {
 // its subject.
 func (t Tool) Step() string { return stepOf(block{Name: t.Name, Input: t.Input}) }
 
+// StartsTask reports whether the item is the result of a call that has only started a subagent.
+func (i Item) StartsTask() bool {
+	return i.Kind == ToolResult && strings.HasPrefix(i.Text, "Async agent launched")
+}
+
+// EndsTask gives the call whose background task is over with the item: Claude Code tells the agent so.
+func (i Item) EndsTask() (call string, failed, ok bool) {
+	if i.Kind != Other || !strings.HasPrefix(strings.TrimSpace(i.Text), taskNotification) {
+		return "", false, false
+	}
+	call = strings.TrimSpace(tagged(i.Text, "tool-use-id"))
+	return call, strings.TrimSpace(tagged(i.Text, "status")) == "failed", call != ""
+}
+
 // Image is an image as the transcript holds it.
 type Image struct {
 	MediaType string // "image/png"

@@ -4,8 +4,10 @@ import "strings"
 
 const interrupted = "[Request interrupted by user"
 
+const taskNotification = "<task-notification>"
+
 // injected are the starts of user lines that no person wrote.
-var injected = []string{"<system-reminder>", "<task-notification>", "<local-command-caveat>"}
+var injected = []string{"<system-reminder>", taskNotification, "<local-command-caveat>"}
 
 // said sorts the text of a user line: a person's prompt, a local command or its output, an
 // interrupt, or something injected. A line with the origin "human" may look like an interrupt or

@@ -302,13 +302,6 @@ func (f *fakeSessions) Look(_ context.Context, r session.Record) lifecycle.Look 
 	return f.OnLook
 }
 
-func (f *fakeSessions) PIDs(context.Context, session.Record) []int {
-	f.wait()
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return f.Processes
-}
-
 func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
 	f.wait()
 	if f.Busy && ctx.Done() != nil {

@@ -150,3 +150,17 @@ func (s *BashWorld) Looked() int {
 	defer s.Mu.Unlock()
 	return s.looks
 }
+
+func (f *fakeSessions) Usage(session.Record) *session.Usage {
+	f.wait()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.OnLook.Usage
+}
+
+func (f *fakeSessions) PIDs(context.Context, session.Record) []int {
+	f.wait()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Processes
+}

@@ -141,6 +141,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.recovery64(t)
 	w.sayInterruptions(t)
 	w.ShowsQueue(t)
+	w.ShowsTurn(t, r)
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)

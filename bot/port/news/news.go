@@ -90,6 +90,9 @@ type (
 	Typed struct{ prompts.Prompt }
 	// Delivered says that there is proof that the agent has a prompt.
 	Delivered struct{ prompts.Prompt }
+	// Doing says that the agent does something else than before. It may be lost in a crash: the record
+	// has it.
+	Doing struct{ Now phase.Now }
 	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
 	TakenBack struct{ prompts.Prompt }
 	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or

@@ -33,7 +33,7 @@ type Item struct {
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
 	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
-	Tool      *Tool // of ToolUse and ToolResult
+	Tool      *Tool // of ToolUse, ToolResult and TaskOver
 }
 
 // Tool is a call of a tool, or the end of one.
@@ -43,6 +43,8 @@ type Tool struct {
 	Step   string // of a ToolUse: the call in one line, a shell command as it is
 	Failed bool   // of a ToolResult
 	Denied bool   // of a ToolResult: the tool did not run
+	// Background says of a ToolResult that a subagent was only started; TaskOver tells of its end.
+	Background bool
 }
 
 // Image is a picture in a transcript.
@@ -60,6 +62,7 @@ const (
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"
 	ToolResult         Kind = "tool_result"
+	TaskOver           Kind = "task_over"     // what a tool had started in the background is over
 	UserPrompt         Kind = "user_prompt"   // what a person has sent
 	LocalCommand       Kind = "local_command" // of the terminal
 	Interrupt          Kind = "interrupt"     // a person has stopped the turn

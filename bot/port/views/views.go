@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/address"
 )
@@ -57,6 +58,8 @@ type Session struct {
 	CreatedAt       time.Time
 	StartedAt       time.Time // of the present launch
 	EndedAt         time.Time
+	Now             phase.Now // what its agent does, as last noted
+	NowSince        time.Time
 }
 
 // Cursor is the cursor of the transcript that is being written.

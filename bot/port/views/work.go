@@ -14,6 +14,8 @@ type Works interface {
 	// Work is what is known of a session's work; of no session it is the zero value. It asks git, which may take
 	// seconds.
 	Work(ctx context.Context, id uuid.UUID) Work
+	// Brief is Work without what git and the kernel say. It reads two small files at most.
+	Brief(ctx context.Context, id uuid.UUID) Work
 }
 
 // Work is what the agent of a session has done, and how it was started.

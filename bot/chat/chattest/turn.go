@@ -1,0 +1,38 @@
+package chattest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/bot/turn"
+	"ccbot/host"
+	"ccbot/internal/session"
+)
+
+// ShowsTurn shows the card of a turn that runs.
+func (w *World) ShowsTurn(t *testing.T, r session.Record) {
+	t.Helper()
+	none := func(context.Context, turn.Asked) error { return nil }
+	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk, Steps: turn.OnCard,
+		InFront: func(views.Session) bool { return true }, Acts: map[turn.Button]turn.Act{turn.Stop: none, turn.Changes: none}}).Feature()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	posts := func() int {
+		w.Telegram.Mu.Lock()
+		defer w.Telegram.Mu.Unlock()
+		return len(w.Telegram.Waiting)
+	}
+	before := posts()
+	require.NoError(t, f.Heard(ctx, host.View(r), news.Typed{Prompt: prompts.Prompt{Key: "1", Class: prompts.Plain}}))
+	require.Eventually(t, func() bool { return posts() > before }, Patience, time.Millisecond)
+	cancel()
+	require.NoError(t, Receive(t, done))
+	w.Work(t)
+}

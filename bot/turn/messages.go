@@ -1,0 +1,58 @@
+package turn
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/render"
+	"ccbot/internal/logkey"
+)
+
+// message shows a step in a silent message, as long as it waits for its turn together with the steps
+// that come after it. A restart may repeat the last ones.
+func (t *Turns) message(session uuid.UUID, item talk.Item) {
+	if item.Kind != talk.ToolUse || item.Tool == nil || item.Sidechain || item.Meta {
+		return
+	}
+	r, known := t.Chat.Book.Records.Get(session)
+	if !known || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
+		return
+	}
+	w := words{t.Chat.Phrases}
+	line := render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))
+	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Card, Text: line}
+	key := card.NewKey()
+	for _, c := range t.lines.List() {
+		text := chat.Lines(c.Look.Text, line)
+		switch {
+		case c.Look.Session != session:
+		case c.Sent || c.Look.To != look.To || text.Length() > render.Limit:
+			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
+				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err.Error())
+			}
+		default:
+			key, look.Text = c.Key, text
+		}
+	}
+	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
+		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err.Error())
+	}
+}
+
+// isFirst reports whether an item comes for the first time.
+func (t *Turns) isFirst(session uuid.UUID, item talk.Item) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one, known := t.all[session]
+	if !known {
+		one = t.addLocked(session)
+	}
+	first := !isBehind(item.At, one.behind)
+	one.behind = item.Next
+	return first
+}

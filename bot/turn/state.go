@@ -1,0 +1,268 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+)
+
+// state is all that a card shows of one turn, and is kept with it.
+type state struct {
+	Session uuid.UUID `json:"session"`
+	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt that has begun it; empty: it began at the desk
+	Command bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
+	Asked   bool      `json:"asked,omitempty"`   // the transcript has what was asked
+	Began   time.Time `json:"began"`
+
+	From   talk.Cursor `json:"from"`   // no item of the turn is before it
+	Behind talk.Cursor `json:"behind"` // all items before it are here
+	At     time.Time   `json:"at"`     // of the last item
+
+	Now   phase.Now `json:"now"`
+	Since time.Time `json:"since"`
+
+	Steps  []step `json:"steps,omitempty"`  // the last ones, and the last subagents
+	Count  int    `json:"count,omitempty"`  // of all steps
+	Failed int    `json:"failed,omitempty"` // of these
+
+	Todo    *todo        `json:"todo,omitempty"` // nil: this turn has not touched the list
+	Model   string       `json:"model,omitempty"`
+	Context float64      `json:"context"`         // used, 0 to 100; -1: not known
+	Paid    float64      `json:"paid"`            // the session's cost before the turn; -1: not known
+	Mark    *diffs.Since `json:"mark,omitempty"`  // the work tree before the turn; nil: not known
+	Waiting int          `json:"waits,omitempty"` // prompts
+
+	Shown   bool      `json:"shown,omitempty"` // its card was in the chat, or on its way there
+	End     ending    `json:"end,omitempty"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Cost    float64   `json:"cost,omitempty"`
+	Files   int       `json:"files,omitempty"`
+	Added   int       `json:"added,omitempty"`
+	Removed int       `json:"removed,omitempty"`
+}
+
+// ending is how a turn ended; empty: it runs.
+type ending string
+
+const (
+	done    ending = "done"
+	stopped ending = "stopped"
+	failed  ending = "failed"
+	cut     ending = "cut" // with its session
+)
+
+// step is one call of a tool.
+type step struct {
+	ID     string    `json:"id"`
+	Line   string    `json:"line"`
+	Agent  bool      `json:"agent,omitempty"` // it is a subagent
+	Began  time.Time `json:"began"`
+	Ended  time.Time `json:"ended,omitzero"`
+	Failed bool      `json:"failed,omitempty"`
+}
+
+// todo is how far the agent's to-do list is.
+type todo struct {
+	Done int    `json:"done"`
+	All  int    `json:"all"`
+	Item string `json:"item,omitempty"` // that is being done
+}
+
+// shownSteps is how many steps, and how many subagents, a card shows.
+const shownSteps = 5
+
+// listTools keep the to-do list, and are shown as that.
+var listTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"}
+
+func isAgent(tool string) bool { return tool == "Task" || tool == "Agent" }
+
+// typed is the turn that a prompt begins.
+func typed(session uuid.UUID, p prompts.Prompt, now time.Time) *state {
+	s := &state{Session: session, Prompt: p.Key, Command: p.Class == prompts.Command, Began: now, Context: -1, Paid: -1}
+	if m := p.Mark; m != nil {
+		s.Began, s.Behind = m.At, talk.Cursor{Path: m.Path, Offset: m.Offset}
+	}
+	s.From, s.At = s.Behind, s.Began
+	return s
+}
+
+// opens reports whether an item where no turn runs is the first of one.
+func opens(item talk.Item) bool {
+	switch item.Kind {
+	case talk.UserPrompt, talk.Text, talk.Thinking, talk.ToolUse:
+		return !item.Sidechain && !item.Meta
+	}
+	return false
+}
+
+// begun is the turn that an item begins.
+func begun(session uuid.UUID, item talk.Item, now time.Time) *state {
+	if !item.Time.IsZero() {
+		now = item.Time
+	}
+	return &state{Session: session, Began: now, At: now, From: item.At, Behind: item.At, Context: -1, Paid: -1}
+}
+
+// isOf reports whether a turn is the one of a prompt that is told of now: told of again, or later than the
+// transcript. It is noted then.
+func (s *state) isOf(next *state) bool {
+	switch {
+	case s == nil:
+		return false
+	case s.Prompt == "" && !s.Began.Before(next.Began) && !isBehind(s.From, next.From):
+		s.Prompt = next.Prompt
+	}
+	return s.Prompt == next.Prompt
+}
+
+// isBehind reports whether an item stands before a place in the same transcript.
+func isBehind(at, place talk.Cursor) bool {
+	return at.Path == place.Path && (at.Offset < place.Offset || at.Offset == place.Offset && at.Block < place.Block)
+}
+
+// knows reports whether an item is in the state, or of an earlier turn.
+func (s *state) knows(item talk.Item) bool {
+	if item.At.Path == s.Behind.Path {
+		return isBehind(item.At, s.Behind)
+	}
+	return s.Behind.Path != "" && !item.Time.IsZero() && item.Time.Before(s.At) // of an earlier transcript
+}
+
+// isNext reports whether an item is the prompt of another turn.
+func (s *state) isNext(item talk.Item) bool {
+	return item.Kind == talk.UserPrompt && s.Asked && opens(item) && !s.knows(item)
+}
+
+// take adds an item. One that is in the state already changes nothing. It is not called with what
+// isNext holds of.
+func (s *state) take(item talk.Item, now time.Time) {
+	if s.End != "" || s.knows(item) {
+		return
+	}
+	s.Behind = item.Next
+	if !item.Time.IsZero() {
+		now = item.Time
+	}
+	if item.Kind == talk.TaskOver && item.Tool != nil {
+		s.result(*item.Tool, now)
+	}
+	early := !item.Time.IsZero() && item.Time.Before(s.Began) // a copy begins with all of the original
+	if early || item.Sidechain || item.Meta {
+		return
+	}
+	if now.After(s.At) {
+		s.At = now
+	}
+	s.Asked = s.Asked || opens(item)
+	switch {
+	case item.Kind == talk.ToolUse && item.Tool != nil:
+		s.call(*item.Tool, now)
+	case item.Kind == talk.ToolResult && item.Tool != nil:
+		s.result(*item.Tool, now)
+	case item.Kind == talk.TurnEnd:
+		s.finish(done, now)
+	case item.Kind == talk.Interrupt:
+		s.finish(stopped, now)
+	case item.Kind == talk.APIError:
+		s.finish(failed, now)
+	}
+}
+
+func (s *state) call(t talk.Tool, at time.Time) {
+	if slices.Contains(listTools, t.Name) {
+		return
+	}
+	s.Count++
+	one := step{ID: t.ID, Line: t.Step, Agent: isAgent(t.Name), Began: at}
+	if one.Agent {
+		one.Line = strings.TrimSpace(strings.TrimPrefix(t.Step, t.Name))
+	}
+	s.Steps = append(slices.Clone(s.Steps), one)
+	same := func(other step) bool { return other.Agent == one.Agent }
+	if count := len(slices.DeleteFunc(slices.Clone(s.Steps), func(o step) bool { return !same(o) })); count > shownSteps {
+		i := slices.IndexFunc(s.Steps, same)
+		s.Steps = slices.Delete(s.Steps, i, i+1)
+	}
+}
+
+func (s *state) result(t talk.Tool, at time.Time) {
+	wrong := t.Failed || t.Denied
+	if wrong {
+		s.Failed++
+	}
+	i := slices.IndexFunc(s.Steps, func(one step) bool { return one.ID == t.ID })
+	if i < 0 {
+		return
+	}
+	if t.Background && !wrong {
+		return // it has only been started
+	}
+	s.Steps = slices.Clone(s.Steps)
+	s.Steps[i].Ended, s.Steps[i].Failed = at, wrong
+}
+
+// look takes in what the agent is noted to do. What was noted before the turn says nothing of it.
+func (s *state) look(now phase.Now, since time.Time) {
+	if !since.After(s.Began) {
+		now, since = phase.Now{Phase: phase.Working}, s.Began
+	}
+	s.Now, s.Since = now, since
+}
+
+// runs reports whether a turn may run while an agent does this.
+func runs(now phase.Now) bool {
+	return now.Works() || now.Phase.Waiting() || now.Phase == phase.Unknown
+}
+
+// over says how the turn is over by what the agent does now; empty: it is not.
+func (s *state) over() ending {
+	switch {
+	case runs(s.Now):
+		return ""
+	case s.Now.Phase == phase.Idle:
+		return done
+	}
+	return failed
+}
+
+func (s *state) finish(how ending, at time.Time) {
+	if s.End == "" {
+		s.End, s.Ended = how, at
+	}
+}
+
+// spend takes in what the agent's status line and its to-do list say.
+func (s *state) spend(w views.Work, list bool) {
+	if w.Model != "" {
+		s.Model = w.Model
+	}
+	if u := w.Usage; u != nil {
+		s.Context = u.Context
+		if s.Paid < 0 && s.End == "" {
+			s.Paid = u.Cost
+		}
+		if s.Paid >= 0 {
+			s.Cost = max(0, u.Cost-s.Paid) // after a /clear it begins anew
+		}
+	}
+	if !list {
+		return
+	}
+	s.Todo = &todo{All: len(w.Tasks)}
+	for _, t := range w.Tasks {
+		switch t.Status {
+		case "completed":
+			s.Todo.Done++
+		case "in_progress":
+			s.Todo.Item = t.Text
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package turn
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+)
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// item is the n-th of a transcript, so many seconds after noon.
+func item(n int, kind talk.Kind, tool *talk.Tool) talk.Item {
+	at := func(n int) talk.Cursor { return talk.Cursor{Path: "t.jsonl", Offset: int64(100 * n)} }
+	return talk.Item{At: at(n), Next: at(n + 1), Kind: kind, Tool: tool, Time: noon.Add(time.Duration(n) * time.Second)}
+}
+
+func call(n int, id string) talk.Item {
+	return item(n, talk.ToolUse, &talk.Tool{ID: id, Name: "Bash", Step: "command " + id})
+}
+
+func prompted() *state {
+	return typed(uuid.Nil, prompts.Prompt{Key: "7", Mark: &prompts.Mark{At: noon, Path: "t.jsonl"}}, noon)
+}
+
+func TestTake(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		items []talk.Item
+		want  string // steps, failures, how it ended
+	}{
+		{"nothing", nil, "0 0 "},
+		{"a call", []talk.Item{call(1, "a")}, "1 0 "},
+		{"twice", []talk.Item{call(1, "a"), call(1, "a")}, "1 0 "},
+		{"a result", []talk.Item{call(1, "a"), item(2, talk.ToolResult, &talk.Tool{ID: "a"})}, "1 0 "},
+		{"a failure", []talk.Item{call(1, "a"), item(2, talk.ToolResult, &talk.Tool{ID: "a", Failed: true})}, "1 1 "},
+		{"a refusal", []talk.Item{call(1, "a"), item(2, talk.ToolResult, &talk.Tool{ID: "a", Denied: true})}, "1 1 "},
+		{"the to-do list", []talk.Item{item(1, talk.ToolUse, &talk.Tool{ID: "a", Name: "TodoWrite"})}, "0 0 "},
+		{"the end", []talk.Item{call(1, "a"), item(2, talk.TurnEnd, nil), call(3, "b")}, "1 0 done"},
+		{"an interrupt", []talk.Item{item(1, talk.Interrupt, nil)}, "0 0 stopped"},
+		{"an error", []talk.Item{item(1, talk.APIError, nil)}, "0 0 failed"},
+		{"of a subagent", []talk.Item{func() talk.Item { i := item(1, talk.APIError, nil); i.Sidechain = true; return i }()}, "0 0 "},
+		{"of the original of a copy", []talk.Item{func() talk.Item { i := call(1, "a"); i.Time = noon.Add(-time.Hour); return i }()}, "0 0 "},
+		{"of an earlier transcript", []talk.Item{call(1, "a"), func() talk.Item { i := call(1, "b"); i.At.Path, i.Time = "u.jsonl", noon; return i }()}, "1 0 "},
+		{"of a later one", []talk.Item{call(1, "a"), func() talk.Item { i := call(2, "b"); i.At.Path = "u.jsonl"; return i }()}, "2 0 "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := prompted()
+			for _, i := range tt.items {
+				s.take(i, noon)
+			}
+			assert.Equal(t, tt.want, fmt.Sprint(s.Count, s.Failed)+" "+string(s.End))
+		})
+	}
+}
+
+func TestOnlyTheLastStepsAreKept(t *testing.T) {
+	s := prompted()
+	s.take(item(1, talk.ToolUse, &talk.Tool{ID: "s", Name: "Agent", Step: "Agent look around"}), noon)
+	for n := range 20 {
+		s.take(call(2+n, fmt.Sprint(n)), noon)
+	}
+	assert.Len(t, s.Steps, shownSteps+1)
+	assert.Equal(t, step{ID: "s", Line: "look around", Agent: true, Began: noon.Add(time.Second)}, s.Steps[0])
+	assert.Equal(t, "command 15", s.Steps[1].Line)
+	assert.Equal(t, 21, s.Count)
+	s.take(item(30, talk.ToolResult, &talk.Tool{ID: "s", Background: true}), noon)
+	assert.Zero(t, s.Steps[0].Ended, "it has only been started")
+	s.take(item(31, talk.TaskOver, &talk.Tool{ID: "s"}), noon)
+	assert.Equal(t, noon.Add(31*time.Second), s.Steps[0].Ended)
+}
+
+func TestAnotherPromptIsAnotherTurn(t *testing.T) {
+	s := prompted()
+	prompt := item(1, talk.UserPrompt, nil)
+	assert.False(t, s.isNext(prompt), "its own")
+	s.take(prompt, noon)
+	assert.False(t, s.isNext(prompt), "told again")
+	assert.True(t, s.isNext(item(2, talk.UserPrompt, nil)))
+	desk := begun(uuid.Nil, call(1, "a"), noon)
+	desk.take(call(1, "a"), noon)
+	assert.True(t, desk.isNext(item(2, talk.UserPrompt, nil)))
+}
+
+func TestAPromptIsToldOfAfterItsFirstItems(t *testing.T) {
+	desk := begun(uuid.Nil, item(1, talk.UserPrompt, nil), noon)
+	assert.True(t, desk.isOf(prompted()))
+	assert.Equal(t, "7", desk.Prompt)
+	assert.True(t, desk.isOf(prompted()), "and again")
+	later := prompted()
+	later.Prompt, later.Began, later.From.Offset = "8", noon.Add(time.Minute), 500
+	assert.False(t, desk.isOf(later))
+	assert.False(t, begun(uuid.Nil, item(1, talk.UserPrompt, nil), noon).isOf(later), "an earlier turn")
+}
+
+func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
+	for _, tt := range []struct {
+		now   phase.Phase
+		since time.Duration
+		want  ending
+	}{
+		{phase.Idle, -time.Second, ""}, {phase.Idle, time.Second, done}, {phase.Working, time.Second, ""}, {phase.WaitingAnswer, time.Second, ""},
+		{phase.Unknown, time.Second, ""}, {phase.LoggedOut, time.Second, failed}, {phase.Blocked, time.Second, failed}, {phase.APIError, time.Second, failed},
+	} {
+		s := prompted()
+		s.look(phase.Now{Phase: tt.now}, noon.Add(tt.since))
+		assert.Equal(t, tt.want, s.over(), "%v", tt)
+	}
+	s := prompted()
+	s.look(phase.Now{Phase: phase.APIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
+	assert.Empty(t, s.over(), "it is tried again")
+}
+
+func TestSpend(t *testing.T) {
+	s := prompted()
+	s.spend(views.Work{Model: "opus", Usage: &views.Usage{Context: 10, Cost: 2}}, false)
+	s.spend(views.Work{Usage: &views.Usage{Context: 20, Cost: 2.5}, Tasks: []views.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}, true)
+	assert.Equal(t, []any{"opus", 20.0, 0.5, todo{Done: 1, All: 2, Item: "b"}}, []any{s.Model, s.Context, s.Cost, *s.Todo})
+	s.spend(views.Work{Usage: &views.Usage{Cost: 0.1}}, false)
+	assert.Zero(t, s.Cost, "after a /clear it begins anew")
+}

@@ -1,0 +1,144 @@
+package turn
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/phase"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+const (
+	shownLine = 44 // letters of a step: a line of a phone
+	between   = " · "
+)
+
+// The signs of steps and subagents.
+const (
+	signRuns   = "▸"
+	signDone   = "✓"
+	signFailed = "✗"
+	signAgent  = "◆"
+)
+
+// words says what a card shows.
+type words struct{ chat.Phrases }
+
+func (w words) say(key i18n.Key, args ...i18n.Args) string { return w.Words.Say(key, args...) }
+
+// running is the card of a turn that runs.
+func (w words) running(s *state, r views.Session) render.Text {
+	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+w.doing(s)))}
+	var with []string
+	if s.Model != "" {
+		with = append(with, chat.Head(glyph.Name(s.Model), shownLine))
+	}
+	if s.Context >= 0 {
+		with = append(with, w.say(i18n.ListContext, i18n.Args{"Percent": percent(s.Context)}))
+	}
+	lines = append(lines, render.Plain(strings.Join(with, between)))
+	var steps []render.Text
+	if t := s.Todo; t != nil && t.All > 0 {
+		text := fmt.Sprintf("%d/%d", t.Done, t.All)
+		if t.Item != "" {
+			text = w.say(i18n.Named, i18n.Args{"What": text, "Said": chat.Head(glyph.Name(t.Item), shownLine)})
+		}
+		steps = append(steps, render.Plain("☰ "+text))
+	}
+	for _, agents := range []bool{false, true} {
+		for _, one := range s.Steps {
+			if one.Agent == agents {
+				steps = append(steps, w.step(one, r))
+			}
+		}
+	}
+	var waits render.Text
+	if s.Waiting > 0 {
+		waits = render.Plain(w.say(i18n.TurnWaiting, i18n.Args{"Count": s.Waiting}))
+	}
+	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), waits)
+}
+
+func percent(context float64) int { return int(math.Round(context)) }
+
+// doing says what the agent does, and since when.
+func (w words) doing(s *state) string {
+	does := w.NowText(s.Now)
+	if !s.Now.Until.IsZero() || s.Now.Phase == phase.Unknown {
+		return does
+	}
+	return w.say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
+}
+
+// step is one step in a line. As code nothing in it can be tapped.
+func (w words) step(one step, r views.Session) render.Text {
+	sign := signRuns
+	switch {
+	case one.Failed:
+		sign = signFailed
+	case !one.Ended.IsZero():
+		sign = signDone
+	case one.Agent:
+		sign = signAgent
+	}
+	took := ""
+	if d := one.Ended.Sub(one.Began); !one.Ended.IsZero() && d >= time.Second {
+		took = between + w.took(d)
+	}
+	return render.Join(render.Plain(sign+" "), render.Code(w.line(one.Line, r)), render.Plain(took))
+}
+
+// line is a call in one line, seen from the session's folder.
+func (w words) line(line string, r views.Session) string {
+	if r.Dir != "" && r.Dir != "/" {
+		line = strings.ReplaceAll(line, r.Dir+"/", "")
+	}
+	return chat.Head(strings.TrimSpace(glyph.Name(line)), shownLine)
+}
+
+// took is a duration in its two largest units.
+func (w words) took(d time.Duration) string {
+	d = max(0, d).Round(time.Second)
+	large := w.Age(d)
+	var rest time.Duration
+	switch {
+	case d >= time.Hour && d < 24*time.Hour:
+		rest = d % time.Hour / time.Minute * time.Minute
+	case d >= time.Minute && d < time.Hour:
+		rest = d % time.Minute
+	}
+	if rest == 0 {
+		return large
+	}
+	return large + " " + w.Age(rest)
+}
+
+var endings = map[ending]i18n.Key{done: i18n.TurnEnded, stopped: i18n.TurnStopped, failed: i18n.TurnFailed, cut: i18n.TurnOver}
+
+// ended is the card of a turn that is over. In a topic nobody asks whose it is.
+func (w words) ended(s *state, r views.Session, topic bool) render.Text {
+	said := []string{w.say(endings[s.End], i18n.Args{"Took": w.took(s.Ended.Sub(s.Began))})}
+	if s.Count > 0 {
+		said = append(said, w.say(i18n.TurnSteps, i18n.Args{"Count": s.Count}))
+	}
+	if s.Failed > 0 {
+		said = append(said, w.say(i18n.TurnStepsFailed, i18n.Args{"Count": s.Failed}))
+	}
+	if s.Files > 0 {
+		said = append(said, w.say(i18n.TurnFiles, i18n.Args{"Count": s.Files, "Added": s.Added, "Removed": s.Removed}))
+	}
+	if s.Cost >= 0.005 {
+		said = append(said, fmt.Sprintf("$%.2f", s.Cost))
+	}
+	text := render.Plain(strings.Join(said, between))
+	if topic {
+		return text
+	}
+	return render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between), text)
+}

@@ -1,0 +1,332 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// tracker follows the turns of one session.
+type tracker struct {
+	turns *Turns
+	id    uuid.UUID
+	wake  chan struct{}
+
+	mu    sync.Mutex
+	hints []hint
+	busy  bool // it is in the crew
+
+	// Only the goroutine of run has these.
+	now    *state      // the turn that runs; nil: none
+	key    string      // of its card; empty: it is not in the chat
+	back   bool        // the card is of an earlier run
+	stale  bool        // the usage and the to-do list may have changed
+	listed bool        // the turn has touched the to-do list
+	lists  []string    // calls that have, and have no result yet
+	last   *state      // the last turn that is over; nil: none is known
+	behind talk.Cursor // of it
+	prompt string      // the last one that was typed
+}
+
+func (o *tracker) hear(h hint) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hints = append(o.hints, h)
+	if !o.busy {
+		o.busy = true
+		o.turns.crew.Add(o.run)
+	}
+	pause.Poke(o.wake)
+}
+
+// resume goes on with a card of an earlier run, or knows that its turn is over. It is told of the earlier
+// turn first.
+func (o *tracker) resume(c card.Card[state]) {
+	s := c.Payload
+	o.prompt = cmp.Or(s.Prompt, o.prompt)
+	if s.End != "" {
+		o.last, o.behind = &s, s.Behind
+		return
+	}
+	o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
+	o.hear(hint{})
+}
+
+// run takes what was heard until there is nothing more. A burst is one look.
+func (o *tracker) run(ctx context.Context) {
+	if o.back {
+		o.back = false
+		o.catchUp(ctx)
+	}
+	for ctx.Err() == nil {
+		o.mu.Lock()
+		hints := o.hints
+		o.hints = nil
+		o.busy = len(hints) > 0
+		o.mu.Unlock()
+		if len(hints) == 0 {
+			return
+		}
+		for _, h := range hints {
+			o.take(ctx, h)
+		}
+		for wait := o.settle(ctx, false); wait && !o.more(); {
+			if !pause.Until(ctx, endPatience, o.wake) {
+				wait = ctx.Err() == nil && o.settle(ctx, true)
+			}
+		}
+	}
+}
+
+// more reports whether there is something to take.
+func (o *tracker) more() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.hints) > 0
+}
+
+func (o *tracker) take(ctx context.Context, h hint) {
+	switch {
+	case h.typed != nil:
+		o.typed(ctx, *h.typed)
+	case h.item != nil:
+		o.item(ctx, *h.item)
+	case o.now == nil:
+	case h.over:
+		o.end(ctx, cut)
+	case h.takenBack != "" && h.takenBack == o.now.Prompt:
+		o.end(ctx, stopped)
+	}
+}
+
+// typed begins the turn of a prompt. News of one prompt may come twice, and after its first items.
+func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
+	if p.Key == o.prompt {
+		return
+	}
+	next := typed(o.id, p, o.turns.Chat.Now())
+	o.prompt = p.Key
+	switch {
+	case o.now.isOf(next), o.last.isOf(next):
+		return
+	case o.now != nil:
+		o.end(ctx, done)
+	}
+	o.close(ctx)
+	if p.Class == prompts.Bash { // its output has a message of its own
+		o.last = next
+		return
+	}
+	if next.Behind.Path != "" && isBehind(next.Behind, o.behind) {
+		next.From, next.Behind = o.behind, o.behind
+	}
+	o.now, o.stale = next, true
+}
+
+// item takes an item into the turn that it is of.
+func (o *tracker) item(ctx context.Context, item talk.Item) {
+	if o.now != nil && o.now.End == "" && o.now.isNext(item) {
+		o.now.finish(done, o.now.At)
+	}
+	if o.now != nil && o.now.End != "" && opens(item) && !o.now.knows(item) {
+		o.close(ctx)
+	}
+	if o.now == nil {
+		if !opens(item) || isBehind(item.At, o.behind) {
+			return
+		}
+		o.now, o.stale = begun(o.id, item, o.turns.Chat.Now()), true
+	}
+	o.add(item)
+}
+
+func (o *tracker) add(item talk.Item) {
+	count := o.now.Count
+	defer func() { o.stale = o.stale || o.now.Count/usageEach > count/usageEach }()
+	switch t := item.Tool; {
+	case t == nil || item.Sidechain:
+	case item.Kind == talk.ToolUse && slices.Contains(listTools, t.Name):
+		o.lists = append(o.lists, t.ID)
+	case slices.Contains(o.lists, t.ID):
+		o.lists = slices.DeleteFunc(o.lists, func(id string) bool { return id == t.ID })
+		o.listed, o.stale = true, true
+	}
+	o.now.take(item, o.turns.Chat.Now())
+}
+
+// usageEach is after how many steps it is looked how much of the context is used by now.
+const usageEach = 8
+
+// readAhead is how many items are read at once.
+const readAhead = 16
+
+// catchUp reads what the transcript has of the turn and nobody has told yet.
+func (o *tracker) catchUp(ctx context.Context) {
+	now, cancel := context.WithCancel(ctx)
+	cancel() // nothing is waited for
+	for s := o.now; s.End == "" && s.Behind.Path != ""; {
+		items, _ := o.turns.Transcripts.Next(now, o.id, s.Behind, readAhead) // what cannot be read is not shown
+		if len(items) == 0 {
+			return
+		}
+		for _, item := range items {
+			if s.End == "" && s.isNext(item) {
+				s.finish(done, s.At)
+			}
+			if s.End == "" {
+				o.add(item)
+			}
+		}
+	}
+}
+
+// end ends the turn, unless the transcript says that it ended in another way.
+func (o *tracker) end(ctx context.Context, how ending) {
+	o.catchUp(ctx)
+	o.now.finish(how, o.turns.Chat.Now())
+}
+
+// close shows how the turn ended, and goes on without it.
+func (o *tracker) close(ctx context.Context) {
+	if o.now != nil {
+		o.settle(ctx, true)
+	}
+}
+
+// settle shows the turn as it is now. wait: the turn is over, and what it has cost is not known yet;
+// with late nothing is waited for.
+func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
+	s := o.now
+	if s == nil {
+		return false
+	}
+	r, known := o.turns.Chat.Book.Records.Get(o.id)
+	if !known {
+		o.now, o.key = nil, ""
+		return false
+	}
+	if s.End == "" {
+		was := s.Since
+		s.look(r.Now, r.NowSince)
+		o.stale = o.stale || !s.Since.Equal(was)
+		how := s.over()
+		if !r.Live {
+			how = cut
+		}
+		if how != "" {
+			o.end(ctx, how)
+		}
+	}
+	s.Waiting = len(slices.DeleteFunc(slices.Clone(r.Prompts), func(key string) bool { return key == s.Prompt }))
+	switch {
+	case o.key == "" && s.End == "":
+		o.show(ctx, r)
+	case s.End == "":
+		o.draw(ctx, r)
+	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
+		return true
+	default:
+		if o.key != "" {
+			o.changes(ctx)
+			o.stale = true
+			o.draw(ctx, r)
+		}
+		o.last, o.behind = s, s.Behind
+		o.now, o.key, o.listed, o.lists = nil, "", false, nil
+	}
+	return false
+}
+
+// show brings the card into the chat, where people read the session. A prompt of a person is a turn at
+// once; of anything else the agent has to be seen at work.
+func (o *tracker) show(ctx context.Context, r views.Session) {
+	t, s := o.turns, o.now
+	seen := r.NowSince.After(s.Began) || s.Asked || s.Count > 0
+	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+		return
+	}
+	o.key = card.NewKey()
+	if !o.draw(ctx, r) {
+		o.key = ""
+		return
+	}
+	if t.Diffs == nil || s.Count > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	mark, err := t.Diffs.Mark(ctx, o.id)
+	if err != nil {
+		t.Chat.Log.Debug("turn_not_marked", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+		return
+	}
+	s.Mark = &mark
+	o.draw(ctx, r)
+}
+
+// changes counts what the turn has changed.
+func (o *tracker) changes(ctx context.Context) {
+	t, s := o.turns, o.now
+	if t.Diffs == nil || s.Mark == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	all, err := t.Diffs.Changes(ctx, o.id, *s.Mark)
+	switch {
+	case err != nil:
+		t.Chat.Log.Debug("turn_changes_unknown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+	case all.Of == *s.Mark || *s.Mark == diffs.SessionStart:
+		s.Files, s.Added, s.Removed = all.Sum()
+	}
+}
+
+// draw shows the card. False: it is not on disk.
+func (o *tracker) draw(ctx context.Context, r views.Session) bool {
+	t, s := o.turns, o.now
+	if o.stale {
+		o.stale = false
+		s.spend(t.Works.Brief(ctx, o.id), o.listed)
+	}
+	look := card.Look{To: r.Conversation, Session: r.ID, Rank: outbox.Turning, RenewOnce: true}
+	old, open := t.cards.Get(o.key)
+	if open {
+		look.To = old.Look.To
+		if p := old.Payload; old.Sent && p.End == s.End && p.Now.Phase == s.Now.Phase {
+			look.Rank = outbox.Card
+		}
+	} else if s.Shown {
+		return true // people have deleted it, twice
+	}
+	s.Shown = true
+	t.fill(&look, s, r, o.key)
+	if err := t.cards.Show(ctx, o.key, look, *s); err != nil {
+		t.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+		s.Shown = old.Sent
+		return false
+	}
+	if s.End != "" {
+		t.cards.Tidy(ctx, look.To, func(one state) bool { return one.End != "" })
+	}
+	return true
+}
+
+// since is the moment with which the changes of a turn are compared.
+func (s *state) since() diffs.Since {
+	if s.Mark == nil {
+		return diffs.SessionStart
+	}
+	return *s.Mark
+}

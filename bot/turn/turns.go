@@ -1,0 +1,189 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/internal/address"
+	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
+)
+
+// Works say what agents use, and their to-do lists.
+type Works interface {
+	Brief(ctx context.Context, id uuid.UUID) views.Work
+}
+
+// Deps are what the cards of turns work with.
+type Deps struct {
+	Chat        *chat.Chat
+	Works       Works
+	Transcripts talk.Transcripts
+	Diffs       diffs.Diffs                                           // nil: nobody says what has changed
+	Upload      func(ctx context.Context, f outbox.File) (int, error) // a file into the chat
+	InFront     func(r views.Session) bool                            // people read the session where it is shown
+	Acts        map[Button]Act
+	Steps       Steps
+}
+
+// Steps says where the calls of tools are shown.
+type Steps string
+
+// Where they are shown.
+const (
+	OnCard     Steps = "card"
+	AsMessages Steps = "messages" // a silent one each; several that wait are one
+	Nowhere    Steps = "off"
+)
+
+// Turns are the turns of all sessions.
+type Turns struct {
+	Deps
+	cards chat.Cards[state]
+	lines card.Kind[string]
+	crew  guard.Crew // one for each session of which there is something to hear
+
+	mu  sync.Mutex
+	all map[uuid.UUID]*tracker
+}
+
+// kinds of the cards.
+const (
+	kind      = "turn"
+	linesKind = "steps"
+)
+
+// New gives the turns of a chat. Without a choice there are no cards.
+func New(d Deps) *Turns {
+	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), lines: card.NewKind[string](d.Chat.Cards, linesKind, nil),
+		all: make(map[uuid.UUID]*tracker)}
+}
+
+// Feature is what the roof knows of turns.
+func (t *Turns) Feature() chat.Feature {
+	f := chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
+		News: []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
+		Run:  t.leave}
+	switch t.Steps {
+	case OnCard:
+		f.Heard, f.Item, f.Run, f.Forget = t.heard, t.item, t.run, t.forget
+		f.Current = func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+			t.hear(id, hint{})
+			return nil
+		}
+		f.Shown = func(r views.Session) { t.hear(r.ID, hint{}) }
+	case AsMessages:
+		f.Item = t.message
+	}
+	return f
+}
+
+// hint is what was heard of a session. The zero value says that something about it may have changed.
+type hint struct {
+	item      *talk.Item
+	typed     *prompts.Prompt
+	takenBack string // key of a prompt that does not count as typed any more
+	over      bool   // the session is
+}
+
+// heard takes in news, which the session tells while it works: nothing is looked up for it.
+func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error {
+	switch n := told.(type) {
+	case news.Typed:
+		t.hear(r.ID, hint{typed: &n.Prompt})
+	case news.Unproven:
+		t.hear(r.ID, hint{takenBack: n.Prompt.Key})
+	case news.TakenBack:
+		t.hear(r.ID, hint{takenBack: n.Prompt.Key})
+	case news.Ended, news.Lost, news.Stopped, news.Failed:
+		t.hear(r.ID, hint{over: true})
+	case news.Transferred:
+		t.hear(n.From, hint{over: true})
+	default:
+		t.hear(r.ID, hint{})
+	}
+	return nil
+}
+
+// item takes in what a transcript has.
+func (t *Turns) item(session uuid.UUID, item talk.Item) {
+	item.Text, item.Images = "", nil // nothing of it is shown
+	t.hear(session, hint{item: &item})
+}
+
+// hear hands a hint to the session's tracker, which is there from the first turn on.
+func (t *Turns) hear(id uuid.UUID, h hint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one, known := t.all[id]
+	if !known {
+		if h.item == nil && h.typed == nil {
+			return
+		}
+		one = t.addLocked(id)
+	}
+	one.hear(h)
+}
+
+func (t *Turns) addLocked(id uuid.UUID) *tracker {
+	one := &tracker{turns: t, id: id, wake: make(chan struct{}, 1)}
+	t.all[id] = one
+	return one
+}
+
+// run goes on with the turns of an earlier run.
+func (t *Turns) run(ctx context.Context) error {
+	began := func(a, b card.Card[state]) int { return a.Payload.Began.Compare(b.Payload.Began) }
+	for _, c := range slices.SortedFunc(slices.Values(t.cards.List()), began) {
+		t.mu.Lock()
+		one, known := t.all[c.Payload.Session]
+		if !known {
+			one = t.addLocked(c.Payload.Session)
+		}
+		one.resume(c)
+		t.mu.Unlock()
+	}
+	return t.crew.Run(ctx, func(p *guard.Panic) {
+		t.Chat.Log.Error("turn_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
+	})
+}
+
+// leave takes the buttons off the cards of an earlier run that nobody draws any more.
+func (t *Turns) leave(ctx context.Context) (err error) {
+	for _, c := range t.cards.List() {
+		if c.Payload.End == "" {
+			err = errors.Join(err, t.cards.Close(ctx, c.Key, render.Text{}))
+		}
+	}
+	return err
+}
+
+// forget ends what is known of a session.
+func (t *Turns) forget(_ context.Context, id uuid.UUID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.all, id)
+	return nil
+}
+
+// endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
+// what the turn has cost 0.3 s after the last line of the transcript.
+const endPatience = 3 * time.Second
+
+// gitPatience is how long git may take to look at a folder.
+const gitPatience = 10 * time.Second

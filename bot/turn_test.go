@@ -1,0 +1,398 @@
+package bot_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/turn"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// turnWorld is a session whose turns have cards, with a bot that runs.
+type turnWorld struct {
+	*chattest.World
+	t *testing.T
+	r session.Record
+	c transcript.Cursor
+	n int // lines and prompts so far
+}
+
+// inTurns is a test with the current session of Alice's chat.
+func inTurns(t *testing.T, steps turn.Steps, test func(t *testing.T, w *turnWorld)) {
+	t.Helper()
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.Steps, w.Talk.Polls = steps, true
+		w.Restart(t)
+		id := uuid.New()
+		c := chattest.TranscriptOf(t, id.String()+".jsonl")
+		r := w.NewCurrentSession(t, "api", session.Running, c)
+		w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+		tw := &turnWorld{World: w, t: t, r: r, c: c}
+		tw.tells(news.Transcript{})
+		test(t, tw)
+	})
+}
+
+func (w *turnWorld) tells(n news.News) {
+	w.t.Helper()
+	require.NoError(w.t, w.SessionNews(w.t.Context(), w.Record(w.t, w.r.ID), n))
+	w.Work(w.t)
+}
+
+// phase is what the agent is noted to do from now on.
+func (w *turnWorld) phase(name string) {
+	w.t.Helper()
+	time.Sleep(time.Millisecond)
+	w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = name, time.Now() })
+	w.tells(news.Doing{})
+}
+
+// types lets a prompt be typed, and gives its news.
+func (w *turnWorld) types(text string) news.Typed {
+	w.t.Helper()
+	n := w.newPrompt(text)
+	w.tells(n)
+	return n
+}
+
+// newPrompt lets a prompt be typed whose news come later.
+func (w *turnWorld) newPrompt(text string) news.Typed {
+	w.t.Helper()
+	e := w.Prompt(w.t, w.r, text, "typing")
+	at, err := os.Stat(w.c.Path)
+	require.NoError(w.t, err)
+	n := news.Typed{Prompt: prompts.Prompt{Key: e.Key, Text: text, Class: prompts.Plain,
+		Mark: &prompts.Mark{At: time.Now(), Path: w.c.Path, Offset: at.Size()}}}
+	time.Sleep(time.Millisecond)
+	return n
+}
+
+// writes adds lines to the transcript, a moment apart, and waits until they are read.
+func (w *turnWorld) writes(lines ...string) {
+	w.t.Helper()
+	for _, line := range lines {
+		w.n++
+		stamp := fmt.Sprintf(`{"uuid":"l%d","timestamp":%q,`, w.n, time.Now().UTC().Format(time.RFC3339Nano))
+		chattest.Grow(w.t, w.c, stamp+strings.TrimPrefix(line, "{"))
+		w.Later(time.Second)
+	}
+	w.Work(w.t)
+}
+
+func toolUse(id, name string, input map[string]any) string {
+	data, _ := json.Marshal(map[string]any{"type": "assistant", "message": map[string]any{"id": "m" + id, "stop_reason": "tool_use", "usage": map[string]any{},
+		"content": []any{map[string]any{"type": "tool_use", "id": id, "name": name, "input": input}}}})
+	return string(data) + "\n"
+}
+
+func bash(id, command string) string { return toolUse(id, "Bash", map[string]any{"command": command}) }
+
+func toolResult(id string, failed bool) string {
+	data, _ := json.Marshal(map[string]any{"type": "user", "message": map[string]any{
+		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": failed, "content": "said"}}}})
+	return string(data) + "\n"
+}
+
+// cards are the messages that are cards of turns, by their ids.
+func (w *turnWorld) cards() (ids []int) {
+	w.Telegram.Mu.Lock()
+	defer w.Telegram.Mu.Unlock()
+	for i, m := range w.Telegram.Sent {
+		if m.Name != "" && m.Rank >= outbox.Turning {
+			ids = append(ids, i+1)
+		}
+	}
+	return ids
+}
+
+// card is the text of the only card.
+func (w *turnWorld) card() string {
+	w.t.Helper()
+	all := w.cards()
+	require.Len(w.t, all, 1)
+	return w.Shows(w.t, all[0]).Text.Text
+}
+
+func TestATurnIsOneMessage(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 1}}
+		began := time.Now().Local().Format("15:04")
+		typed := w.types("mend it")
+		assert.Equal(t, "api · working since "+began+"\nOpus 5.5 · 42% of context", w.card())
+		first := w.Telegram.Sent[0]
+		assert.False(t, first.Sounds)
+		assert.Equal(t, outbox.Turning, first.Rank)
+		w.tells(typed) // an Enter was lost
+		w.phase("working")
+		w.writes(chattest.PromptLine("mend it"), bash("a", "go test "+w.r.Dir+"/x"), toolResult("a", true), bash("b", "go build ./..."))
+		card := w.card()
+		assert.Contains(t, card, "✗ go test x · 1 s\n▸ go build ./...")
+		w.phase("waiting_permission")
+		assert.Contains(t, w.card(), w.Word(i18n.PhaseWaitingPermission)+" since")
+		assert.Equal(t, outbox.Turning, w.Telegram.LastEdit(t).Rank, "a change of phase goes first")
+		w.phase("working")
+		w.writes(toolResult("b", false))
+		assert.Equal(t, outbox.Card, w.Telegram.LastEdit(t).Rank)
+		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus 5.5", Context: 44, Cost: 1.214}}
+		w.writes(chattest.Says("done"), chattest.TurnEnd)
+		w.phase("idle")
+		assert.Equal(t, "api · done in 6 s · 2 steps · 1 failed · $0.21", w.card())
+		assert.Equal(t, w.WordsOf(i18n.ButtonChanges, i18n.ButtonDetails), chattest.Words(w.Shows(t, w.cards()[0])))
+		edits := len(w.Telegram.Edited)
+		w.tells(news.Doing{})
+		w.Later(time.Hour)
+		assert.Len(t, w.Telegram.Edited, edits, "nothing is edited without a change, nor for the time")
+		w.types("again")
+		assert.Len(t, w.cards(), 2, "each turn has its own")
+	})
+}
+
+func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		todos := []any{map[string]any{"content": "one", "status": "completed"}, map[string]any{"content": "two", "status": "in_progress"},
+			map[string]any{"content": "three", "status": "pending"}}
+		w.writes(chattest.PromptLine("go"), toolUse("t", "TodoWrite", map[string]any{"todos": todos}), toolResult("t", false),
+			toolUse("s", "Agent", map[string]any{"description": "look around"}))
+		assert.Contains(t, w.card(), "☰ 1/3: two\n◆ look around")
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = []string{"101", "102"} })
+		w.tells(news.Doing{})
+		assert.Contains(t, w.card(), "\n\n2 messages wait")
+		w.writes(toolResult("s", false))
+		assert.Contains(t, w.card(), "✓ look around · 1 s")
+	})
+}
+
+func TestACardGoesOnAfterARestart(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+			w.types("go")
+			w.phase("working")
+			w.writes(chattest.PromptLine("go"), bash("a", "one"), toolResult("a", false))
+			w.Stops(t)
+			lines := []string{bash("b", "two"), toolResult("b", false)}
+			if ended {
+				lines = append(lines, chattest.Says("done"), chattest.TurnEnd)
+			}
+			w.writes(lines...)
+			w.Restart(t)
+			if ended {
+				w.phase("idle")
+				assert.Contains(t, w.card(), "done in")
+				assert.Contains(t, w.card(), "2 steps")
+				return
+			}
+			assert.Contains(t, w.card(), "✓ one · 1 s\n✓ two · 1 s")
+			w.writes(bash("c", "three"))
+			assert.Contains(t, w.card(), "▸ three")
+		})
+	}
+}
+
+func TestOnlyASessionInFrontHasACard(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		other := w.Session(t, "other", session.Running)
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, other.ID))
+		w.types("go")
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"), bash("a", "one"))
+		assert.Empty(t, w.cards())
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, w.r.ID))
+		w.Work(t)
+		assert.Contains(t, w.card(), "▸ one", "it comes to the front in the middle of a turn")
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, other.ID))
+		w.writes(toolResult("a", false), chattest.TurnEnd)
+		w.phase("idle")
+		assert.Contains(t, w.card(), "done in", "and lives to the end")
+	})
+}
+
+func TestATurnThatBeganAtTheDeskHasACard(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.phase("idle")
+		w.writes(chattest.PromptLine("go"))
+		assert.Empty(t, w.cards(), "the agent is not seen to work")
+		w.phase("working")
+		w.writes(bash("a", "one"))
+		assert.Contains(t, w.card(), "▸ one")
+		w.phase("idle") // an older version writes no end
+		assert.Contains(t, w.card(), "done in")
+	})
+}
+
+func TestHowATurnEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do   func(w *turnWorld)
+		want string
+	}{
+		"stopped":         {func(w *turnWorld) { w.writes(chattest.Interrupt) }, "stopped after"},
+		"failed":          {func(w *turnWorld) { w.writes(chattest.APIError) }, "failed after"},
+		"logged out":      {func(w *turnWorld) { w.phase("logged_out") }, "failed after"},
+		"the agent ended": {func(w *turnWorld) { w.tells(news.Ended{}) }, "ended after"},
+		"not typed":       {func(w *turnWorld) { w.tells(news.Unproven{Prompt: prompts.Prompt{Key: "0"}}) }, "working since"},
+		"another prompt":  {func(w *turnWorld) { w.types("more") }, "done in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+				w.types("go")
+				w.phase("working")
+				w.writes(chattest.PromptLine("go"), bash("a", "one"))
+				tt.do(w)
+				w.Later(time.Minute)
+				assert.Contains(t, w.Shows(t, w.cards()[0]).Text.Text, tt.want)
+			})
+		})
+	}
+}
+
+func TestAPromptThatDidNotArriveHasNoTurn(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		n := w.types("go")
+		w.tells(news.Unproven{Prompt: n.Prompt})
+		assert.Contains(t, w.card2(), "stopped after")
+	})
+}
+
+// card2 is the first card, where questions stand in the chat, too.
+func (w *turnWorld) card2() string {
+	w.t.Helper()
+	return w.Shows(w.t, w.cards()[0]).Text.Text
+}
+
+func TestADeletedCardComesBackOnce(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"), bash("a", "one"))
+		assert.Len(t, w.cards(), 2)
+		w.writes(toolResult("a", false), bash("b", "two"))
+		w.phase("waiting_permission")
+		assert.Len(t, w.cards(), 2)
+		w.Telegram.OnEdit = nil
+		w.writes(chattest.TurnEnd)
+		w.types("more")
+		assert.Len(t, w.cards(), 3, "the next turn has its own")
+	})
+}
+
+func TestACardCanBeTappedWhileItIsDrawn(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		early := w.Shows(t, w.cards()[0]) // as a phone shows it that the edits have not reached
+		w.writes(chattest.PromptLine("go"), bash("a", "one"))
+		stop := chattest.DataBehind(t, early, w.Word(i18n.ButtonStop))
+		require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Bob, chattest.Telegrams(w.cards()[0], early), stop)))
+		w.Work(t)
+		assert.Contains(t, w.Lifecycle.Done(), "interrupt "+w.r.ID.String())
+		w.writes(chattest.TurnEnd)
+		w.phase("idle")
+		require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Bob, chattest.Telegrams(w.cards()[0], early), stop)))
+		w.Work(t)
+		count := 0
+		for _, line := range w.Lifecycle.Done() {
+			if strings.HasPrefix(line, "interrupt") {
+				count++
+			}
+		}
+		assert.Equal(t, 1, count, "a card of last week stops nothing")
+	})
+}
+
+func TestDetailsAreAllSteps(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"))
+		for i := range 8 {
+			w.writes(bash(fmt.Sprint(i), fmt.Sprintf("command %d", i)), toolResult(fmt.Sprint(i), i == 3))
+		}
+		w.writes(chattest.TurnEnd)
+		w.phase("idle")
+		w.types("more")
+		w.writes(chattest.PromptLine("more"), bash("z", "of the next turn"))
+		w.Press(t, chattest.Bob, w.cards()[0], w.Word(i18n.ButtonDetails))
+		all := w.Telegram.Last(t)
+		assert.Equal(t, 8, strings.Count(all.Text.Text, "command "))
+		assert.Contains(t, all.Text.Text, "✗ command 3 · 1 s")
+		assert.NotContains(t, all.Text.Text, "next turn")
+	})
+}
+
+func TestContextCanBeCompactedFromACard(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Context: 79.9}}
+		w.types("go")
+		assert.False(t, w.Has(w.Shows(t, 1), i18n.ButtonCompact))
+		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Context: 80}}
+		w.phase("working")
+		w.Press(t, chattest.Bob, 1, w.Word(i18n.ButtonCompact))
+		w.Press(t, chattest.Alice, 1, w.Word(i18n.ButtonCompact))
+		entries, err := w.Inbox.List()
+		require.NoError(t, err)
+		entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.Text != "/compact" })
+		assert.Len(t, entries, 1, "two people are one")
+	})
+}
+
+func TestStepsAsMessages(t *testing.T) {
+	inTurns(t, turn.AsMessages, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"))
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return outbox.ErrUnsure }
+		w.writes(bash("a", "one"), bash("b", "two"))
+		w.Telegram.OnSend = nil
+		w.Work(t)
+		w.writes(bash("c", "three"))
+		assert.Equal(t, []string{"▸ one\n▸ two", "▸ three"}, w.Telegram.AnswersSent())
+		assert.False(t, w.Telegram.Sent[0].Sounds)
+	})
+}
+
+// What a turn of many steps costs in calls of the Bot API: the outbox leaves out what the pace has no room
+// for, so these are the most.
+func TestCallsOfATurnOfManySteps(t *testing.T) {
+	calls := make(map[turn.Steps]map[string]int)
+	for _, steps := range []turn.Steps{turn.OnCard, turn.Nowhere, turn.AsMessages} {
+		inTurns(t, steps, func(t *testing.T, w *turnWorld) {
+			w.types("go")
+			w.phase("working")
+			w.writes(chattest.PromptLine("go"))
+			for i := range 40 {
+				w.writes(bash(fmt.Sprint(i), "one"), toolResult(fmt.Sprint(i), false))
+			}
+			w.writes(chattest.Says("done"), chattest.TurnEnd)
+			w.phase("idle")
+			count := make(map[string]int)
+			for _, line := range w.Telegram.Done() {
+				what, _, _ := strings.Cut(line, " ")
+				count[what]++
+			}
+			calls[steps] = count
+		})
+		t.Logf("SHOW_STEPS=%s, a turn of 40 steps before the pace of cards: %v", steps, calls[steps])
+	}
+	assert.Less(t, calls[turn.OnCard]["typing"], calls[turn.Nowhere]["typing"], "a card says that the agent works")
+	assert.Equal(t, 2, calls[turn.OnCard]["send"], "the card and the answer")
+}
