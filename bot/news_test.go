@@ -65,6 +65,7 @@ func tellings() map[string]told {
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
 		"Transcript":  {}, // what the transcript says
+		"Renamed":     {}, // who has renamed it is answered
 		"Requeued":    {}, // what is shown of the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}

@@ -48,7 +48,6 @@ func rename(ctx context.Context, w *work, name string, by session.Namer) error {
 	if err := w.save(); err != nil || w.r.Name == from {
 		return err
 	}
-	w.at("renamed")
 	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
 }
 
@@ -63,7 +62,6 @@ func nameWindow(ctx context.Context, w *work) error {
 		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 		return nil
 	}
-	w.at("window-renamed")
 	w.r.NameDue = false
 	return w.save()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -43,14 +44,25 @@ func TestRenameReachesTheWindow(t *testing.T) {
 
 // TestP8_ARenameIsFinishedAfterACrash: the name is on disk first, and the window gets it after the start.
 func TestP8_ARenameIsFinishedAfterACrash(t *testing.T) {
-	for _, point := range []string{"renamed", "window-renamed"} {
-		t.Run(point, func(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		dies func(w *world, id uuid.UUID)
+	}{
+		{"the window has the old name", func(w *world, id uuid.UUID) { require.NoError(w.t, w.Service.Rename(w.ctx, id, "web")) }},
+		{"nobody knows that the window has the new one", func(w *world, id uuid.UUID) {
+			require.NoError(w.t, w.Service.Rename(w.ctx, id, "web"))
+			_, err := w.step(w.ctx, id)
+			require.NoError(w.t, err)
+			w.edit(id, func(r *session.Record) { r.NameDue = true })
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.crash(point, func() {
-					_ = w.Service.Rename(w.ctx, r.ID, "web")
-					_, _ = w.step(w.ctx, r.ID)
-				})
+				w.restart()
+				tt.dies(w, r.ID)
+				require.True(t, w.get(r.ID).NameDue)
+				w.restart()
 				w.comeBack()
 				w.pass(soon)
 				assert.Equal(t, "web", w.get(r.ID).Name)

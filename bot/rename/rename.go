@@ -93,7 +93,6 @@ func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (take
 		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {
 			return false, err
 		}
-		n.chat.At("name-heard")
 		r, _ := n.chat.Book.Records.Get(q.Session)
 		c.Look.Text = n.rename(ctx, r, text)
 		return true, n.asks.Show(ctx, c.Key, c.Look, q)

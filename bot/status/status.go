@@ -74,10 +74,11 @@ func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 // status tells all of a session, and offers what can be done.
 func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
 	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
-	options := []card.Option{s.chat.Option(i18n.ButtonRename, renameOption, "")}
+	var options []card.Option
 	if r.Over && r.Resumable {
 		options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
+	options = append(options, s.chat.Option(i18n.ButtonRename, renameOption, ""))
 	if r.Over {
 		options = append(options, s.chat.Option(i18n.ButtonForget, forgetOption, ""))
 	}

@@ -145,6 +145,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)
+	w.MustHear(t, "/rename")
 	w.Work(t)
 }
 
