@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/turn"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/turn"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},
@@ -53,6 +53,7 @@ var sideways = map[[2]string]string{
 	{"bot/outbox", "bot/render"}:                 "a message's text is a rendered one",
 	{"bot/chat", "bot/conversation"}:             "who may read a message, and whose session it is",
 	{"internal/transcript", "internal/glyph"}:    "a prompt is compared by what can be seen of it",
+	{"internal/naming", "internal/glyph"}:        "what cannot be seen is no word of a name",
 	{"internal/control", "internal/hookwire"}:    "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:     "a peer is known by the processes above it",
 	{"internal/capture", "internal/cellpicture"}: "a capture is read as the cells of a picture",

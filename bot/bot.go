@@ -51,6 +51,7 @@ type Sessions interface {
 	control.Starter
 	control.Ender
 	control.Keeper
+	control.Namer
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits

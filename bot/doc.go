@@ -18,6 +18,7 @@
 //	moves          topics that were deleted, and groups that have become other chats
 //	topics         a topic for each session, in chats that have topics
 //	prompt         what people write, on its way to the agent
+//	rename         other names for sessions
 //	report         what a start found and did
 //	screenshot     what a terminal shows, as a picture with keys
 //	sessions       new, list, resume, end and why of a session

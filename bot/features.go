@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
+	"ccbot/bot/rename"
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
@@ -43,6 +44,7 @@ func (b *Bot) Features() []chat.Feature {
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
 		Signs: b.Steps != turn.OnCard})
 	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		Rename: b.Sessions.Rename,
 		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
 			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
 		}})
@@ -65,6 +67,7 @@ func (b *Bot) Features() []chat.Feature {
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
+	names := rename.New(b.Chat, b.Sessions)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
@@ -74,6 +77,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
+		names.Feature(),
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),
@@ -87,7 +91,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume),
+		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
 		b.help(),
 		b.Prompts.Feature(),
 	}

@@ -275,6 +275,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
+	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Again()
 	kinds := make(map[string]bool)
 	for id := range w.Telegram.Sent {

@@ -65,6 +65,7 @@ func tellings() map[string]told {
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
 		"Transcript":  {}, // what the transcript says
+		"Renamed":     {}, // who has renamed it is answered
 		"Requeued":    {}, // what is shown of the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
@@ -182,7 +183,9 @@ func TestHowAnAgentEnded(t *testing.T) {
 				text += "\n" + w.Word(i18n.LastScreen) + "\nthe screen"
 			}
 			assert.Equal(t, text, w.Telegram.Last(t).Text.Text)
-			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > 0, "the screen is monospace")
+			names := bold(w.Telegram.Last(t))
+			assert.Contains(t, names, "api")
+			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > len(names), "the screen is monospace")
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonResume))
 			assert.Contains(t, w.Lifecycle.Done(), "restore "+r.ID.String())
 		})

@@ -125,7 +125,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			at(0)+" → starting asked for",
 			at(time.Minute)+" → running ready",
 			at(time.Hour)+" a note"), m.Text.Text, asked)
-		assert.Empty(t, m.Buttons, "its record is not for deleting")
+		assert.Equal(t, []string{w.Word(i18n.ButtonRename)}, labels(m), "its record is not for deleting")
 		assert.Equal(t, r.ID, m.Session)
 	}
 }

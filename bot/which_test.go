@@ -102,7 +102,7 @@ func TestWhatWasChosenIsLookedAtAgain(t *testing.T) {
 
 // /why and /status say of a session that is over since when it is, and offer the way back.
 func TestWhyAndStatusOfWhatIsOver(t *testing.T) {
-	for command, words := range map[string][]string{"/why": {"Resume"}, "/status": {"Resume", "Delete record"}} {
+	for command, words := range map[string][]string{"/why": {"Resume"}, "/status": {"Resume", "Rename", "Delete record"}} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "alpha", session.Archived)
 		w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = w.Now().Add(-5 * time.Minute) })

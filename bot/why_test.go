@@ -79,8 +79,9 @@ func TestP9_EvidenceIsData(t *testing.T) {
 	text := strings.Split(m.Text.Text, "\n")
 	require.Len(t, text, 2)
 	assert.Equal(t, hour(0)+" running → lost (·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived)", text[1])
-	require.Len(t, m.Text.Entities, 1)
-	for _, e := range m.Text.Entities {
+	require.Len(t, m.Text.Entities, 2)
+	assert.Equal(t, []string{"api"}, bold(m))
+	for _, e := range m.Text.Entities[1:] {
 		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")
 	}
 }

@@ -46,6 +46,7 @@ type Lifecycle interface {
 	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
 	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
+	Rename(ctx context.Context, id uuid.UUID, name string) error
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
@@ -99,6 +100,7 @@ var (
 	_ control.Starter   = Sessions{}
 	_ control.Ender     = Sessions{}
 	_ control.Keeper    = Sessions{}
+	_ control.Namer     = Sessions{}
 	_ prompts.Queue     = Sessions{}
 	_ prompts.Decisions = Sessions{}
 	_ prompts.Edits     = Sessions{}
@@ -173,6 +175,11 @@ func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error {
 // Move makes a session be shown in another place.
 func (m Sessions) Move(ctx context.Context, id uuid.UUID, to address.Conversation) error {
 	return m.refused(m.Lifecycle.Move(ctx, id, to))
+}
+
+// Rename gives a session a name that a person chose.
+func (m Sessions) Rename(ctx context.Context, id uuid.UUID, name string) error {
+	return m.refused(m.Lifecycle.Rename(ctx, id, name))
 }
 
 // Advance notes up to which place the chat has a transcript.

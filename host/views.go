@@ -48,7 +48,7 @@ func (v Views) History(id uuid.UUID) []views.Change {
 // View is a record as the chat sees it.
 func View(r session.Record) views.Session {
 	s := views.Session{
-		ID: r.ID, Name: r.Name, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(),
+		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(),
 		Open: r.State.Open(), Over: r.State.Over(), Resumable: r.Resumable(),
 		Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf, TookOver: r.TookOver,
 		Conversation: r.Conversation, Owner: r.Owner, Final: views.State(r.Final),

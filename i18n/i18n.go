@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"strings"
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -74,6 +75,46 @@ type Words struct {
 // Lang is the language's code, one of Languages.
 func (w Words) Lang() string { return w.lang }
 
+// Piece is a part of a sentence: words of its own, or what fills a blank.
+type Piece struct {
+	Blank string // empty: words of the sentence
+	Value any    // a name is as it is shown
+}
+
+// Pieces is Say for a sentence in which what fills the blanks looks different from the words around it.
+func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
+	filled, holes := w.filled(args), make(Args)
+	for blank, value := range filled {
+		if holes[blank] = value; blank != "Word" && blank != "Count" {
+			holes[blank] = hole("\x00" + blank + "\x00")
+		}
+	}
+	for i, text := range strings.Split(w.Say(key, holes), "\x00") {
+		if i%2 == 1 {
+			all = append(all, Piece{text, filled[text]})
+		} else if text != "" {
+			all = append(all, Piece{"", text})
+		}
+	}
+	return all
+}
+
+// hole keeps the place of what fills a blank. It is no name, so it is not shown as one.
+type hole string
+
+func (w Words) filled(args []Args) Args {
+	filled := Args{"Word": w.all}
+	for _, a := range args {
+		maps.Copy(filled, a)
+	}
+	for _, blank := range names {
+		if name, ok := filled[blank].(string); ok && w.show != nil {
+			filled[blank] = w.show(name)
+		}
+	}
+	return filled
+}
+
 // Say returns the sentence with its blanks filled; later args win. In a name
 // nothing is hidden: each character that cannot be seen is a dot. It never
 // fails: a key without a sentence, which a test rules out, says itself.
@@ -81,15 +122,7 @@ func (w Words) Say(key Key, args ...Args) string {
 	if w.localizer == nil {
 		return string(key)
 	}
-	filled := Args{"Word": w.all}
-	for _, a := range args {
-		maps.Copy(filled, a)
-	}
-	for _, blank := range names {
-		if name, ok := filled[blank].(string); ok {
-			filled[blank] = w.show(name)
-		}
-	}
+	filled := w.filled(args)
 	say := goi18n.LocalizeConfig{MessageID: string(key), TemplateData: filled, PluralCount: filled["Count"]}
 	text, err := w.localizer.Localize(&say)
 	if err != nil { // a Count that is no number has no plural form of its own

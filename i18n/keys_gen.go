@@ -21,6 +21,8 @@ const (
 	ButtonAsName           Key = "button_as_name"   // Name
 	Ready                  Key = "ready"            // Name
 	ReadyBeside            Key = "ready_beside"     // Current, Name
+	RenameAsk              Key = "rename_ask"       // Name
+	Renamed                Key = "renamed"          // Name
 	PathMissing            Key = "path_missing"     // Path
 	PathNotDir             Key = "path_not_dir"     // Path
 	PathNotAllowed         Key = "path_not_allowed" // Path, Roots
@@ -156,6 +158,7 @@ const (
 	ButtonCancel           Key = "button_cancel"
 	ButtonUndo             Key = "button_undo"
 	ButtonResume           Key = "button_resume"
+	ButtonRename           Key = "button_rename"
 	ButtonSendAgain        Key = "button_send_again"
 	ButtonDrop             Key = "button_drop"
 	ReceiptStays           Key = "receipt_stays"
@@ -364,6 +367,7 @@ const (
 	WhyTitle               Key = "why_title"    // Name, State
 	WhyNothing             Key = "why_nothing"  // Name, State
 	MenuStatus             Key = "menu_status"
+	MenuRename             Key = "menu_rename"
 	SharedFolder           Key = "shared_folder" // Names
 	StatusSince            Key = "status_since"  // Age, State
 	StatusAgo              Key = "status_ago"    // Age, State

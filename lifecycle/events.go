@@ -41,7 +41,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		case e.Name == hookwire.SessionStart:
 			return w.reported(ctx, e)
 		}
-		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
+		return errors.Join(w.follow(ctx, e), w.receive(ctx, e), nameAfter(ctx, w, e.Prompt))
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil

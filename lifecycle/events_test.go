@@ -59,6 +59,7 @@ func TestP8_EventsMayComeTwice(t *testing.T) {
 		}
 		for _, e := range events {
 			require.NoError(t, w.HookEvent(w.ctx, e))
+			w.pass(soon) // the window gets its name
 			once := w.get(r.ID)
 			require.NoError(t, w.HookEvent(w.ctx, e))
 			assert.Equal(t, once, w.get(r.ID), "%s changed something the second time", e.Name)

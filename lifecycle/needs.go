@@ -35,6 +35,8 @@ type Windows interface {
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	AttachCommand(w tmux.WindowID, windowName string) string
 	ClosePane(ctx context.Context, g tmux.Guard) error
+	// Rename names the window of a pane, if the window has the tag.
+	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 }
 
 // Keyboard types into panes. Every method is one guarded tmux command: if the guard does not hold,

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -38,7 +37,11 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return session.Record{}, fmt.Errorf("start: %w", err)
 	}
 	now := s.kit.Now().UTC()
-	r := session.Record{ID: id, Name: s.kit.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
+	name, by := q.Name, session.Namer("")
+	if name == "" {
+		name, by = filepath.Base(filepath.Clean(q.Dir)), session.NamedByFolder
+	}
+	r := session.Record{ID: id, Name: s.kit.freeName(name, id), NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
@@ -49,7 +52,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	s.kit.at("start-recorded")
 	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
-		return session.Record{}, errors.Join(err, s.undoStart(id, err))
+		return session.Record{}, errors.Join(err, undoStart(s, id, err))
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
@@ -60,7 +63,7 @@ var errWindowMayLive = errors.New("the window may have been made")
 
 // undoStart removes the record of a failed start. If its window may live, the record stays as it
 // is: the next recovery looks for the window by its tag.
-func (s *Service) undoStart(id uuid.UUID, why error) error {
+func undoStart(s *Service, id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
 		return errors.Join(s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
 	}
@@ -250,22 +253,4 @@ func (k *kit) byOrigin(origin string) (session.Record, bool) {
 		}
 	}
 	return session.Record{}, false
-}
-
-// freeName returns the name that was asked for, or the directory's name. It adds a number if a
-// session that is open or may come back has that name already.
-func (k *kit) freeName(q StartRequest) string {
-	name := q.Name
-	if name == "" {
-		name = filepath.Base(filepath.Clean(q.Dir))
-	}
-	taken := make(map[string]bool)
-	for _, r := range k.Store.Shared() {
-		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
-	}
-	free := name
-	for n := 2; taken[free]; n++ {
-		free = name + "-" + strconv.Itoa(n)
-	}
-	return free
 }

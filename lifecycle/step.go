@@ -98,7 +98,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		w.view = w.Observer.View(ctx, *w.r)
 		s.kit.watchAgent(*w.r)
-		if err := w.keepUp(ctx); err != nil {
+		if err := errors.Join(w.keepUp(ctx), nameWindow(ctx, w)); err != nil {
 			return err
 		}
 		noteHead(s.kit, id, head)

@@ -21,7 +21,8 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	from := w.r.Clone()
 	t.TookOver = from.ID
-	t.Name, t.Dir, t.Conversation, t.Owner = from.Name, from.Dir, from.Conversation, from.Owner
+	t.Name, t.NamedBy, t.FormerNames = from.Name, from.NamedBy, from.FormerNames
+	t.Dir, t.Conversation, t.Owner = from.Dir, from.Conversation, from.Owner
 	t.EarlierClaudeIDs, t.ForkOf = from.EarlierClaudeIDs, from.ForkOf
 	t.Prompts = from.Prompts
 	t.Launch, t.Progress, t.Usage, t.GitStart, t.GitNow = from.Launch, from.Progress, from.Usage, from.GitStart, from.GitNow

@@ -208,7 +208,7 @@ func TestNoProcessIsSpawnedByOperations(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Paste(t.Context(), g, "text"))
 		require.NoError(t, r.Enter(t.Context(), g))
-		require.NoError(t, r.Rename(t.Context(), pane.Window, "#(touch x)"))
+		require.NoError(t, r.Rename(t.Context(), g, pane.Tag, "#(touch x)"))
 	}
 	assert.Equal(t, ownBefore, reaped(t), "children of ours")
 	assert.Equal(t, serverBefore, childFaults(t, server.PID), "children of the server")

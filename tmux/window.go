@@ -131,18 +131,22 @@ func (c *Client) newWindowText(s Spec, marker string) string {
 	return strings.Join(list, " ; ")
 }
 
-// Rename gives a window another name, which may be any text but an empty one. Control characters
-// become spaces, and tmux writes backslashes and "$x" in names its own way, so Pane.WindowName may
-// differ. ErrNoWindow: the window does not exist.
-func (c *Client) Rename(ctx context.Context, w WindowID, name string) error {
-	switch {
-	case !w.Valid():
-		return fmt.Errorf("tmux rename-window: %w", ErrNoTarget)
-	case name == "":
-		return errors.New("tmux rename-window: empty name")
+// Rename gives the window of a pane another name, which may be any text but an empty one. It acts only
+// while the window has the tag: a person may have moved the pane into a window of theirs. Control
+// characters become spaces, and tmux writes backslashes and "$x" in names its own way, so
+// Pane.WindowName may differ.
+func (c *Client) Rename(ctx context.Context, g Guard, tag, name string) error {
+	if err := g.check(); err != nil {
+		return fmt.Errorf("tmux rename-window: %w", err)
 	}
-	_, err := c.lines(ctx, "rename-window", command("rename-window", "-t", w.String(), "--", literal(windowName(name))))
-	return err
+	if name == "" || tag == "" {
+		return errors.New("tmux rename-window: empty name or tag")
+	}
+	cond := g.owner()
+	cond.format, cond.want = cond.format+" #{@ccbot_session}", cond.want+" "+tag
+	return c.guarded(ctx, "rename-window", g, cond, func(string) (before, then, otherwise string) {
+		return "", command("rename-window", "-t", g.Pane.String(), "--", literal(windowName(name))), ""
+	})
 }
 
 // windowName is a name that every version accepts: newer ones refuse control characters and text

@@ -79,7 +79,7 @@ func TestNamesThatTmuxWouldRefuse(t *testing.T) {
 	p, err := r.NewWindow(t.Context(), tmux.Spec{Name: "a\x00\nb\x1b[1m\xff", Key: "u-1", Tag: "t", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
 	require.NoError(t, err)
 	assert.Equal(t, "a  b [1m\ufffd", p.WindowName)
-	require.NoError(t, r.Rename(t.Context(), p.Window, "c\td"))
+	require.NoError(t, r.Rename(t.Context(), tmux.Guard{Pane: p.ID, PID: p.PID}, "t", "c\td"))
 	p, err = r.Pane(t.Context(), p.ID)
 	require.NoError(t, err)
 	assert.Equal(t, "c d", p.WindowName)

@@ -79,7 +79,7 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	if !t.batch.any() {
 		return nil
 	}
-	return t.notice(ctx, r, t.batch.next, render.Plain(t.answers.doneText(r, t.batch.line)))
+	return t.notice(ctx, r, t.batch.next, t.answers.doneText(r, t.batch.line))
 }
 
 // tellEnd tells that a turn is over. Where the session is not shown in full, that is one line: how the
@@ -92,7 +92,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 	case !full && len(said.parts) > 0:
 		return t.notice(ctx, r, item.Next, said.parts[0].Text)
 	case !full && (t.batch.any() || t.unheard):
-		return t.notice(ctx, r, item.Next, render.Plain(t.answers.doneText(r, t.batch.line)))
+		return t.notice(ctx, r, item.Next, t.answers.doneText(r, t.batch.line))
 	case item.Kind != talk.TurnEnd:
 		return nil
 	}
@@ -107,15 +107,15 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 // a crash before it is on disk loses it, and none repeats it.
 func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error {
 	t.unheard = false
-	text := render.Plain(t.answers.doneText(r, ""))
+	text := t.answers.doneText(r, "")
 	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 }
 
-func (a *Answers) doneText(r views.Session, line string) string {
+func (a *Answers) doneText(r views.Session, line string) render.Text {
 	if line == "" {
-		return a.Chat.Words.Say(i18n.TurnDone, i18n.Args{"Name": r.Name})
+		return a.Chat.Text(i18n.TurnDone, i18n.Args{"Name": r.Name})
 	}
-	return a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
+	return a.Chat.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
 }
 
 // notice posts a line in place of what a session has said since its cursor. A crash before the next

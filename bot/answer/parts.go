@@ -58,7 +58,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		if len(now.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
 			word = i18n.TurnInterrupted
 		}
-		return rendition{parts: asTheyAre(a.Chat.Words.Say(word, name))}
+		return rendition{parts: asTheyAre(a.Chat.Text(word, name))}
 	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}
@@ -66,7 +66,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 }
 
 // failureText says what has failed, in full, with one next step.
-func (a *Answers) failureText(r views.Session, item talk.Item) string {
+func (a *Answers) failureText(r views.Session, item talk.Item) render.Text {
 	failed, reason := item.Failed, item.Text
 	if failed.Phase == phase.Blocked {
 		_, reason, _ = strings.Cut(reason, "\n") // above it Claude Code says that a hook has blocked a prompt
@@ -75,26 +75,26 @@ func (a *Answers) failureText(r views.Session, item talk.Item) string {
 	switch {
 	case failed.Phase == phase.LoggedOut:
 		said["Command"] = a.Chat.Attach(r.ID)
-		return a.Chat.Words.Say(i18n.FailedLogin, said)
+		return a.Chat.Text(i18n.FailedLogin, said)
 	case failed.Phase == phase.Blocked && said["Reason"] == "":
-		return a.Chat.Words.Say(i18n.FailedHookMute, said)
+		return a.Chat.Text(i18n.FailedHookMute, said)
 	case failed.Phase == phase.Blocked:
-		return a.Chat.Words.Say(i18n.FailedHook, said)
+		return a.Chat.Text(i18n.FailedHook, said)
 	case failed.Phase == phase.Limited && !failed.Until.IsZero():
 		said["Time"] = a.Chat.Moment(failed.Until)
-		return a.Chat.Words.Say(i18n.FailedLimit, said)
+		return a.Chat.Text(i18n.FailedLimit, said)
 	}
-	return a.Chat.Words.Say(i18n.APIError, said)
+	return a.Chat.Text(i18n.APIError, said)
 }
 
 // unrendered are an item's words as they are, where rendering them panics.
 func unrendered(_ views.Session, item talk.Item) rendition {
-	return rendition{form: formUnrendered, parts: asTheyAre(item.Text)}
+	return rendition{form: formUnrendered, parts: asTheyAre(render.Plain(item.Text))}
 }
 
-// asTheyAre are words without formatting, on every server.
-func asTheyAre(text string) (parts []render.Part) {
-	for _, t := range render.Plain(text).Split(render.Limit - HeadingRoom) {
+// asTheyAre are words that look the same on every server.
+func asTheyAre(text render.Text) (parts []render.Part) {
+	for _, t := range text.Split(render.Limit - HeadingRoom) {
 		parts = append(parts, render.Part{Text: t})
 	}
 	return visibleParts(parts)

@@ -209,8 +209,8 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err != nil {
 		return err
 	}
-	text := t.answers.Chat.Words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
-	if err := t.answers.Chat.For(r.ID).Say(ctx, r.Conversation, text); err != nil {
+	text := t.answers.Chat.Text(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
+	if err := t.answers.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil); err != nil {
 		return err
 	}
 	return t.answers.advance(ctx, r, end) // not on disk, the chat is told again

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/refusal"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -155,7 +154,7 @@ func (r *request) tellUnread(ctx context.Context, c Card) error {
 	if broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	text := render.Plain(r.of.Chat.Words.Say(key, i18n.Args{"Name": r.of.NameOf(c)}))
+	text := r.of.Chat.Text(key, i18n.Args{"Name": r.of.NameOf(c)})
 	return r.of.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
 }
 

@@ -140,7 +140,7 @@ func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	if err := r.of.Store.Save(c); err != nil {
 		return err
 	}
-	below := render.Plain(r.of.Chat.Words.Say(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)}))
+	below := r.of.Chat.Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)})
 	if err := r.of.cards.Close(ctx, r.id, below); err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(s.Session)
 		if refusal.Is(err, refusal.Unchanged) {
-			return c.chat.Tell(ctx, t, c.say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
+			return c.chat.Tell(ctx, t, c.chat.Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
 		}
 		return c.chat.Explain(ctx, t.To, c.chat.Failure(r, err))
 	}

@@ -94,7 +94,7 @@ func (c *Chat) NoSessionText() string {
 }
 
 // SharedText says which other open sessions work in the folder of a session; empty: none.
-func (c *Chat) SharedText(r views.Session) string {
+func (c *Chat) SharedText(r views.Session) render.Text {
 	var names []string
 	for _, other := range c.Book.Records.List() {
 		if other.ID != r.ID && other.Live && other.Dir == r.Dir {
@@ -102,9 +102,9 @@ func (c *Chat) SharedText(r views.Session) string {
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return render.Text{}
 	}
-	return c.Words.Say(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, c.Words.Say(i18n.JoinNames))})
+	return c.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, c.Words.Say(i18n.JoinNames))})
 }
 
 // For speaks of one session: a person who answers such a message means that session.
@@ -160,6 +160,6 @@ func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, re
 }
 
 // Tell says under a tapped message what came of the tap.
-func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
-	return c.Post(ctx, card.Look{To: t.To, Text: render.Plain(text), ReplyTo: t.Message})
+func (c *Chat) Tell(ctx context.Context, t Tap, text render.Text) error {
+	return c.Post(ctx, card.Look{To: t.To, Text: text, ReplyTo: t.Message})
 }

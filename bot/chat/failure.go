@@ -85,10 +85,10 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	for _, fault := range e.Faults {
 		faults = append(faults, p.Words.Say(i18n.FaultKey(fault)))
 	}
-	dir := p.Short(e.Dir)
+	dir := render.Code(p.Short(e.Dir))
 	switch {
 	case known && e.State == views.CleanupFailed:
-		f.Text, f.Links = render.Plain(p.NotCleanText(s)), p.ResumeLink(s)
+		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
 	case e.Code == refusal.Writers:
 		f.Text = p.unsure(e.Writers)
 	case e.Code == refusal.NoEvidence:
@@ -97,11 +97,10 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		f = p.Internal(err)
 		f.Session = s.ID
 	default:
-		text := p.Words.Say(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
+		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
 			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
 			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
 			"Command": cmp.Or(e.Command, p.Attach(s.ID))})
-		f.Text = Marked(text, dir)
 	}
 	return f
 }

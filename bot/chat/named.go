@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -52,9 +52,9 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool
 func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []views.Session) error {
 	switch {
 	case len(found) > 0:
-		return c.For(found[0].ID).Post(ctx, in.To, render.Plain(c.OverText(found[0])), c.ResumeLink(found[0]))
+		return c.For(found[0].ID).Post(ctx, in.To, c.OverText(found[0]), c.ResumeLink(found[0]))
 	case name == "":
 		return c.Say(ctx, in.To, c.NoSessionText())
 	}
-	return c.Say(ctx, in.To, c.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": name}))
+	return c.Post(ctx, card.Look{To: in.To, Text: c.Text(i18n.NoSuchSession, i18n.Args{"Name": name})})
 }

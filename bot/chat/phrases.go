@@ -14,7 +14,9 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
+	"ccbot/internal/naming"
 
 	"github.com/google/uuid"
 )
@@ -28,10 +30,45 @@ type Phrases struct {
 }
 
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.
-const MaxName = 48
+const MaxName = naming.MaxName
 
 // ShownName is the name of a session in a sentence that is not about that session alone.
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
+
+// Quotes are what keyboards write around a text; phones curve them.
+const Quotes = "\"'“”„«»‘’"
+
+// NameOf is the name that a session gets of what was typed.
+func NameOf(typed string) string {
+	name := Visible(strings.Trim(typed, Quotes+" \t\n"))
+	return clip.Runes(strings.Join(strings.Fields(name), "-"), MaxName)
+}
+
+// Text is a sentence in which the names of sessions are bold, and texts look as they do.
+func (p Phrases) Text(key i18n.Key, args ...i18n.Args) render.Text {
+	var all []render.Text
+	for _, piece := range p.Words.Pieces(key, args...) {
+		switch value := piece.Value.(type) {
+		case render.Text:
+			all = append(all, value)
+		case string:
+			if sessionNames[piece.Blank] {
+				all = append(all, render.Bold(value))
+				continue
+			}
+			all = append(all, render.Plain(value))
+		default:
+			all = append(all, render.Plain(fmt.Sprint(value)))
+		}
+	}
+	return render.Join(all...)
+}
+
+// sessionNames are the blanks that stand for sessions in sentences that are said by Text.
+var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true, "From": true}
+
+// BoldName is the name of a session that begins a line.
+func BoldName(r views.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
 // StateArgs are the name and the state of a session for a sentence.
 func (p Phrases) StateArgs(r views.Session) i18n.Args {
@@ -55,7 +92,7 @@ func (p Phrases) AgedState(r views.Session) string {
 }
 
 // OverText says that a session is over, and since when.
-func (p Phrases) OverText(r views.Session) string {
+func (p Phrases) OverText(r views.Session) render.Text {
 	if r.State == views.CleanupFailed {
 		return p.NotCleanText(r)
 	}
@@ -63,8 +100,8 @@ func (p Phrases) OverText(r views.Session) string {
 }
 
 // EndedText says how a session ended, and how long ago.
-func (p Phrases) EndedText(r views.Session) string {
-	return p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)})
+func (p Phrases) EndedText(r views.Session) render.Text {
+	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 
 // InterruptionText says how the work of a session was cut short: in what the agent was, its last
@@ -77,14 +114,14 @@ func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 	if i.Waited {
 		word = i18n.InterruptedWaiting
 	}
-	said, step := []string{p.Words.Say(word)}, Head(glyph.Name(i.Step), shownStep)
+	said, step := []render.Text{p.Text(word)}, Head(glyph.Name(i.Step), shownStep)
 	if step != "" {
-		said = append(said, p.Words.Say(i18n.InterruptedStep, i18n.Args{"Step": step}))
+		said = append(said, p.Text(i18n.InterruptedStep, i18n.Args{"Step": render.Code(step)}))
 	}
 	if i.Tasks > 0 {
-		said = append(said, p.Words.Say(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
+		said = append(said, p.Text(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
 	}
-	return Marked(p.Sentences(said...), step)
+	return p.Sentences(said...)
 }
 
 // ContinueText says what is sent for a session to go on.
@@ -193,9 +230,9 @@ func (p Phrases) WriterText(w desk.Writer) string {
 }
 
 // NotCleanText says that the end of a session is not proven, and why.
-func (p Phrases) NotCleanText(r views.Session) string {
+func (p Phrases) NotCleanText(r views.Session) render.Text {
 	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
-	return p.Words.Say(i18n.CleanupFailed, args)
+	return p.Text(i18n.CleanupFailed, args)
 }
 
 // FailureTexts say what could not be proven of the end of a session, each sentence once.

@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"strings"
-
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/views"
@@ -16,17 +14,14 @@ type Resume struct {
 	Damaged control.Damaged
 	To      outbox.Conversation // where the outcome is told, and the session is shown
 	From    int64               // the person who may cancel what the resume asks
-	Before  []string            // lines above the outcome: what was done before the resume
+	Before  render.Text         // lines above the outcome: what was done before the resume
 	Undo    bool                // another session that is current stays the current one
 	Many    bool                // one of several: one message has said that all of them come back
 }
 
 // Above is the outcome with the lines of what was done before above it.
 func (q Resume) Above(text render.Text) render.Text {
-	if len(q.Before) == 0 {
-		return text
-	}
-	return render.Join(render.Plain(strings.Join(q.Before, "\n")+"\n"), text)
+	return Lines(q.Before, text)
 }
 
 // Restore is the resume as the agents' machine carries it out, and as a card keeps it for a button.

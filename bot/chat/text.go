@@ -120,10 +120,10 @@ func (p Phrases) First(most int, list []string, between string) string {
 }
 
 // Sentences stand one behind the other.
-func (p Phrases) Sentences(all ...string) (text string) {
+func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	for i, next := range all {
 		if i > 0 {
-			next = p.Words.Say(i18n.Then, i18n.Args{"First": text, "Next": next})
+			next = p.Text(i18n.Then, i18n.Args{"First": text, "Next": next})
 		}
 		text = next
 	}
@@ -165,14 +165,14 @@ func (p Phrases) Short(dir string) string {
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
-func (p Phrases) ScreenText(s views.Session, head, shown string, foot render.Text) render.Text {
+func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {
 	screen := screen(shown)
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over
-		head += "\n" + p.Words.Say(i18n.LastScreen)
+		head = Lines(head, p.Text(i18n.LastScreen))
 	}
-	return Lines(render.Plain(head), screen, foot)
+	return Lines(head, screen, foot)
 }
 
 // screen is the end of a terminal's screen as a phone shows it, in monospace.

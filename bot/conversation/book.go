@@ -69,7 +69,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 		return []views.Session{r}, nil
 	}
 	named := func(r views.Session) naming.Named {
-		return naming.Named{ID: r.ID, Name: r.Name, Other: []uuid.UUID{r.ClaudeSessionID}}
+		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.ClaudeSessionID}}
 	}
 	means := naming.Find(b.Records.List(), arg, named, func(r views.Session) bool { return fits(b.Successor(r)) })
 	for _, r := range slices.Backward(means) {

@@ -32,25 +32,25 @@ const (
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
-func (d *dialogs) look(r views.Session, now desk.Dialog, head, attach string) card.Look {
+func (d *dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	foot := chat.Marked("\n"+d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
 	signs := glyph.Signs(screen) // for what cannot be seen
-	text := []render.Text{render.Plain(head)}
+	text := []render.Text{head}
 	parts := render.Pre(signs, "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
 	if len(parts) > 0 {
 		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}
-	warning := ""
+	var warning render.Text
 	switch {
 	case d.floods(r.ID):
-		warning = d.chat.Words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name})
+		warning = d.chat.Text(i18n.AskFlood, i18n.Args{"Name": r.Name})
 	case !now.Whole || signs != screen || len(parts) > 1:
-		warning = d.chat.Words.Say(i18n.DialogNotWhole)
+		warning = d.chat.Text(i18n.DialogNotWhole)
 	}
 	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}
-	if warning != "" {
-		text = append(text, render.Plain("\n"+warning))
+	if !warning.Blank() {
+		text = append(text, render.Plain("\n"), warning)
 		look.Options = [][]card.Option{keyRows[0], {escape}}
 	}
 	look.Text = render.Join(append(text, foot)...)

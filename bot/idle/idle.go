@@ -124,7 +124,7 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 		}
 	}
 	if len(q.All) == 0 {
-		return i.chat.Tell(ctx, t, i.chat.Words.Say(i18n.IdleNone)+i.sparedText(q.Spared))
+		return i.chat.Tell(ctx, t, render.Plain(i.chat.Words.Say(i18n.IdleNone)+i.sparedText(q.Spared)))
 	}
 	look := card.Look{To: t.To, Text: i.text(q), Options: i.chat.Confirm(i18n.ButtonEndAll, endIt, t.From)}
 	return i.cards.Post(ctx, look, q)

@@ -114,7 +114,7 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 	if err != nil || open && !n.Waited {
 		return err
 	}
-	text := render.Plain(m.outcome(r, n.Wish, n.Outcome))
+	text := m.outcome(r, n.Wish, n.Outcome)
 	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
 }
 
@@ -167,10 +167,10 @@ func (m *Modes) look(r views.Session, to address.Conversation, s shown) card.Loo
 		lines = append(lines, m.say(i18n.ModesTerminalOnly, i18n.Args{"What": m.modeText(s.Now.Mode)}))
 	}
 	lines = append(lines, m.pending(s.Now)...)
-	if s.Failed != modes.Done {
-		lines = append(lines, chat.Warning+m.outcome(r, s.What, s.Failed))
-	}
 	text := render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain("\n"+strings.Join(lines, "\n")))
+	if s.Failed != modes.Done {
+		text = render.Join(text, render.Plain("\n"+chat.Warning), m.outcome(r, s.What, s.Failed))
+	}
 	return card.Look{To: to, Session: r.ID, Text: text, Options: m.options(s)}
 }
 
@@ -220,7 +220,7 @@ func sign(is, coming bool) string {
 }
 
 // outcome says what came of a wish.
-func (m *Modes) outcome(r views.Session, w modes.Wish, o modes.Outcome) string {
+func (m *Modes) outcome(r views.Session, w modes.Wish, o modes.Outcome) render.Text {
 	word, what := i18n.SwitchedModel, w.Model
 	if w.Mode != "" {
 		word, what = i18n.SwitchedMode, m.modeText(w.Mode)
@@ -228,7 +228,7 @@ func (m *Modes) outcome(r views.Session, w modes.Wish, o modes.Outcome) string {
 	if o != modes.Done {
 		word = i18n.SwitchedKey(string(o))
 	}
-	return m.say(word, i18n.Args{"Name": r.Name, "What": what})
+	return m.chat.Text(word, i18n.Args{"Name": r.Name, "What": what})
 }
 
 func (m *Modes) modeText(mode modes.Mode) string {

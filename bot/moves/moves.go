@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
@@ -28,7 +29,7 @@ type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book
 	tell func(ctx context.Context, where chat.Where) error
-	ask  func(ctx context.Context, to address.Conversation, of []views.Session, text string) error
+	ask  func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error
 	wake chan struct{}
 
 	mu   sync.Mutex
@@ -44,7 +45,7 @@ type topic struct {
 // New returns the Moves of a chat. tell tells every feature what places have become; ask says that the
 // topic of sessions is gone, and asks what becomes of them.
 func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error,
-	ask func(ctx context.Context, to address.Conversation, of []views.Session, text string) error) *Moves {
+	ask func(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error) *Moves {
 	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
 
@@ -156,7 +157,7 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	}
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
 	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
-	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
+	text := m.chat.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
 	err := m.ask(ctx, address.Conversation{ChatID: t.at.ChatID}, of, text)
 	t.told = err == nil
 	return err

@@ -98,7 +98,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 		return err
 	}
 	if len(got.names) == 0 {
-		return p.notDelivered(ctx, in, lines(got.problems...), nil)
+		return p.notDelivered(ctx, in, render.Plain(lines(got.problems...)), nil)
 	}
 	if len(got.problems) > 0 {
 		got.problems = append(got.problems, p.words.Say(i18n.AlbumRest))

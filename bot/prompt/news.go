@@ -73,7 +73,7 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 			why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
 		}
 	}
-	text := render.Plain(p.words.Say(why, said))
+	text := p.Chat.Text(why, said)
 	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
 }
 
@@ -107,13 +107,13 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
 	c, _ := p.cards.Get(e.Key)
-	return p.close(ctx, e.Key, passed(c, p.words, i18n.PromptSent, r))
+	return p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.PromptSent, r))
 }
 
 // tellsDraft shows what a person had typed into the box, in full: it is about to be taken out there.
 func tellsDraft(c *chat.Chat) chat.Teller {
 	return chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
-		head := render.Plain(c.Words.Say(i18n.DraftCleared, i18n.Args{"Name": r.Name}) + "\n")
-		return c.For(r.ID).Post(ctx, r.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
+		text := chat.Lines(c.Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
+		return c.For(r.ID).Post(ctx, r.Conversation, text, nil)
 	})
 }

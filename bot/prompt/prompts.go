@@ -179,22 +179,22 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	if len(openIn(p.book.Records)) > 0 {
 		return r, true, nil // a person chooses
 	}
-	why := p.Chat.NoSessionText()
+	why := render.Plain(p.Chat.NoSessionText())
 	switch _, some, _ := p.book.CurrentSession(in.To); {
 	case ok && r.State == views.CleanupFailed:
 		why = p.Chat.NotCleanText(r)
 	case ok:
-		why = p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+		why = p.Chat.Text(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
 	case some: // the message answers one of which it is unknown whose it was
-		why = p.words.Say(i18n.ReplyUnknown)
+		why = p.Chat.Text(i18n.ReplyUnknown)
 	}
 	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeLink(r))
 }
 
 // notDelivered says that a message went nowhere, and what to do.
-func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why string,
+func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why render.Text,
 	links [][]card.Option) error {
-	text := render.Plain(why + "\n" + p.words.Say(i18n.NotDelivered))
+	text := chat.Lines(why, p.Chat.Text(i18n.NotDelivered))
 	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
 }
 

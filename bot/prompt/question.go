@@ -111,7 +111,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		if err != nil || told {
 			return err
 		}
-		return p.Chat.For(r.ID).Say(ctx, e.Conversation, p.words.Say(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}))
+		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
 	case sendTo:
 		if err := p.bringFiles(ctx, e, r); err != nil {
 			return err
@@ -145,9 +145,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
-	text := render.Plain(p.Words.Say(q.says, said))
+	text := p.Text(q.says, said)
 	if q.says == "" {
-		text = render.Plain(p.EndedText(r))
+		text = p.EndedText(r)
 	}
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
@@ -219,7 +219,7 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.close(ctx, e.Key, passed(c, p.words, i18n.SentAgain, r)); err != nil {
+		if err := p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
@@ -243,11 +243,11 @@ func (a asked) isOfItsTime() bool {
 }
 
 // passed is what such a message says when the prompt waits no more. Of any other message it is empty.
-func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
+func passed(c card.Card[asked], p chat.Phrases, became i18n.Key, r views.Session) render.Text {
 	if !c.Payload.isOfItsTime() {
 		return render.Text{}
 	}
-	return render.Plain(words.Say(became, i18n.Args{"Name": r.Name}))
+	return p.Text(became, i18n.Args{"Name": r.Name})
 }
 
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
@@ -374,7 +374,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
 		says = i18n.SentAndCurrent
 	}
-	became := render.Plain(p.words.Say(says, i18n.Args{"Name": r.Name}))
+	became := p.Chat.Text(says, i18n.Args{"Name": r.Name})
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || c.Payload != was: // something new is asked about it
 	case a == resumeAndSend:
@@ -398,16 +398,16 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
-		err := p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton))
+		err := p.Chat.Tell(ctx, t, p.Chat.Text(i18n.StaleButton))
 		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
 	case errors.As(err, new(*fileError)):
-		return p.Chat.Tell(ctx, t, err.Error())
+		return p.Chat.Tell(ctx, t, render.Plain(err.Error()))
 	case err != nil:
 		f := p.Chat.Failure(r, err)
 		if f.Internal {
 			return err
 		}
-		return p.Chat.Tell(ctx, t, f.Text.Text)
+		return p.Chat.Tell(ctx, t, f.Text)
 	}
 	if err := p.answered(ctx, a, e, r, was); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -170,38 +169,37 @@ func (c *collector) addRepairs(rep news.Start) {
 // look is the report of a conversation with what can be done; blank where nothing matters.
 func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	words := p.Chat.Words
-	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
-	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
-	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
+	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
+	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))
+	dirs := map[i18n.Key]render.Text{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
 		i18n.RecoveredMessages: unreadable, i18n.RecoveredChat: unreadable}
 	back := len(one.ids(func(c closed) bool { return c.fate != stays }))
-	var lines []string
+	var lines []render.Text
 	tell := func(word i18n.Key) {
 		names := one.names[word]
 		if len(names) == 0 {
 			return
 		}
 		list := p.Chat.Some(names, words.Say(i18n.JoinNames))
-		said := []string{"• " + words.Say(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
+		said := []render.Text{p.Chat.Text(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
 		if word == i18n.RecoveredReboot && !one.booted.IsZero() {
-			said = append(said, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
+			said = append(said, p.Chat.Text(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
 		}
 		if word == i18n.RecoveredReboot && back > 0 {
-			said = append(said, words.Say(i18n.RecoveredComing, i18n.Args{"Count": back}))
+			said = append(said, p.Chat.Text(i18n.RecoveredComing, i18n.Args{"Count": back}))
 		}
-		lines = append(lines, p.Chat.Sentences(said...))
+		lines = append(lines, render.Join(render.Plain("• "), p.Chat.Sentences(said...)))
 	}
 	for _, word := range sentences {
 		tell(word)
 	}
 	if len(lines) > 0 {
 		tell(i18n.RecoveredRestored)
-		lines = slices.Insert(lines, 0, words.Say(i18n.RecoveredHead))
+		lines = slices.Insert(lines, 0, p.Chat.Text(i18n.RecoveredHead))
 	}
 	if len(one.closed) > back {
-		lines = append(lines, words.Say(i18n.RecoveredFoot))
+		lines = append(lines, p.Chat.Text(i18n.RecoveredFoot))
 	}
-	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
 	look = card.Look{To: one.to}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
@@ -210,7 +208,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if row := p.options(shown); len(row) > 0 {
 		look.Options = [][]card.Option{row}
 	}
-	look.Text = chat.Paragraphs(text, p.interruptions(one, shown.Cut))
+	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(one, shown.Cut))
 	return look, shown
 }
 
@@ -241,13 +239,13 @@ func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
 			alone = append(alone, chat.ShownName(r.Name))
 		}
 		if r.Interruption != nil && len(lines) < shownInterruptions {
-			who := p.Chat.Words.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": ""})
-			lines = append(lines, render.Plain("• "+who), p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
+			who := p.Chat.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(r.Name)), "Said": ""})
+			lines = append(lines, render.Plain("• "), who, p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
 		}
 	}
 	if len(alone) > 0 {
 		names := p.Chat.Some(alone, p.Chat.Words.Say(i18n.JoinNames))
-		lines = append(lines, render.Plain(p.Chat.Words.Say(i18n.RecoveredAlone, i18n.Args{"Names": names})+"\n"))
+		lines = append(lines, p.Chat.Text(i18n.RecoveredAlone, i18n.Args{"Names": names}), render.Plain("\n"))
 	}
 	if len(alone)+len(cut) > 0 {
 		lines = append(lines, p.Chat.ContinueText(p.ContinueText))

@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -26,7 +25,7 @@ type end struct {
 func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
 		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.Confirm(word, "end", in.From)}
-		look.Text = render.Plain(s.chat.Words.Say(question, i18n.Args{"Name": r.Name}))
+		look.Text = s.chat.Text(question, i18n.Args{"Name": r.Name})
 		return s.ends.Post(ctx, look, end{r.ID, r.StartedAt, final})
 	}
 }
@@ -38,8 +37,8 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 		return s.ends.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		archiving := s.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
-		if err := s.ends.End(ctx, t, archiving); err != nil {
+		archiving := s.chat.Text(i18n.Archiving, i18n.Args{"Name": r.Name})
+		if err := s.ends.Close(ctx, t.Card.Key, archiving); err != nil {
 			return err
 		}
 		return s.archive(ctx, t, r, asked.Final, "asked for")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/prompts"
@@ -26,7 +28,7 @@ type GoingOn struct {
 func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
 	r := q.Session
 	if r.Interruption == nil {
-		return true, s.chat.Say(ctx, q.To, s.chat.Words.Say(i18n.ContinueOver, i18n.Args{"Name": r.Name}))
+		return true, s.chat.For(uuid.Nil).Post(ctx, q.To, s.chat.Text(i18n.ContinueOver, i18n.Args{"Name": r.Name}), nil)
 	}
 	typed, class, _ := prompts.Normalise(s.GoOn.Text)
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
@@ -42,18 +44,18 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case err != nil:
 		return false, err
 	}
-	said := s.chat.Words.Say(i18n.Continues, i18n.Args{"Name": r.Name}) + "\n" + typed
+	said := chat.Lines(s.chat.Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
 	now, _ := s.chat.Book.Records.Get(r.ID)
 	switch {
 	case now.State != views.Running && fresh && !q.Many:
-		q.Before = append(q.Before, said)
+		q.Before = chat.Lines(q.Before, said)
 		return s.Resume(ctx, q)
 	case now.State != views.Running:
 		return s.Resume(ctx, q)
 	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
 	case fresh:
-		err = s.chat.For(r.ID).Post(ctx, q.To, render.Plain(said), nil)
+		err = s.chat.For(r.ID).Post(ctx, q.To, said, nil)
 	}
 	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
 }

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"strings"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -30,14 +29,11 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 // from the chat. Where a message says that the session begins, that one is edited, unless people have
 // something to tap.
 func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
-	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
+	said := s.chat.Text(i18n.Ready, i18n.Args{"Name": r.Name})
 	if now, _, err := s.chat.Book.CurrentSession(r.Conversation); err == nil && now.Live && now.ID != r.ID {
-		text = s.chat.Words.Say(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
+		said = s.chat.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
-	if answers := chat.ProjectAnswers(s.chat.Words, n.Answerers); answers != "" {
-		text += "\n" + answers
-	}
-	said := render.Plain(text)
+	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(s.chat.Words, n.Answerers)))
 	if cut := s.interrupted(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, s.chat.ContinueLink(r)...))
@@ -53,9 +49,9 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 
 // tellRetrying says that an agent gets nowhere at present, and until when.
 func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Retrying) error {
-	text := s.chat.Words.Say(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
+	text := s.chat.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
 		"Time": s.chat.Moment(n.Now.Until)})
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, render.Plain(text), nil)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
@@ -84,7 +80,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	}
 	links := s.chat.EndedLink(r.ID)
 	links[0] = append(links[0], s.chat.ContinueLink(r)...)
-	text := s.chat.ScreenText(r, s.chat.Words.Say(word, args), screen, foot)
+	text := s.chat.ScreenText(r, s.chat.Text(word, args), screen, foot)
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})
 }
@@ -116,13 +112,12 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	case r.Resumable:
 		links = s.chat.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	text := render.Plain(receiptText(s.chat.Phrases, r, receipt))
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(s.chat.Phrases, r, receipt), links)
 }
 
 // receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
 // for each process.
-func receiptText(p chat.Phrases, r views.Session, receipt news.Stopped) string {
+func receiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
@@ -130,20 +125,20 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Stopped) string {
 	case r.State == views.Completed:
 		head = i18n.ReceiptCompleted
 	}
-	text := []string{p.Words.Say(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
+	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
 	if isNotClean(r) {
 		text[0] = p.NotCleanText(r)
 	}
 	if !isOrdinary(receipt) || isNotClean(r) {
-		text = append(text, endingLines(p, receipt.Endings)...)
+		text = append(text, endingsText(p, receipt.Endings))
 	}
 	if receipt.Stays {
-		text = append(text, p.Words.Say(i18n.ReceiptStays))
+		text = append(text, p.Text(i18n.ReceiptStays))
 	}
 	if n := len(r.Prompts); n > 0 {
-		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
+		text = append(text, p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
 	}
-	return strings.Join(text, "\n")
+	return chat.Lines(text...)
 }
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why
@@ -156,17 +151,14 @@ func isOrdinary(r news.Stopped) bool {
 	return one.Ended && one.Verified && one.How != control.Forced
 }
 
-// endingLines say which processes ended and how, and which were spared and why. What is not proven
+// endingsText says which processes ended and how, and which were spared and why. What is not proven
 // is among the failures.
-func endingLines(p chat.Phrases, all []control.Ending) []string {
+func endingsText(p chat.Phrases, all []control.Ending) render.Text {
 	var lines []string
 	for _, e := range all {
 		if e.How != control.AlreadyGone && (e.Ended || e.Reason != "") {
 			lines = append(lines, "• "+p.EndingText(e))
 		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	return []string{p.Some(lines, "\n")}
+	return render.Plain(p.Some(lines, "\n"))
 }

@@ -112,7 +112,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
-	q.Before = append(q.Before, endingLines(s.chat.Phrases, ended)...)
+	q.Before = chat.Lines(q.Before, endingsText(s.chat.Phrases, ended))
 	switch open := refusal.In(err).Open; {
 	case open && q.Many:
 		return true, nil
@@ -129,7 +129,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
 		err = s.chat.Book.Use(ctx, q.To, q.Session)
 	}
-	if err != nil || q.Many && len(q.Before) == 0 {
+	if err != nil || q.Many && q.Before.Blank() {
 		return err == nil, err
 	}
 	if q.Undo {
@@ -140,8 +140,8 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 	dir := s.chat.Short(q.Session.Dir)
-	text := s.chat.Words.Say(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": dir})
-	return s.tellBegin(ctx, q.To, q.Session, q.Above(chat.Marked(text, dir)))
+	text := s.chat.Text(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": render.Code(dir)})
+	return s.tellBegin(ctx, q.To, q.Session, q.Above(text))
 }
 
 // makeOpenCurrent takes a session that is open already as one that came back.
@@ -154,8 +154,8 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	if at != q.To {
 		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
-	text := s.chat.Words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
-	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(render.Plain(text)), nil)
+	text := s.chat.Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
+	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(text), nil)
 }
 
 // refuse explains why a session could not come back, and offers what can be done.

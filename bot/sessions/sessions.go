@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
-	"ccbot/internal/clip"
 )
 
 // Agents are looked at.
@@ -155,13 +154,9 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
-	dir := s.chat.Short(r.Dir)
-	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	receipt := chat.Marked(text, dir)
-	if shared := s.chat.SharedText(r); shared != "" {
-		receipt = render.Join(receipt, render.Plain("\n"+shared))
-	}
-	if err := s.tellBegin(ctx, at, r, receipt); err != nil {
+	dir := render.Code(s.chat.Short(r.Dir))
+	receipt := s.chat.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
+	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(r))); err != nil {
 		return err
 	}
 	return s.chat.Lead(ctx, to, r, at)
@@ -184,8 +179,8 @@ var slashed = regexp.MustCompile(`[^\s\p{Z}]*/`)
 // askWhere asks whether a word with a slash in it begins a folder's path, or is a part of the name.
 func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) error {
 	at := slashed.FindStringIndex(args)[0]
-	path := strings.Trim(args[at:], quotes+" ")
-	q := unclear{Name: nameOf(args), Short: nameOf(args[:at]), Key: in.Key}
+	path := strings.Trim(args[at:], chat.Quotes+" ")
+	q := unclear{Name: chat.NameOf(args), Short: chat.NameOf(args[:at]), Key: in.Key}
 	var err error
 	if q.Here, err = s.resolve(ctx, in.To, ""); err == nil {
 		q.Dir, err = s.resolve(ctx, in.To, path)
@@ -225,11 +220,8 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
-// quotes are what keyboards write around a text; phones curve them.
-const quotes = "\"'“”„«»‘’"
-
 // beginOfPath is what stands before a path, and its first letter.
-var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + quotes + `]?[/~.]`)
+var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
 // splitNameAndPath separates the name from the path, which is what begins with /, ~ or . and goes
 // on to the end. Quotes around either go: people type them around blanks, and a path needs none
@@ -239,17 +231,11 @@ func splitNameAndPath(args string) (name, path string) {
 	if found := beginOfPath.FindStringIndex(args); found != nil {
 		at := found[1] - 1
 		name, path = args[:at], strings.TrimSpace(args[at:])
-		if strings.ContainsAny(args[found[0]:at], quotes) {
-			path = strings.TrimRight(path, quotes)
+		if strings.ContainsAny(args[found[0]:at], chat.Quotes) {
+			path = strings.TrimRight(path, chat.Quotes)
 		}
 	}
-	return nameOf(name), path
-}
-
-// nameOf is the name that a session gets of what was typed.
-func nameOf(typed string) string {
-	name := chat.Visible(strings.Trim(typed, quotes+" \t\n"))
-	return clip.Runes(strings.Join(strings.Fields(name), "-"), chat.MaxName)
+	return chat.NameOf(name), path
 }
 
 // Stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does, and
@@ -265,17 +251,17 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	var said []string
+	var said []render.Text
 	if !idle && !told {
-		said = append(said, s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name}))
+		said = append(said, s.chat.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
 	}
 	if agents > 0 {
-		said = append(said, s.chat.Words.Say(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
+		said = append(said, s.chat.Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
 	}
 	if said == nil {
 		return nil
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(strings.Join(said, "\n")), nil)
+	return s.chat.For(r.ID).Post(ctx, in.To, chat.Lines(said...), nil)
 }
 
 func isLive(r views.Session) bool { return r.Live }

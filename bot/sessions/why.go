@@ -27,9 +27,9 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
-	text := render.Plain(s.chat.Words.Say(head, i18n.Args{"Name": r.Name, "State": s.chat.AgedState(r)}))
+	text := s.chat.Text(head, i18n.Args{"Name": r.Name, "State": s.chat.AgedState(r)})
 	if word, args := exitOf(r); r.Resumable && word != i18n.Ended { // the state alone says nothing of a crash
-		text = render.Join(render.Plain(s.chat.Words.Say(word, args)+"\n"), text)
+		text = chat.Lines(s.chat.Text(word, args), text)
 	}
 	if left := len(history) - shownChanges; left > 0 {
 		command := "ccbot why " + r.ID.String()

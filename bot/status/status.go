@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -38,10 +39,11 @@ type status struct {
 	records control.Keeper
 	entries Entries
 	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
+	rename  func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error
 	cards   chat.Cards[over]
 }
 
-// over is one launch of a session that is over, as a card keeps it.
+// over is one launch of a session, as a card keeps it.
 type over struct {
 	Session uuid.UUID `json:"session"`
 	Launch  time.Time `json:"launch"` // the record of a later one is not deleted
@@ -52,35 +54,44 @@ const kind = "status"
 // What the options of a card do.
 const (
 	resumeOption = "resume"
+	renameOption = "rename"
 	forgetOption = "forget" // ask
 	surely       = "surely" // delete the record
 )
 
-// New returns the feature of a chat. resume resumes a session, and tells what came of it.
+// New returns the feature of a chat. resume resumes a session, and tells what came of it; rename asks
+// for another name.
 func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
-	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) chat.Feature {
-	s := &status{chat: c, agents: agents, records: records, entries: entries, resume: resume, cards: chat.NewCards[over](c, kind)}
+	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
+	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) chat.Feature {
+	s := &status{chat: c, agents: agents, records: records, entries: entries, resume: resume, rename: rename,
+		cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
 	return f
 }
 
-// status tells all of a session, and offers what can be done where it is over.
+// status tells all of a session, and offers what can be done.
 func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
 	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
-	if r.Over {
-		var options []card.Option
-		if r.Resumable {
-			options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
-		}
-		look.Options = chat.Rows(2, append(options, s.chat.Option(i18n.ButtonForget, forgetOption, ""))...)
+	var options []card.Option
+	if r.Over && r.Resumable {
+		options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
+	options = append(options, s.chat.Option(i18n.ButtonRename, renameOption, ""))
+	if r.Over {
+		options = append(options, s.chat.Option(i18n.ButtonForget, forgetOption, ""))
+	}
+	look.Options = chat.Rows(2, options...)
 	return s.cards.Post(ctx, look, over{r.ID, r.StartedAt})
 }
 
 // tap asks whether to delete a record, and deletes it when the person who was asked confirms that.
 func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
+	if ok && t.Card.Option == renameOption {
+		return chat.Do(func(ctx context.Context) error { return s.rename(ctx, t.To, r.ID, t.From) })
+	}
 	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) {
 		return s.cards.Over(ctx, t)
 	}
@@ -101,7 +112,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 		})
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.cards.End(ctx, t, s.chat.Words.Say(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
+		if err := s.cards.Close(ctx, t.Card.Key, s.chat.Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
 			return err
 		}
 		return s.forget(ctx, t, r)
@@ -113,7 +124,7 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
-		return s.chat.Say(ctx, t.To, s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
+		return s.chat.For(uuid.Nil).Post(ctx, t.To, s.chat.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), nil)
 	case err != nil:
 		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
 	}

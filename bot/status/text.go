@@ -37,10 +37,10 @@ func (s *status) head(r views.Session, n now) render.Text {
 		does = s.phase(n)
 	}
 	dir := s.chat.Short(r.Dir)
-	title := s.say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": does})
-	text := render.Join(render.Bold(title), render.Plain("\n"), render.Code(dir))
-	if shared := s.chat.SharedText(r); shared != "" && r.Live {
-		text = render.Join(text, render.Plain("\n"+shared))
+	title := s.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
+	text := chat.Lines(title, render.Code(dir))
+	if r.Live {
+		text = chat.Lines(text, s.chat.SharedText(r))
 	}
 	if r.Live && r.Window != "" {
 		attach := s.chat.Attach(r.ID)
@@ -199,12 +199,12 @@ func (s *status) events(r views.Session) render.Text {
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.
 func (s *status) staying(key i18n.Key, r views.Session) render.Text {
-	text, file := s.say(key, i18n.Args{"Name": r.Name}), ""
+	text := s.chat.Text(key, i18n.Args{"Name": r.Name})
 	if c, ok := r.Cursor(); ok && c.Path != "" {
-		file = s.chat.Short(c.Path)
-		text += "\n" + s.say(i18n.ForgetStays, i18n.Args{"Path": file})
+		file := render.Code(s.chat.Short(c.Path))
+		text = chat.Lines(text, s.chat.Text(i18n.ForgetStays, i18n.Args{"Path": file}))
 	}
-	return chat.Marked(text, file)
+	return text
 }
 
 // short is a text of somebody else's in one line.

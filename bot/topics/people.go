@@ -28,7 +28,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicClosed != nil && r.Open:
 		return t.AskArchive(ctx, in, r, i18n.TopicClosedAsk)
 	case m.ForumTopicReopened != nil && r.Resumable:
-		return t.Chat.For(r.ID).Post(ctx, in.To, render.Plain(t.Chat.OverText(r)), t.Chat.ResumeLink(r))
+		return t.Chat.For(r.ID).Post(ctx, in.To, t.Chat.OverText(r), t.Chat.ResumeLink(r))
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session,
 	if err := t.agree(in.To, name); err != nil {
 		return err
 	}
-	failed := t.Rename(ctx, r.ID, name)
+	failed := t.Rename(ctx, r.ID, chat.NameOf(name))
 	if failed == nil {
 		pause.Poke(t.wake)
 		return nil
@@ -74,11 +74,11 @@ const (
 )
 
 // AskLost says that the topic of sessions is gone; of one that is open it asks what becomes of it.
-func (t *Topics) AskLost(ctx context.Context, to address.Conversation, of []views.Session, text string) error {
+func (t *Topics) AskLost(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
-		return t.Chat.Say(ctx, to, text)
+		return t.Chat.For(uuid.Nil).Post(ctx, to, text, nil)
 	}
-	look := card.Look{To: to, Text: render.Plain(text), Session: of[0].ID, Options: chat.Rows(2,
+	look := card.Look{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
 		t.Chat.Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
 		t.Chat.Option(i18n.ButtonArchive, archiveOption, ""))}
 	return t.lost.Post(ctx, look, lost{of[0].ID})
@@ -104,8 +104,8 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 		if err := t.book.Use(ctx, at, r); err != nil {
 			return err
 		}
-		text := t.Chat.Words.Say(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
-		if err := t.Chat.For(r.ID).Say(ctx, at, text); err != nil {
+		text := t.Chat.Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
+		if err := t.Chat.For(r.ID).Post(ctx, at, text, nil); err != nil {
 			return err
 		}
 		if err := t.lost.End(ctx, tap, ""); err != nil {

@@ -157,7 +157,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	}
 	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
 	if !isFinal(failed) {
-		return to, t.Chat.Say(ctx, to, t.Chat.Words.Say(i18n.TopicFailed, i18n.Args{"Name": r.Name}))
+		return to, t.Chat.For(r.ID).Post(ctx, to, t.Chat.Text(i18n.TopicFailed, i18n.Args{"Name": r.Name}), nil)
 	}
 	if t.book.TopicsRefused(to.ChatID) {
 		return to, nil

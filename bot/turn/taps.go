@@ -100,10 +100,10 @@ func (t *Turns) details(ctx context.Context, tap chat.Tap, s state) error {
 	all, err := t.steps(ctx, s)
 	if err != nil {
 		t.Chat.Log.Warn("turn_unreadable", logkey.SessionID, s.Session.String(), logkey.Error, err.Error())
-		return t.Chat.Tell(ctx, tap, w.say(i18n.TurnUnreadable))
+		return t.Chat.Tell(ctx, tap, w.Text(i18n.TurnUnreadable))
 	}
 	if len(all) == 0 {
-		return t.Chat.Tell(ctx, tap, w.say(i18n.TurnNoSteps))
+		return t.Chat.Tell(ctx, tap, w.Text(i18n.TurnNoSteps))
 	}
 	title := w.say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)})
 	var lines []string

@@ -43,7 +43,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	all := w.held(r)
 	look := card.Look{To: to, Session: r.ID}
 	if len(all) == 0 {
-		look.Text = render.Plain(w.chat.Words.Say(i18n.QueueEmpty, i18n.Args{"Name": r.Name}))
+		look.Text = w.chat.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
 		return look, page{Session: p.Session}
 	}
 	var now desk.Look
@@ -124,7 +124,7 @@ func (w *Waiting) title(r views.Session, now desk.Look) render.Text {
 	if r.State == views.Running {
 		does = w.chat.NowText(now.Now)
 	}
-	return render.Bold(w.chat.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": does}))
+	return w.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 }
 
 // inTheWay says what else than the agent's work and its questions a prompt waits for.

@@ -209,7 +209,7 @@ func (w *Waiting) do(ctx context.Context, t chat.Tap, what string, e inbox.Entry
 		if err != nil || told {
 			return err
 		}
-		return w.chat.Tell(ctx, t, w.chat.Words.Say(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}))
+		return w.chat.Tell(ctx, t, w.chat.Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}))
 	case nextOption:
 		return w.order.ToFront(ctx, e.Session, e.Key)
 	case discardOption:

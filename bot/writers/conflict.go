@@ -94,14 +94,15 @@ func (c conflict) canEnd() bool {
 // look is the message about writers, with what can be done.
 func (o *Others) look(c conflict, details bool) card.Look {
 	r, say := c.resume.Session, phrases[c.kind]
-	var lines, copied, can []string // copied: what people copy
+	var lines, copied []string // copied: what people copy
+	var can []render.Text
 	for _, one := range c.writers {
 		line, values := o.writerText(one, details)
 		lines, copied = append(lines, line), append(copied, values...)
 	}
 	options := []card.Option{o.chat.Option(i18n.ButtonShow, showOption, "")}
 	offer := func(what i18n.Key, option card.Option) {
-		can, options = append(can, o.words.Say(what, i18n.Args{"Name": r.Name})), append(options, option)
+		can, options = append(can, o.chat.Text(what, i18n.Args{"Name": r.Name})), append(options, option)
 	}
 	if c.canEnd() {
 		offer(say.end, o.chat.Option(say.button, askOption, outbox.Danger))
@@ -113,13 +114,9 @@ func (o *Others) look(c conflict, details bool) card.Look {
 		offer(say.fork, o.chat.Option(i18n.ButtonForkInstead, forkOption, ""))
 		options = append(options, o.chat.Cancel(0))
 	}
-	text := "\n• " + o.chat.Some(lines, "\n• ")
-	if len(can) > 0 {
-		text += "\n" + o.chat.Sentences(can...)
-	}
-	head := render.Plain(o.words.Say(say.head, o.chat.StateArgs(r)))
+	all := chat.Marked("• "+o.chat.Some(lines, "\n• "), copied...)
 	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
-		Text: render.Join(head, chat.Marked(text, copied...))}
+		Text: chat.Lines(o.chat.Text(say.head, o.chat.StateArgs(r)), all, o.chat.Sentences(can...))}
 }
 
 // writerText is a writer as the message shows it, and what in it people copy.

@@ -57,7 +57,7 @@ func (o *Others) Feature() chat.Feature {
 // tellWriters tells that somebody else writes the conversation of a session.
 func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
-		return o.chat.For(r.ID).Say(ctx, r.Conversation, o.words.Say(i18n.GhostUnseen, o.chat.StateArgs(r)))
+		return o.chat.For(r.ID).Post(ctx, r.Conversation, o.chat.Text(i18n.GhostUnseen, o.chat.StateArgs(r)), nil)
 	}
 	k := writerAfterEnd
 	if r.Live {

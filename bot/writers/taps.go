@@ -58,7 +58,7 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 }
 
 func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return o.chat.Tell(ctx, t, o.words.Say(key, args...))
+	return o.chat.Tell(ctx, t, o.chat.Text(key, args...))
 }
 
 // explain says why nothing was done.
@@ -69,8 +69,7 @@ func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
 // tellFree says that nobody else writes any more, under lines of what was done before.
 func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
 	r := c.resume.Session
-	lines := append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
-	text := render.Plain(strings.Join(lines, "\n"))
+	text := chat.Lines(render.Plain(strings.Join(before, "\n")), o.chat.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
 	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeLink(r))
 }
 
@@ -115,7 +114,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	case len(said) == 0:
 		said = append(said, o.words.Say(i18n.TakingFailed, names))
 	case all && c.kind == resumeRefused:
-		c.resume.Before = said
+		c.resume.Before = render.Plain(strings.Join(said, "\n"))
 		_, err := o.resume(ctx, c.resume)
 		return err
 	case all:
@@ -147,9 +146,8 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
 	}
-	dir = o.chat.Short(r.Dir)
-	text := o.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": dir})
-	err = o.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil)
+	text := o.chat.Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
+	err = o.chat.For(r.ID).Post(ctx, t.To, text, nil)
 	return errors.Join(err, o.conflicts.End(ctx, t, ""))
 }
 
@@ -192,10 +190,10 @@ func askedBy(t chat.Tap) string { return fmt.Sprintf("asked for by %d", t.From) 
 // there.
 func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Conversation) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
-	text := []string{o.words.Say(i18n.Adopted, args)}
+	text := []render.Text{o.chat.Text(i18n.Adopted, args)}
 	if !r.Shared { // no shell keeps the window
-		text = append(text, o.words.Say(i18n.AdoptedBare, args))
+		text = append(text, o.chat.Text(i18n.AdoptedBare, args))
 	}
-	text = append(text, o.words.Say(i18n.AdoptedAsks))
-	return o.chat.For(r.ID).Say(ctx, to, o.chat.Sentences(text...))
+	text = append(text, o.chat.Text(i18n.AdoptedAsks))
+	return o.chat.For(r.ID).Post(ctx, to, o.chat.Sentences(text...), nil)
 }

@@ -187,8 +187,8 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	said := o.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.lists.End(ctx, t, said); err != nil {
+	said := o.chat.Text(i18n.Archiving, i18n.Args{"Name": r.Name})
+	if err := o.lists.Close(ctx, t.Card.Key, said); err != nil {
 		return err
 	}
 	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {

@@ -61,7 +61,7 @@ func hasName(r session.Record) bool { return !r.HandedOver() }
 // that fit.
 func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
-		return naming.Named{ID: r.ID, Name: r.Name, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
+		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
 	}
 	return naming.Find(records, what, named, fits)
 }

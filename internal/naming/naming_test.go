@@ -9,11 +9,12 @@ import (
 
 type one struct {
 	id, name string
+	former   []string
 	over     bool
 }
 
 func (o one) named() Named {
-	return Named{ID: uuid.MustParse(o.id), Name: o.name, Other: []uuid.UUID{uuid.NewSHA1(uuid.Nil, []byte(o.id))}}
+	return Named{ID: uuid.MustParse(o.id), Name: o.name, Former: o.former, Other: []uuid.UUID{uuid.NewSHA1(uuid.Nil, []byte(o.id))}}
 }
 
 // Ids of one millisecond: only their ends tell them apart.
@@ -30,6 +31,7 @@ func TestFind(t *testing.T) {
 	api, apis, web := one{id: idA, name: "api"}, one{id: idB, name: "apis"}, one{id: idC, name: "web"}
 	oldAPI, upper := one{id: idD, name: "api", over: true}, one{id: idE, name: "API"}
 	apple := one{id: idD, name: "apple", over: true}
+	fix, renamed := one{id: idD, name: "fix-login"}, one{id: idD, name: "new", former: []string{"older", "old"}}
 	other := uuid.NewSHA1(uuid.Nil, []byte(idC)).String()
 	for _, tt := range []struct {
 		name, text string
@@ -59,6 +61,13 @@ func TestFind(t *testing.T) {
 		{"nil is nobody's", uuid.Nil.String(), []one{api, web}, nil},
 		{"nothing like it", "none", []one{api, web}, nil},
 		{"nothing", "", []one{api, web}, nil},
+		{"blanks", " ", []one{api, web}, nil},
+		{"blanks for what stands for them", "fix login", []one{api, fix}, []one{fix}},
+		{"a former name", "Old", []one{renamed, web}, []one{renamed}},
+		{"a name before another's former one", "old", []one{renamed, {id: idE, name: "old"}}, []one{{id: idE, name: "old"}}},
+		{"a former name and the beginning of another's name", "old", []one{renamed, {id: idE, name: "old-2"}}, []one{renamed, {id: idE, name: "old-2"}}},
+		{"a former name of two", "old", []one{renamed, {id: idE, name: "x", former: []string{"old"}}}, []one{renamed, {id: idE, name: "x", former: []string{"old"}}}},
+		{"the beginning of a former name", "ol", []one{renamed, web}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Find(tt.list, tt.text, one.named, func(o one) bool { return !o.over })

@@ -126,9 +126,15 @@ func (u Usage) Same(other Usage) bool {
 // Record is ccbot's record of one conversation with an agent. Its ID never changes; ClaudeSessionID
 // is Claude Code's and may change (/clear, fork).
 type Record struct {
-	Version          int          `json:"version"`
-	ID               uuid.UUID    `json:"id"`
-	Name             string       `json:"name"`
+	Version int       `json:"version"`
+	ID      uuid.UUID `json:"id"`
+	Name    string    `json:"name"`
+	// NamedBy is the rule that made the name; empty: a person, or an older program. FormerNames still
+	// lead to the session, the newest last. NameDue means that the window does not have the name yet.
+	NamedBy     Namer    `json:"named_by,omitempty"`
+	FormerNames []string `json:"former_names,omitempty"`
+	NameDue     bool     `json:"name_due,omitempty"`
+
 	Dir              string       `json:"dir"` // directory of birth, absolute
 	Host             string       `json:"host"`
 	State            State        `json:"state"`
@@ -278,6 +284,25 @@ func (r *Record) note(c Change) {
 	}
 }
 
+// Namer is the rule that made a session's name.
+type Namer string
+
+// The rules that make names; a name that a person chose has none and is never replaced by one.
+const (
+	NamedByFolder Namer = "folder" // until the first prompt says what the session is about
+	NamedByPrompt Namer = "prompt"
+)
+
+// formerNames bounds the names that still lead to a session.
+const formerNames = 5
+
+// Rename gives the session another name. The former one still leads to it.
+func (r *Record) Rename(name string, by Namer) {
+	former := slices.DeleteFunc(append(r.FormerNames, r.Name), func(n string) bool { return n == name || n == "" })
+	former = slices.Clone(former[max(0, len(former)-formerNames):])
+	r.Name, r.NamedBy, r.FormerNames = name, by, former
+}
+
 // HandedOver reports whether another record continues the conversation.
 func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
 
@@ -328,7 +353,7 @@ func (r Record) Crashed() bool {
 
 // Clone returns a deep copy.
 func (r Record) Clone() Record {
-	r.EarlierClaudeIDs = slices.Clone(r.EarlierClaudeIDs)
+	r.EarlierClaudeIDs, r.FormerNames = slices.Clone(r.EarlierClaudeIDs), slices.Clone(r.FormerNames)
 	r.Cursors = slices.Clone(r.Cursors)
 	r.Prompts = slices.Clone(r.Prompts)
 	r.Bound, r.Below, r.Seconds = slices.Clone(r.Bound), slices.Clone(r.Below), slices.Clone(r.Seconds)

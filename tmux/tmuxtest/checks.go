@@ -309,13 +309,22 @@ func checkCapture(t *testing.T, w World) {
 func checkRename(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	for _, name := range []string{"plain", "#(touch x)#{pid}##", "-n", "=x:y.z;", "ünï ☃ 日本語"} {
-		require.NoError(t, w.Tmux.Rename(t.Context(), r.Window, name))
+		require.NoError(t, w.Tmux.Rename(t.Context(), r.guard(), r.Tag, name))
 		p, err := w.Tmux.Pane(t.Context(), r.ID)
 		require.NoError(t, err)
 		assert.Equal(t, name, p.WindowName)
 		assert.Equal(t, r.Tag, p.Tag)
 	}
-	assert.Error(t, w.Tmux.Rename(t.Context(), r.Window, ""))
+	assert.Error(t, w.Tmux.Rename(t.Context(), r.guard(), r.Tag, ""))
+	for _, other := range []struct {
+		guard tmux.Guard
+		tag   string
+	}{{tmux.Guard{Pane: r.ID, PID: r.PID + 1}, r.Tag}, {r.guard(), "another/tag"}} {
+		assert.ErrorIs(t, w.Tmux.Rename(t.Context(), other.guard, other.tag, "not ours"), tmux.ErrGuard)
+	}
+	p, err := w.Tmux.Pane(t.Context(), r.ID)
+	require.NoError(t, err)
+	assert.Equal(t, "ünï ☃ 日本語", p.WindowName)
 	w.nothingRan(t, r.Path)
 }
 
@@ -325,9 +334,7 @@ func checkMissing(t *testing.T, w World) {
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
 	_, err = w.Tmux.Capture(t.Context(), missing, 0)
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
-	window, err := tmux.ParseWindowID("@99999")
-	require.NoError(t, err)
-	assert.ErrorIs(t, w.Tmux.Rename(t.Context(), window, "x"), tmux.ErrNoWindow)
+	assert.ErrorIs(t, w.Tmux.Rename(t.Context(), tmux.Guard{Pane: missing, PID: 1}, "tag", "x"), tmux.ErrNoPane)
 }
 
 func checkNoTarget(t *testing.T, w World) {
@@ -337,7 +344,7 @@ func checkNoTarget(t *testing.T, w World) {
 	assert.ErrorIs(t, err, tmux.ErrNoTarget)
 	_, err = w.Tmux.Capture(ctx, tmux.PaneID{}, 0)
 	assert.ErrorIs(t, err, tmux.ErrNoTarget)
-	assert.ErrorIs(t, w.Tmux.Rename(ctx, tmux.WindowID{}, "x"), tmux.ErrNoTarget)
+	assert.ErrorIs(t, w.Tmux.Rename(ctx, tmux.Guard{}, "tag", "x"), tmux.ErrNoTarget)
 	for _, g := range []tmux.Guard{{}, {PID: r.PID}, {Pane: r.ID}, {Pane: r.ID, PID: -1}} {
 		assert.ErrorIs(t, w.Tmux.Paste(ctx, g, "x"), tmux.ErrNoTarget)
 		assert.ErrorIs(t, w.Tmux.Enter(ctx, g), tmux.ErrNoTarget)

@@ -277,26 +277,27 @@ func (p *fakePane) end(e Exit) {
 	}
 }
 
-// Rename renames a window.
-func (f *Fake) Rename(ctx context.Context, w tmux.WindowID, name string) error {
+// Rename renames the window of a pane.
+func (f *Fake) Rename(ctx context.Context, g tmux.Guard, tag, name string) error {
 	err := f.begin(ctx, "Rename")
 	defer f.mu.Unlock()
-	switch {
-	case err != nil:
+	if err == nil && (name == "" || tag == "") {
+		err = fmt.Errorf("tmux rename-window: empty name or tag")
+	}
+	if err != nil {
 		return err
-	case !w.Valid():
-		return tmux.ErrNoTarget
-	case name == "":
-		return fmt.Errorf("tmux rename-window: empty name")
 	}
-	found := false
-	for _, p := range f.panes {
-		if p.Window == w {
-			p.WindowName, found = name, true
+	p, err := f.guarded(g)
+	if err == nil && p.Tag != tag {
+		err = &tmux.GuardError{Pane: g.Pane, Want: tag, Got: p.Tag}
+	}
+	if err != nil {
+		return err
+	}
+	for _, beside := range f.panes {
+		if beside.Window == p.Window {
+			beside.WindowName = name
 		}
-	}
-	if !found {
-		return fmt.Errorf("%w: %s", tmux.ErrNoWindow, w)
 	}
 	return nil
 }

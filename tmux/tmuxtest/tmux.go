@@ -21,7 +21,7 @@ type Tmux interface {
 	Press(ctx context.Context, g tmux.Guard, k tmux.Key) error
 	ClosePane(ctx context.Context, g tmux.Guard) error
 	Capture(ctx context.Context, p tmux.PaneID, lines int) (string, error)
-	Rename(ctx context.Context, w tmux.WindowID, name string) error
+	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 	AttachCommand(w tmux.WindowID, windowName string) string
 	OnChange(f func())
 }

@@ -22,7 +22,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// fakeSessions does what a test gives it. Without that it says yes; Move and Advance change the
+// fakeSessions does what a test gives it. Without that it says yes; Move, Rename and Advance change the
 // record as lifecycle does.
 type fakeSessions struct {
 	*gate
@@ -49,6 +49,7 @@ type fakeSessions struct {
 	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	OnReword       func(key, text string) error
 	OnMove         func(id uuid.UUID, to session.Conversation) error
+	OnRename       func(id uuid.UUID, name string) error
 	OnInterrupt    func(id uuid.UUID) (told bool, err error)
 	OnLook         lifecycle.Look
 	Looks          int   // how often somebody looked
@@ -268,6 +269,16 @@ func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversa
 		return f.OnMove(id, to)
 	}
 	f.records.Change(id, func(r *session.Record) { r.Conversation = to })
+	return nil
+}
+
+func (f *fakeSessions) Rename(_ context.Context, id uuid.UUID, name string) error {
+	f.wait()
+	f.Add("rename %s to %s", id, name)
+	if f.OnRename != nil {
+		return f.OnRename(id, name)
+	}
+	f.records.Change(id, func(r *session.Record) { r.Rename(name, "") })
 	return nil
 }
 

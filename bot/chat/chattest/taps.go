@@ -145,13 +145,14 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)
+	w.MustHear(t, "/rename")
 	w.Work(t)
 }
 
 // topics64 shows more sessions than have a button each, and a topic that is gone.
 func (w *World) topics64(t *testing.T, r session.Record) {
 	t.Helper()
-	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []views.Session{host.View(r)}, "its topic is gone"))
+	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []views.Session{host.View(r)}, render.Plain("its topic is gone")))
 	for n := range 10 {
 		w.Session(t, "many"+strconv.Itoa(n), session.Running)
 	}

@@ -52,6 +52,13 @@ type Keeper interface {
 	Forget(ctx context.Context, id uuid.UUID) error
 }
 
+// Namer names sessions.
+type Namer interface {
+	// Rename gives a session a name that a person chose, and its window too, unless a person opened that;
+	// where another session has the name, a number is added. The new name comes as news.Renamed.
+	Rename(ctx context.Context, id uuid.UUID, name string) error
+}
+
 // Start is a session that a person wants.
 type Start struct {
 	Name         string // empty: the folder's name; taken: a number is added

@@ -65,6 +65,12 @@ type Transferred struct {
 	Asked bool      // a person has decided it
 }
 
+// Renamed says that the session has another name than before.
+type Renamed struct {
+	From  string
+	Asked bool // a person chose the name; else the first prompt made it
+}
+
 // Switched says what came of a wish for a permission mode or a model: one of the two is set.
 type Switched struct {
 	modes.Wish

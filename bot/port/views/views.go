@@ -30,7 +30,8 @@ type Successors interface {
 type Session struct {
 	ID              uuid.UUID
 	Name            string
-	Dir             string // absolute, without links
+	FormerNames     []string // that still lead to it
+	Dir             string   // absolute, without links
 	State           State
 	Live            bool // a process may be running for it
 	Open            bool // it is live, and nobody has asked for its end

@@ -1,0 +1,139 @@
+package rename
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+)
+
+// Rename gives sessions other names.
+type Rename struct {
+	chat  *chat.Chat
+	names control.Namer
+	asks  chat.Cards[question]
+}
+
+// question is what a card asks, and the text that answers it.
+type question struct {
+	Session uuid.UUID `json:"session"`
+	From    int64     `json:"from"`          // who was asked
+	Key     string    `json:"key,omitempty"` // of the text; empty: none has come
+}
+
+const kind = "rename" // of the cards
+
+// open is how long a question waits for a text.
+const open = 5 * time.Minute
+
+// New returns the Rename of a chat.
+func New(c *chat.Chat, names control.Namer) *Rename {
+	return &Rename{chat: c, names: names, asks: chat.NewCards[question](c, kind)}
+}
+
+// Feature is what the roof knows of Rename.
+func (n *Rename) Feature() chat.Feature {
+	heard := func(context.Context, views.Session, news.Renamed) error { return nil } // who has renamed it is answered
+	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
+	return chat.Feature{Name: "rename", Commands: []chat.Command{{Name: "rename", Run: n.command}},
+		Cards: map[string]chat.OnTap{kind: n.asks.OnTap(only)}, News: []chat.Teller{chat.Tells(heard)},
+		Text: n.text, Current: n.switched}
+}
+
+// command gives the session that a message is about the name, or asks for the name: /rename [name].
+func (n *Rename) command(ctx context.Context, in chat.Incoming, typed string) error {
+	found, err := n.chat.Book.FindFor(in.Message, "", func(views.Session) bool { return true })
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return n.chat.TellNone(ctx, in, "", nil)
+	case chat.NameOf(typed) == "":
+		return n.Ask(ctx, in.To, found[0].ID, in.From)
+	}
+	return n.chat.For(found[0].ID).Post(ctx, in.To, n.rename(ctx, found[0], typed), nil)
+}
+
+// Ask asks a person for the new name of a session.
+func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
+	if err := n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.From == asked }); err != nil {
+		return err
+	}
+	r, _ := n.chat.Book.Records.Get(session)
+	look := card.Look{To: to, Session: session, Text: n.chat.Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
+		Options: chat.Rows(1, n.chat.Cancel(asked)), Until: time.Now().Add(open)}
+	return n.asks.Post(ctx, look, question{Session: session, From: asked})
+}
+
+// text takes the text that a question waits for; one that is no name ends the question: the person writes
+// of something else. The question notes the text before it acts: after a crash the text comes again.
+func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+	for _, c := range n.asks.List() {
+		q := c.Payload
+		again := q.Key != "" && q.Key == in.Key
+		switch {
+		case c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From):
+			continue
+		case !again && !n.isName(*in, q, text):
+			return false, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
+		}
+		q.Key, c.Look.Options = in.Key, nil
+		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {
+			return false, err
+		}
+		r, _ := n.chat.Book.Records.Get(q.Session)
+		c.Look.Text = n.rename(ctx, r, text)
+		return true, n.asks.Show(ctx, c.Key, c.Look, q)
+	}
+	return false, nil
+}
+
+// isName reports whether a text may be the answer to a question: one line of the person's own that
+// commands nothing and answers no other session.
+func (n *Rename) isName(in chat.Incoming, q question, text string) bool {
+	if r, answers, _ := n.chat.Book.Answered(in.Message); answers && r.ID != q.Session {
+		return false
+	}
+	return !in.Quoted && !strings.Contains(text, "\n") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "!") &&
+		chat.NameOf(text) != "" && utf8.RuneCountInString(text) <= chat.MaxName
+}
+
+// rename renames a session and says what became of it.
+func (n *Rename) rename(ctx context.Context, r views.Session, typed string) render.Text {
+	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
+		return n.chat.Failure(r, err).Text
+	}
+	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
+	return n.chat.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
+}
+
+// switched hears that another session is the current one of a conversation: what people write there is
+// meant for that one.
+func (n *Rename) switched(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
+	return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
+}
+
+// end takes back the questions that no text has answered.
+func (n *Rename) end(ctx context.Context, which func(c card.Card[question]) bool) error {
+	for _, c := range n.asks.List() {
+		if c.Payload.Key != "" || !which(c) {
+			continue
+		}
+		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.Words.Say(i18n.Cancelled))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
