@@ -272,11 +272,25 @@ func (w *world) use(name string) {
 	w.t.Helper()
 	asked := w.say("/list")
 	list := w.find("a list with "+name, func(m botapi.Message) bool {
-		_, offered := m.Find(name)
-		return m.FromBot && m.ID > asked && offered
+		_, ok := buttonOf(m, name)
+		return m.FromBot && m.ID > asked && ok
 	})
-	w.tap(list, name)
+	button, _ := buttonOf(list, name)
+	_, err := w.person.Tap(w.chat(), list.ID, button.Data)
+	require.NoError(w.t, err)
 	w.until(name+" is current", func() bool { return w.current() == name })
+}
+
+// buttonOf is the button of a list that opens a session: its word is the name, with signs around it.
+func buttonOf(list botapi.Message, name string) (found botapi.Button, ok bool) {
+	for _, row := range list.Keyboard {
+		for _, b := range row {
+			if slices.Contains(strings.Fields(b.Text), name) {
+				return b, true
+			}
+		}
+	}
+	return found, false
 }
 
 // current is the name of the session that the chat's messages go to.

@@ -30,8 +30,8 @@ func TestRealStatesHaveANameAndANextStep(t *testing.T) {
 	} {
 		w.hear(w.say(tt.say), tt.told)
 		w.until("the record says "+tt.phase, func() bool { return w.phaseOf("work") == tt.phase })
-		w.hear(w.say("/list"), tt.listed)
 		assert.Equal(t, 1, w.heard(tt.told), "told once")
+		w.hear(w.say("/list"), tt.listed)
 	}
 	w.hear(w.say("/status"), "Memory: ")
 	w.stop()

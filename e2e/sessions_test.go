@@ -153,7 +153,7 @@ func TestTwoPeople(t *testing.T) {
 	w.hear(w.say("say for the first"), "for the first")
 	other.Send(2002, "/list")
 	list := botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "1 session") })
-	button, ok := list.Find("work")
+	button, ok := buttonOf(list, "work")
 	require.True(t, ok)
 	_, err := other.Tap(2002, list.ID, button.Data)
 	require.NoError(t, err)
