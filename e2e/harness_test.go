@@ -126,8 +126,12 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
+// withCards is the setting that people have: each turn has a card.
+const withCards = "SHOW_STEPS=card"
+
 // newWorld makes a world with the demo agent. env adds to the bot's
-// environment.
+// environment. Turns have no card unless withCards is in env: most tests count
+// messages, and refuse or hold the next one.
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
 	return newWorldAt(t, botapi.Options{}, env...)
@@ -152,7 +156,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
-		"LOG_LEVEL=debug", "KILL_GRACE=5s"}, env...)
+		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off"}, env...)
 	t.Cleanup(w.close)
 	return w
 }

@@ -47,7 +47,7 @@ func TestTour(t *testing.T) {
 }
 
 func takeTour(t *testing.T, words i18n.Words, kills bool) {
-	w := newWorldAt(t, botapi.Options{}, "CCBOT_LANG="+words.Lang())
+	w := newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+words.Lang())
 	playground(t, w.dir)
 	w.start()
 	tr := &walk{world: w, words: words, page: pagetest.Open(t, w.api, pagetest.Look{}), kills: kills}
