@@ -83,13 +83,7 @@ func (c *Changes) foot(first, last int, all diffs.Changes) render.Text {
 
 // around are the buttons that turn the page, that ask anew, and that compare with another moment.
 func (c *Changes) around(s subject, v view, page int, more bool) [][]card.Option {
-	var row []card.Option
-	if page > 0 {
-		row = append(row, to("←", view{Since: v.Since, Page: page - 1}))
-	}
-	if more {
-		row = append(row, to("→", view{Since: v.Since, Page: page + 1}))
-	}
+	row := chat.Turns(page, more, func(page int) card.Option { return to("", view{Since: v.Since, Page: page}) })
 	rows := [][]card.Option{append(row, c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page}))}
 	switch {
 	case s.Turn == "":

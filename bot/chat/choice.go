@@ -61,6 +61,23 @@ const (
 	pageOption = "page:"
 )
 
+// Turns are the arrows that turn the pages of a list: back where there is a page before this one, and on
+// where there is more. to is the option that leads to a page, without its words.
+func Turns(page int, more bool, to func(page int) card.Option) (arrows []card.Option) {
+	add := func(sign string, page int) {
+		o := to(page)
+		o.Text = sign
+		arrows = append(arrows, o)
+	}
+	if page > 0 {
+		add("←", page-1)
+	}
+	if more {
+		add("→", page+1)
+	}
+	return arrows
+}
+
 // look is one page. Sessions that are forgotten meanwhile have no button.
 func (q Choice) look(to outbox.Conversation, a Among) card.Look {
 	text, first := q.question, a.Page*pageSize
@@ -72,16 +89,9 @@ func (q Choice) look(to outbox.Conversation, a Among) card.Look {
 			look.Options = append(look.Options, []card.Option{label})
 		}
 	}
-	var turns []card.Option
-	turn := func(sign string, page int) {
-		turns = append(turns, card.Option{Text: sign, Value: pageOption + strconv.Itoa(page), For: a.From})
-	}
-	if first > 0 {
-		turn("←", a.Page-1)
-	}
-	if last < len(a.Sessions) {
-		turn("→", a.Page+1)
-	}
+	turns := Turns(a.Page, last < len(a.Sessions), func(page int) card.Option {
+		return card.Option{Value: pageOption + strconv.Itoa(page), For: a.From}
+	})
 	if len(turns) > 0 {
 		look.Options = append(look.Options, turns)
 		text += "\n" + q.chat.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(a.Sessions)})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,7 +169,7 @@ func (i *Idle) text(q together) render.Text {
 	if len(waits) > 0 {
 		lines = append(lines, i.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": names(waits)}))
 	}
-	return render.Plain(chat.Lines(plain(lines)...).Text + i.sparedText(left))
+	return render.Plain(strings.Join(lines, "\n") + i.sparedText(left))
 }
 
 // named is a session with its folder, where that is not called like it.
@@ -178,13 +179,6 @@ func (i *Idle) named(r views.Session) string {
 		return name
 	}
 	return i.chat.Words.Say(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(i.chat.Short(r.Dir), folderRoom)})
-}
-
-func plain(lines []string) (all []render.Text) {
-	for _, line := range lines {
-		all = append(all, render.Plain(line))
-	}
-	return all
 }
 
 func (i *Idle) sparedText(lines []string) string {

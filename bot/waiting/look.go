@@ -80,7 +80,7 @@ func (w *Waiting) list(head []render.Text, all []inbox.Entry, at int) (render.Te
 	first := max(at, 0) * pageSize
 	last := min(first+pageSize, len(all))
 	var lines []render.Text
-	var buttons, turns []card.Option
+	var buttons []card.Option
 	for i, e := range all[first:last] {
 		number := strconv.Itoa(first + i + 1)
 		line := w.chat.Words.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
@@ -90,12 +90,9 @@ func (w *Waiting) list(head []render.Text, all []inbox.Entry, at int) (render.Te
 	title := render.Plain(w.chat.Words.Say(i18n.StatusQueue, i18n.Args{"Count": len(all)}))
 	text := chat.Paragraphs(chat.Lines(head...), chat.Lines(append([]render.Text{title}, lines...)...))
 	options := chat.Rows(perRow, buttons...)
-	if first > 0 {
-		turns = append(turns, card.Option{Text: "←", Value: pageOption + ":" + strconv.Itoa(at-1)})
-	}
-	if last < len(all) {
-		turns = append(turns, card.Option{Text: "→", Value: pageOption + ":" + strconv.Itoa(at+1)})
-	}
+	turns := chat.Turns(at, last < len(all), func(page int) card.Option {
+		return card.Option{Value: pageOption + ":" + strconv.Itoa(page)}
+	})
 	if len(turns) == 0 {
 		return text, options
 	}
