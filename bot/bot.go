@@ -172,7 +172,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {
 				b.Failpoint(point)

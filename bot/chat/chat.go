@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -32,10 +33,21 @@ type Chat struct {
 	Sender Sender
 	Book   *conversation.Book // who may read what, and whose a message is
 	Cards  *card.Board        // messages that change later
+	Speech *i18n.Catalog      // all languages
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.
 	Failpoint func(name string)
+}
+
+// In are the sentences of a chat, in the language that its people have chosen, or that of the person's
+// Telegram, or the bot's own.
+func (c *Chat) In(to outbox.Conversation) Phrases {
+	p, set := c.Phrases, c.Book.Settings(to.ChatID)
+	if lang := cmp.Or(set.Language, set.Telegram); lang != "" {
+		p.Words = c.Speech.For(lang)
+	}
+	return p
 }
 
 // At passes a persisted step.

@@ -36,6 +36,7 @@ type file struct {
 	Damaged  bool               `json:"damaged,omitempty"`
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
+	Settings Settings           `json:"settings,omitzero"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
@@ -167,6 +168,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 	err := c.changeLocked(to, func(f *file) {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
+		}
+		if from.ChatID != to.ChatID && f.Settings == (Settings{}) {
+			f.Settings = old.Settings
 		}
 		for id, turn := range old.Turns {
 			if _, known := f.Turns[id]; !known {
