@@ -72,8 +72,8 @@ func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.
 		return err
 	}
 	r, _ := n.chat.Book.Records.Get(session)
-	look := card.Look{To: to, Session: session, Text: n.chat.Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
-		Options: chat.Rows(1, n.chat.Cancel(asked)), Until: time.Now().Add(open)}
+	look := card.Look{To: to, Session: session, Text: n.chat.In(to).Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
+		Options: chat.Rows(1, n.chat.In(to).Cancel(asked)), Until: time.Now().Add(open)}
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
@@ -113,10 +113,10 @@ func (n *Rename) isName(in chat.Incoming, q question, text string) bool {
 // rename renames a session and says what became of it.
 func (n *Rename) rename(ctx context.Context, r views.Session, typed string) render.Text {
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
-		return n.chat.Failure(r, err).Text
+		return n.chat.In(r.Conversation).Failure(r, err).Text
 	}
 	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
-	return n.chat.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
+	return n.chat.In(r.Conversation).Text(i18n.Renamed, i18n.Args{"Name": r.Name})
 }
 
 // switched hears that another session is the current one of a conversation: what people write there is
@@ -131,7 +131,7 @@ func (n *Rename) end(ctx context.Context, which func(c card.Card[question]) bool
 		if c.Payload.Key != "" || !which(c) {
 			continue
 		}
-		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.Words.Say(i18n.Cancelled))); err != nil {
+		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.In(c.Look.To).Say(i18n.Cancelled))); err != nil {
 			return err
 		}
 	}
