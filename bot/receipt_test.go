@@ -264,6 +264,8 @@ func TestProcessText(t *testing.T) {
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
 			"…" + strings.Repeat("x", 20) + "end, pid 1"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.In(chattest.AtAlice).ProcessText(host.Process(tt.p, tt.age))) })
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, w.In(chattest.AtAlice).ProcessText(host.Process(tt.p, tt.age)))
+		})
 	}
 }

@@ -117,7 +117,7 @@ func (a *Answers) markdown(r views.Session, item talk.Item) rendition {
 	if item.Kind == talk.Text {
 		return rendition{form, visibleParts(as.Render(item.Text, HeadingRoom))}
 	}
-	parts := render.ThinkingParts(as, a.Chat.In(r.Conversation).Words.Say(i18n.Thought), item.Text, HeadingRoom)
+	parts := render.ThinkingParts(as, a.Chat.In(r.Conversation).Say(i18n.Thought), item.Text, HeadingRoom)
 	return rendition{form, visibleParts(parts)}
 }
 

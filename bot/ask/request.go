@@ -64,7 +64,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a := r.of
 	a.logCrash(r.id, p)
 	if c, ok := r.get(); ok {
-		text := chat.Warning + a.Chat.In(c.Conversation).Words.Say(i18n.InternalError)
+		text := chat.Warning + a.Chat.In(c.Conversation).Say(i18n.InternalError)
 		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known

@@ -117,7 +117,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		}
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
 			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err.Error())
-			text := r.of.Chat.In(t.To).Words.Say(i18n.AskNotShown)
+			text := r.of.Chat.In(t.To).Say(i18n.AskNotShown)
 			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
 		}
 		if err != nil {

@@ -97,9 +97,9 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 // NoSessionText says in a place that no session is the current one, and what to do.
 func (c *Chat) NoSessionText(to outbox.Conversation) string {
 	if slices.ContainsFunc(c.Book.Records.List(), func(r views.Session) bool { return r.Live }) {
-		return c.In(to).Words.Say(i18n.NoCurrent)
+		return c.In(to).Say(i18n.NoCurrent)
 	}
-	return c.In(to).Words.Say(i18n.NoSession)
+	return c.In(to).Say(i18n.NoSession)
 }
 
 // SharedText says in a place which other open sessions work in the folder of a session; empty: none.

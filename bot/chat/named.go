@@ -21,10 +21,7 @@ type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
 // session that does not fit it is told that it is over.
 func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool, do OnSession) {
 	kind := "which-" + command.Name
-	question := func(words i18n.Words) string {
-		return words.Say(i18n.WhichSession, i18n.Args{"Command": "/" + command.Name})
-	}
-	which := c.NewChoice(kind, question,
+	which := c.NewChoice(kind, i18n.WhichSession, i18n.Args{"Command": "/" + command.Name},
 		func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {

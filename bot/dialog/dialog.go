@@ -156,6 +156,6 @@ func (d *dialogs) close(ctx context.Context, id uuid.UUID) error {
 }
 
 func (d *dialogs) closeLocked(ctx context.Context, c card.Card[string]) error {
-	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Words.Say(i18n.DialogClosed)))
+	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(i18n.DialogClosed)))
 	return d.cards.Close(ctx, c.Key, last)
 }

@@ -52,7 +52,7 @@ func (g *getter) get(ctx context.Context, in chat.Incoming, name string) error {
 	}
 	r := all[0]
 	if strings.TrimSpace(name) == "" {
-		return g.answer(ctx, in, r, render.Plain(g.chat.In(in.To).Words.Say(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)})))
+		return g.answer(ctx, in, r, render.Plain(g.chat.In(in.To).Say(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)})))
 	}
 	if _, err := g.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
 		return g.chat.Explain(ctx, in.To, g.chat.In(in.To).Failure(r, err))

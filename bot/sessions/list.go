@@ -124,7 +124,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
 	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
-		return chat.Answer{Text: s.chat.In(t.To).Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
+		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
 		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })
@@ -133,7 +133,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	if !ok {
 		text = i18n.SessionGone
 	}
-	return chat.Answer{Text: s.chat.In(t.To).Words.Say(text), Then: draw}, nil
+	return chat.Answer{Text: s.chat.In(t.To).Say(text), Then: draw}, nil
 }
 
 // late answers a tap on a link that was followed already.
@@ -142,7 +142,7 @@ func (s *Sessions) late(t chat.Tap) string {
 	if r = s.chat.Book.Successor(r); !r.Open {
 		return ""
 	}
-	return s.chat.In(t.To).Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
+	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes

@@ -107,14 +107,15 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
 		return nil // another feature has told it, with others
 	}
-	links := s.chat.In(r.Conversation).ResumeLink(r)
+	p := s.chat.In(r.Conversation)
+	links := p.ResumeLink(r)
 	switch {
 	case r.Resumable && receipt.Quiet == 0:
-		links = s.chat.In(r.Conversation).Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+		links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 	case r.Resumable:
-		links = s.chat.In(r.Conversation).Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
+		links = p.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(s.chat.In(r.Conversation), r, receipt), links)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(p, r, receipt), links)
 }
 
 // receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line

@@ -72,7 +72,7 @@ func (s *Sessions) findToResume(to address.Conversation, arg string) (found []vi
 // PostPick shows sessions to choose one from, the latest end first.
 func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
 	if len(list) == 0 {
-		return s.chat.Say(ctx, to, s.chat.In(to).Words.Say(i18n.ResumeNone))
+		return s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.ResumeNone))
 	}
 	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	return s.picks.Post(ctx, to, list, chat.Among{})

@@ -90,7 +90,7 @@ func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
 		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
-	s.picks = d.Chat.NewChoice(pickKind, func(words i18n.Words) string { return words.Say(i18n.ResumePick) },
+	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})

@@ -32,7 +32,7 @@ type Switcher struct {
 func newSwitcher(c *chat.Chat, agents Agents,
 	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
 	nothing := func(context.Context) error { return nil }
-	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, func(words i18n.Words) string { return words.Say(i18n.SwitchPick) },
+	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, i18n.SwitchPick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
 			opened, err := open(ctx, t, r, nothing)
 			if err != nil {
@@ -62,7 +62,7 @@ func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session 
 		options = append(options, s.option(to, r, r.ID == now, known && mark.Since != nil, look.Now))
 	}
 	if len(open) > len(options) {
-		all := s.chat.In(to).Words.Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
+		all := s.chat.In(to).Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
 		options = append(options, card.Option{Text: all, Value: allLink})
 	}
 	return chat.Rows(2, options...)

@@ -39,7 +39,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
 			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-			text, note = m[3]+"\n"+outputGap, o.chat.In(r.Conversation).Words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
+			text, note = m[3]+"\n"+outputGap, o.chat.In(r.Conversation).Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
 		}
 	}
 	text = printedText(text)
@@ -47,7 +47,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 	case shown.Blank() && item.Bash == "":
 		return nil
 	case shown.Blank():
-		return []render.Part{{Text: render.Plain(o.chat.In(r.Conversation).Words.Say(i18n.OutputNone))}}
+		return []render.Part{{Text: render.Plain(o.chat.In(r.Conversation).Say(i18n.OutputNone))}}
 	case note != "":
 		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
 	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:

@@ -162,7 +162,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	if t.book.TopicsRefused(to.ChatID) {
 		return to, nil
 	}
-	if err := t.Chat.Say(ctx, to, t.Chat.In(to).Words.Say(i18n.TopicsRefused)); err != nil {
+	if err := t.Chat.Say(ctx, to, t.Chat.In(to).Say(i18n.TopicsRefused)); err != nil {
 		return to, err
 	}
 	return to, t.book.NoteTopicsRefused(to.ChatID, true)

@@ -52,7 +52,7 @@ const fullContext = 80
 
 // fill puts what is shown of a turn into its look.
 func (t *Turns) fill(look *card.Look, s *state, r views.Session, key string) {
-	w := words{t.Chat.In(r.Conversation)}
+	w := words{t.Chat.In(look.To)}
 	look.Means = key
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
