@@ -34,6 +34,7 @@ type Chat struct {
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
 	Lang   string             // of the bot itself: where nothing else is known
+	Pages  *Pages             // of all features
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.
