@@ -33,6 +33,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
@@ -96,6 +97,8 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	Save(e inbox.Entry) error
+	Finish(key string) error
+	Finished(key string) bool
 	Add(e inbox.Entry) (fresh bool, err error)
 }
 
@@ -126,6 +129,7 @@ type Deps struct {
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts talk.Transcripts
+	Spending    spending.Spending
 
 	Sender     Sender
 	Entries    Entries

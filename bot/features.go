@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
+	"ccbot/bot/limit"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -26,6 +27,7 @@ import (
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
 	"ccbot/bot/turn"
+	"ccbot/bot/usage"
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
@@ -78,6 +80,9 @@ func (b *Bot) Features() []chat.Feature {
 		others.Feature(),
 		b.Reports.Feature(),
 		names.Feature(),
+		usage.New(b.Chat, b.Spending, upload),
+		limit.Warnings(b.Chat, b.Spending),
+		limit.Continuing(b.Chat, b.Entries, b.Entries.Add, b.Sessions, b.Sessions.Brief),
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),

@@ -38,6 +38,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -203,10 +204,16 @@ func (s *system) wireChat(environ []string) error {
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Transcripts: s.talk, Spending: s.spending(), Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
+}
+
+// spending counts what all agents use.
+func (s *system) spending() *host.Spending {
+	return &host.Spending{Ledger: ledger.New(s.projectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+		Watch: s.watch, Now: time.Now, Log: s.log}
 }
 
 // wireSessions makes the parts that run sessions, and the parts that archive them.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,10 @@ import (
 //go:embed prices.json
 var builtIn []byte
 
-// maxSize limits a file of prices, in bytes.
-const maxSize = 1 << 20
+const (
+	maxSize = 1 << 20 // of a file of prices, in bytes
+	highest = 1e6     // no price is above it
+)
 
 // Table is a list of prices.
 type Table struct {
@@ -92,13 +95,14 @@ func parse(data []byte) (t Table, err error) {
 		if p.Long != nil {
 			long = *p.Long
 		}
-		for _, n := range []float64{p.Input, p.Output, long.Input, long.Output, float64(long.Above)} {
-			if n <= 0 {
-				return Table{}, fmt.Errorf("%s needs prices above 0 for \"input\" and \"output\"", name)
+		for _, n := range []float64{p.Input, p.Output, long.Input, long.Output, min(float64(long.Above), highest)} {
+			if n <= 0 || n > highest {
+				return Table{}, fmt.Errorf("%s needs prices above 0 and up to %g for \"input\" and \"output\"", name, float64(highest))
 			}
 		}
-		if min(p.Write5m, p.Write1h, p.Read, p.Search, long.Write5m, long.Write1h, long.Read) < 0 {
-			return Table{}, fmt.Errorf("%s has a price below 0", name)
+		rest := []float64{p.Write5m, p.Write1h, p.Read, p.Search, long.Write5m, long.Write1h, long.Read}
+		if slices.Min(rest) < 0 || slices.Max(rest) > highest {
+			return Table{}, fmt.Errorf("%s has a price below 0 or above %g", name, float64(highest))
 		}
 	}
 	return t, nil

@@ -75,6 +75,7 @@ func TestAFileOfPricesCounts(t *testing.T) {
 		{"no date", `{"models":{"mine":{"input":1,"output":2}}}`, 4, 0, true},
 		{"no price", `{"date":"2027-01-02","models":{"mine":{"input":1}}}`, 4, 0, true},
 		{"a price below 0", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"cache_read":-1}}}`, 4, 0, true},
+		{"a price of no money", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1e300}}}`, 4, 0, true},
 		{"a word", `{"date":"2027-01-02","models":{"mine":{"input":"1","output":1}}}`, 4, 0, true},
 		{"a long prompt of no length", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"long_prompt":{"input":1,"output":1}}}}`, 4, 0, true},
 	} {

@@ -65,6 +65,7 @@ type World struct {
 	Relay      *fakeRelay
 	Talk       *transcripts
 	Git        *FakeDiffs
+	Spent      *FakeSpending
 	Dir        string // of what is on disk
 	AgentsHome string
 	Home       string   // as the chat knows it
@@ -92,7 +93,7 @@ func NewWorld(t *testing.T) *World {
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
 		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
-		Git:        &FakeDiffs{gate: ports},
+		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports),
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
@@ -107,7 +108,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
+			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Spending: w.Spent, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
