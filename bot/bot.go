@@ -69,6 +69,7 @@ type Sessions interface {
 	modes.Switches
 	talk.Shown
 	diffs.Diffs
+	spending.Spending
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -98,7 +99,6 @@ type Entries interface {
 	prompt.Changes
 	Save(e inbox.Entry) error
 	Finish(key string) error
-	Finished(key string) bool
 	Add(e inbox.Entry) (fresh bool, err error)
 }
 
@@ -129,7 +129,6 @@ type Deps struct {
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts talk.Transcripts
-	Spending    spending.Spending
 
 	Sender     Sender
 	Entries    Entries

@@ -14,7 +14,7 @@
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat
 //	idle           the end of the idle sessions, all at once
-//	limit          limits of the account: warnings, and going on when one ends
+//	limit          going on when a limit of the account ends
 //	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
 //	topics         a topic for each session, in chats that have topics

@@ -43,7 +43,7 @@ func used() spending.Report {
 func TestUsageIsAPage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	rep := used()
-	w.Spent.OnReport = func(context.Context) (spending.Report, error) { return rep, nil }
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
 	now := w.Now()
 	w.Spent.Tells(spending.Limit{Window: spending.FiveHours, Percent: 62.7, Resets: now.Add(time.Hour)},
 		spending.Limit{Window: spending.Week, Percent: 41, Resets: now.Add(72 * time.Hour)})
@@ -77,13 +77,13 @@ func TestUsageIsAPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, "30 days")
 	assert.Contains(t, shows(), "⚠ 1 conversation file is not counted yet. Tap “Refresh”.\n"+
 		"⚠ ~/.ccbot/prices.json cannot be read as a price list, so the built-in prices count. The log has the reason.\n")
-	w.Spent.OnReport = func(context.Context) (spending.Report, error) { return spending.Report{}, context.DeadlineExceeded }
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, context.DeadlineExceeded }
 	w.Press(t, chattest.Alice, id, "7 days")
 	assert.Equal(t, w.Word(i18n.UsageBusy), shows())
-	w.Spent.OnReport = func(context.Context) (spending.Report, error) { return rep, nil }
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, shows(), "• 7 days"[4:])
-	w.Spent.OnReport = func(context.Context) (spending.Report, error) { return spending.Report{}, chattest.ErrDisk }
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, chattest.ErrDisk }
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
@@ -91,7 +91,7 @@ func TestUsageIsAPage(t *testing.T) {
 func TestThePictureOfUsageIsPosted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
-	w.Spent.OnReport = func(context.Context) (spending.Report, error) { return used(), nil }
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }
 	w.MustHear(t, "/usage")
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), "График")
 	require.Len(t, w.Telegram.Files, 1)

@@ -41,8 +41,8 @@ type Spending struct {
 
 var _ spending.Spending = (*Spending)(nil)
 
-// Report implements [spending.Spending].
-func (s *Spending) Report(ctx context.Context) (spending.Report, error) {
+// Spent implements [spending.Spending].
+func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 	book, left, err := s.Ledger.Read(ctx)
 	if err != nil {
 		return spending.Report{}, err

@@ -1,14 +1,12 @@
 package chat
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"ccbot/bot/port/spending"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -197,19 +195,3 @@ func TightScreen(screen string) string {
 
 // rule is a line across the terminal.
 var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)
-
-// Rounded is a number as people read it: 950, 12k, 1.2M.
-func Rounded(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 999_500:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// LimitText says how far a limit of the account is used, and when it ends.
-func (p Phrases) LimitText(l spending.Limit) string {
-	return p.Say(i18n.LimitUsed, i18n.Args{"Window": p.Say(i18n.LimitKey(string(l.Window))), "Percent": int(l.Percent), "Time": p.Moment(l.Resets)})
-}

@@ -137,14 +137,6 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
-// Finished reports whether an entry was there and is finished, as long as its key is remembered.
-func (s *Store) Finished(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, done := s.done[key]
-	return done
-}
-
 // Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
 func (s *Store) Save(e Entry) error {
 	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })

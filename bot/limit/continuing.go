@@ -38,16 +38,16 @@ const (
 
 // Entries are the inbox.
 type Entries interface {
+	// Add puts a prompt into the inbox, durably.
+	Add(e inbox.Entry) (fresh bool, err error)
 	Load(key string) (inbox.Entry, error)
 	Finish(key string) error
-	Finished(key string) bool
 }
 
 // continuing offers sessions to go on.
 type continuing struct {
 	chat    *chat.Chat
 	entries Entries
-	add     func(e inbox.Entry) (fresh bool, err error)
 	queue   prompts.Queue
 	work    func(ctx context.Context, id uuid.UUID) views.Work
 	cards   chat.Cards[plan]
@@ -61,21 +61,17 @@ type continuing struct {
 // plan is what a card offers, or has been told.
 type plan struct {
 	Session uuid.UUID `json:"session"`
-	Until   time.Time `json:"until"` // the end of the limit
-	Planned bool      `json:"planned,omitempty"`
+	Until   time.Time `json:"until"`            // the end of the limit
+	Prompt  string    `json:"prompt,omitempty"` // its key in the inbox; empty: nobody has asked for it
 }
 
 func (p plan) due() time.Time { return p.Until.Add(after) }
 
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
-// entry is the key of the one prompt that ever comes of the plan.
-func (p plan) entry() string { return inbox.PromptKey(uuid.NewSHA1(p.Session, []byte(p.name()))) }
-
-// Continuing gives the feature that has sessions go on. add puts a prompt into the inbox, durably, unless its key was
-// ever there; work is what is known of a session's work without asking git.
-func Continuing(c *chat.Chat, e Entries, add func(e inbox.Entry) (fresh bool, err error), q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) chat.Feature {
-	l := &continuing{chat: c, entries: e, add: add, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind), wake: make(chan struct{}, 1)}
+// New gives the feature. work is what is known of a session's work without asking git.
+func New(c *chat.Chat, e Entries, q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) chat.Feature {
+	l := &continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind), wake: make(chan struct{}, 1)}
 	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, Item: l.item, Run: l.run}
 }
 
@@ -106,7 +102,7 @@ func (l *continuing) run(ctx context.Context) error {
 		}
 		wait := pause.Forever
 		for _, c := range l.cards.List() {
-			if !c.Payload.Planned {
+			if c.Payload.Prompt == "" {
 				continue
 			}
 			wait = nap
@@ -142,87 +138,76 @@ func (l *continuing) card(r views.Session, to outbox.Conversation, p plan) card.
 	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
 	look := card.Look{To: to, Session: r.ID, Until: p.due()} // nobody wants it any more then
 	said, option := i18n.LimitOffer, card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
-	if p.Planned {
+	if p.Prompt != "" {
 		said, option, look.Until = i18n.LimitPlanned, w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	}
 	look.Text, look.Options = chat.Lines(w.Text(said, at), chat.Quoted(prompt)), [][]card.Option{{option}}
 	return look
 }
 
-// tap plans the prompt, or takes it back.
+// tap plans the prompt, or takes it back. Until its time the prompt is in a state in which nothing types it.
 func (l *continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, open := l.cards.Get(t.Card.Key)
 	r, known := l.chat.Book.Records.Get(was.Session)
-	if !open || !known || !was.Planned && !was.due().After(l.chat.Now()) {
+	p := c.Payload
+	if !open || !known || p.Prompt != was.Prompt || p.Prompt == "" && !p.due().After(l.chat.Now()) {
 		return l.cards.Over(ctx, t)
 	}
-	p := c.Payload
-	p.Planned = t.Card.Option == planOption
 	defer l.look()
-	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
+	if t.Card.Option == planOption {
+		typed, class, _ := prompts.Normalise(prompt)
+		p.Prompt = inbox.PromptKey(uuid.New())
+		_, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: r.ID, Conversation: r.Conversation, Text: typed, Class: string(class)})
+		if err != nil {
+			return chat.Answer{}, err
+		}
+		l.chat.At("continue-held")
+		return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
+	}
+	p.Prompt = ""
+	if err := l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p); err != nil {
+		return chat.Answer{}, err
+	}
+	return chat.Answer{}, l.entries.Finish(was.Prompt)
 }
 
-// carryOut sends the prompt of a plan whose time has come, or says why nothing is sent. Whatever is
-// killed in between, it is called again, and the entry's key keeps the prompt from coming twice.
+// carryOut sends the prompt of a plan whose time has come, or says why nothing is sent. It is called again after a
+// kill: where the prompt is in a queue, or was in one, it does not come again.
 func (l *continuing) carryOut(ctx context.Context, key string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, open := l.cards.Get(key)
-	if !open || !c.Payload.Planned {
+	p := c.Payload
+	if !open || p.Prompt == "" {
 		return nil // somebody has just taken it back
 	}
-	p := c.Payload
 	r, _ := l.chat.Book.Records.Get(p.Session)
-	given, err := l.given(p.entry())
-	if err != nil {
+	e, err := l.entries.Load(p.Prompt)
+	waits, why := err == nil && e.State == inbox.Asked, i18n.Key("")
+	if err != nil && !chat.IsGone(err) {
 		return err
 	}
-	why := i18n.Key("")
-	if !given {
+	if waits {
 		why = objection(r, l.work(ctx, r.ID), p)
 	}
-	if !given && why == "" {
-		why, err = l.give(ctx, r, p)
+	if waits && why == "" {
+		switch err := l.queue.Queue(ctx, r.ID, p.Prompt); {
+		case refusal.Is(err, refusal.NoAgent, refusal.WrongState): // it has ended since the look
+			why = i18n.LimitOver
+		case err != nil:
+			return err
+		}
 	}
 	w := l.chat.In(c.Look.To)
-	switch {
-	case err != nil:
-		return err
-	case why == "":
+	if why == "" {
 		return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(prompt)))
 	}
-	err = l.cards.Close(ctx, key, w.Text(why, i18n.Args{"Name": r.Name}))
-	if _, kept := l.entries.Load(p.entry()); err == nil && kept == nil {
-		err = l.entries.Finish(p.entry())
+	if err := l.cards.Close(ctx, key, w.Text(why, i18n.Args{"Name": r.Name})); err != nil {
+		return err
 	}
-	return err
-}
-
-// given reports whether a prompt has left this package: it is in a queue, or was.
-func (l *continuing) given(key string) (bool, error) {
-	e, err := l.entries.Load(key)
-	if chat.IsGone(err) {
-		return l.entries.Finished(key), nil
-	}
-	return e.State != inbox.Asked, err
-}
-
-// give puts the prompt of a plan into the session's queue; why is why not. Until then its state keeps a
-// start from typing it.
-func (l *continuing) give(ctx context.Context, r views.Session, p plan) (why i18n.Key, err error) {
-	typed, class, _ := prompts.Normalise(prompt)
-	e := inbox.Entry{Key: p.entry(), State: inbox.Asked, Session: r.ID, Conversation: r.Conversation, Text: typed, Class: string(class)}
-	if _, err := l.add(e); err != nil {
-		return "", err
-	}
-	l.chat.At("continue-held")
-	err = l.queue.Queue(ctx, r.ID, e.Key)
-	if refusal.Is(err, refusal.NoAgent, refusal.WrongState) { // it has ended since the look
-		return i18n.LimitOver, nil
-	}
-	return "", err
+	return l.entries.Finish(p.Prompt)
 }
 
 // objection is why nothing is sent; empty: nothing has happened since the limit.

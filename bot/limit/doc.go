@@ -1,10 +1,8 @@
-// Package limit tells that the account comes near a limit, and has a session go on when a limit that
-// has stopped it ends.
+// Package limit has a session go on when a limit that has stopped it ends.
 //
-// It promises that each private chat is warned once at 80 and once at 95 percent of a window; that a
-// session which a limit has stopped offers to be sent a prompt when that ends, which a tap takes back;
-// and that the prompt is typed once, whatever is killed, and only where nothing has happened since the
-// limit: where the session has ended, works again, or has got anything else, the message says that
+// It promises that a session which a limit has stopped offers to be sent a prompt when that ends, which a
+// tap takes back; and that the prompt is typed once, whatever is killed, and only where nothing has happened
+// since the limit: where the session has ended, works again, or has got anything else, the message says that
 // nothing was sent. Time that nobody was there for, because the machine slept or ccbot was down, makes
 // it later, not wrong.
 //

@@ -86,8 +86,8 @@ func (w words) agent(mode string, n now) render.Text {
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (views.Tokens{}) {
-		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": chat.Rounded(t.Input + t.CacheCreation),
-			"Cached": chat.Rounded(t.CacheRead), "Out": chat.Rounded(t.Output)}))
+		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
+			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
 	}
 	if n.Memory > 0 {
 		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})

@@ -31,9 +31,14 @@ func (w words) page(rep spending.Report, limits []spending.Limit, at place) rend
 func (w words) limits(all []spending.Limit) render.Text {
 	var lines []render.Text
 	for _, l := range all {
-		lines = append(lines, render.Plain(w.LimitText(l)))
+		lines = append(lines, render.Plain(w.limit(l)))
 	}
 	return chat.Lines(lines...)
+}
+
+// limit says how far a limit is used, and when it ends.
+func (w words) limit(l spending.Limit) string {
+	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
 }
 
 // spans are the sums of all spans; that of the page is bold, and has its tokens below.
@@ -43,8 +48,8 @@ func (w words) spans(rep spending.Report, at place) render.Text {
 		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": money(rep.Spans[i].All.Cost)}))
 		if i == at.span {
 			s := rep.Spans[i].All
-			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": chat.Rounded(s.Input + s.CacheWrite),
-				"Cached": chat.Rounded(s.CacheRead), "Out": chat.Rounded(s.Output)})))
+			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(s.Input + s.CacheWrite),
+				"Cached": i18n.Rounded(s.CacheRead), "Out": i18n.Rounded(s.Output)})))
 		}
 		lines = append(lines, said)
 	}
@@ -88,7 +93,7 @@ func (w words) sessions(all []spending.Line, page int) render.Text {
 
 // line is one model or session, with what it has used.
 func (w words) line(name render.Text, s spending.Sum) render.Text {
-	args := i18n.Args{"Cost": money(s.Cost), "Tokens": chat.Rounded(s.Tokens())}
+	args := i18n.Args{"Cost": money(s.Cost), "Tokens": i18n.Rounded(s.Tokens())}
 	said := i18n.UsageLine
 	if s.Unpriced && s.Cost == 0 {
 		said = i18n.UsageNoPrice

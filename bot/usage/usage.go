@@ -34,14 +34,16 @@ type usage struct {
 	chat     *chat.Chat
 	spending spending.Spending
 	upload   func(ctx context.Context, f outbox.File) (messageID int, err error)
+	cards    chat.Cards[warning] // each open until its window ends: it says that the chat was warned
 }
 
 // New gives the feature.
 func New(c *chat.Chat, s spending.Spending, upload func(ctx context.Context, f outbox.File) (int, error)) chat.Feature {
-	u := &usage{chat: c, spending: s, upload: upload}
-	open := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, page) }
-	return chat.Feature{Name: page, Commands: []chat.Command{{Name: page, Run: open}},
-		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}}}
+	u := &usage{chat: c, spending: s, upload: upload, cards: chat.NewCards[warning](c, warningKind)}
+	command := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, page) }
+	return chat.Feature{Name: page, Commands: []chat.Command{{Name: page, Run: command}},
+		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
+		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(u.open)}, Run: u.run}
 }
 
 // place is what an address means.
@@ -66,7 +68,7 @@ func (p place) address() string {
 func (u *usage) report(ctx context.Context) (spending.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return u.spending.Report(ctx)
+	return u.spending.Spent(ctx)
 }
 
 // draw shows a page.

@@ -10,7 +10,7 @@ import (
 // FakeSpending is what agents have used, as a test says.
 type FakeSpending struct {
 	*gate
-	OnReport func(ctx context.Context) (spending.Report, error)
+	OnSpent func(ctx context.Context) (spending.Report, error)
 
 	mu     sync.Mutex
 	limits []spending.Limit
@@ -18,7 +18,7 @@ type FakeSpending struct {
 }
 
 func newSpending(g *gate) *FakeSpending {
-	return &FakeSpending{gate: g, news: make(chan struct{}, 1), OnReport: func(context.Context) (spending.Report, error) {
+	return &FakeSpending{gate: g, news: make(chan struct{}, 1), OnSpent: func(context.Context) (spending.Report, error) {
 		return spending.Report{Spans: make([]spending.Span, len(spending.Spans())), Days: make([]float64, spending.Days),
 			Prices: "2026-05-01", Source: "a list"}, nil
 	}}
@@ -35,9 +35,9 @@ func (f *FakeSpending) Tells(all ...spending.Limit) {
 	}
 }
 
-func (f *FakeSpending) Report(ctx context.Context) (spending.Report, error) {
+func (f *FakeSpending) Spent(ctx context.Context) (spending.Report, error) {
 	f.wait()
-	return f.OnReport(ctx)
+	return f.OnSpent(ctx)
 }
 
 func (f *FakeSpending) Limits() []spending.Limit {

@@ -99,7 +99,7 @@ func NewWorld(t *testing.T) *World {
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Terminals: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
-		Diffs: w.Git, Forgets: w.Lifecycle.forget}
+		Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
@@ -108,7 +108,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Spending: w.Spent, Entries: w.Inbox, Chats: chats,
+			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}

@@ -11,9 +11,9 @@ import (
 
 // Spending counts for the agents of a machine.
 type Spending interface {
-	// Report counts what was used in the last 30 days. It reads transcripts as long as ctx lasts, and
+	// Spent counts what was used in the last 30 days. It reads transcripts as long as ctx lasts, and
 	// says how many are not read; the next call goes on there.
-	Report(ctx context.Context) (Report, error)
+	Spent(ctx context.Context) (Report, error)
 	// Limits are those that the account has at the moment, as far as they are known.
 	Limits() []Limit
 	// LimitsChange waits until limits may have changed. The first call of a program returns at once.
