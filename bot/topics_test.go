@@ -301,6 +301,21 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), posted+1, "of a session that is over nothing is asked")
 }
 
+// An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
+func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+	says := func(m models.Message) {
+		m.Chat, m.From, m.MessageThreadID = chattest.Forum(), &models.User{ID: chattest.Eve}, 9
+		key, u := w.Accept(t, &m)
+		require.NoError(t, w.HandleText(t, key, u))
+	}
+	says(models.Message{ForumTopicClosed: &models.ForumTopicClosed{}})
+	assert.True(t, w.Telegram.Parked(chattest.Ours))
+	says(models.Message{ForumTopicReopened: &models.ForumTopicReopened{}})
+	assert.False(t, w.Telegram.Parked(chattest.Ours))
+}
+
 func TestWhatStrangersDoWithTopicsIsNotHeard(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")
