@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -27,11 +28,11 @@ func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
 	return w.LastSent(t).Text.Text, len(w.Telegram.Sent)
 }
 
-func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) (bool, error) {
-	return func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) error {
+	return func(id uuid.UUID, q lifecycle.Silence) error {
 		receipt.Together = q.Together
 		w.Records.Change(id, func(r *session.Record) { r.State, r.EndedAt = session.Archived, w.Now() })
-		return true, w.SessionNews(t.Context(), w.Record(t, id), receipt)
+		return w.SessionNews(t.Context(), w.Record(t, id), receipt)
 	}
 }
 
@@ -89,11 +90,11 @@ func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
 	assert.NotContains(t, w.Lifecycle.Done(), "archive "+api.ID.String()+" when quiet", "only who asked may end them")
 
 	hard := chattest.Ended(9, process.HowKill, time.Hour)
-	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) error {
 		switch id {
 		case db.ID: // somebody has begun to work there
 			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
-			return false, nil
+			return lifecycle.ErrChanged
 		case web.ID:
 			return endedWith(w, t, lifecycle.Receipt{Agent: &hard})(id, q)
 		}
@@ -112,7 +113,7 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
 	_, id := asksIdle(t, w)
-	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) (bool, error) {
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
 		if one == api.ID {
 			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
 		}
@@ -125,8 +126,27 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	w.Work(t)
 	assert.Contains(t, w.Shows(t, id).Text.Text, "web: it may be needed again")
 	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
-	_, err := endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{})
-	require.NoError(t, err)
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
 	w.Work(t)
 	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: it may be needed again", w.Shows(t, id).Text.Text)
+}
+
+// TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived: of one that is ending all the same its own end tells.
+func TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
+	_, id := asksIdle(t, w)
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, _ lifecycle.Silence) error {
+		if one == api.ID {
+			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
+		}
+		return errors.New("no space left on device")
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.Equal(t, "Ending api…\n\nNot ended:\n• web: it could not be ended", w.Shows(t, id).Text.Text)
+	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
+	w.Work(t)
+	assert.Contains(t, w.Shows(t, id).Text.Text, "1 session is archived: api.")
 }

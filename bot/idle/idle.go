@@ -16,15 +16,16 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 )
 
-// Ender ends a session in which nothing happens; false: something has happened, or that is unknown.
+// Ender ends a session in which nothing happens, see control.Ender.
 type Ender interface {
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error)
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) error
 }
 
 // Idle ends the idle sessions together.
@@ -221,15 +222,20 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	r, _ := i.chat.Book.Records.Get(o.ID)
 	q := control.Silence{Since: o.Active, Why: fmt.Sprintf("asked for by %d, with the idle ones", t.From),
 		Together: r.Conversation == t.To} // else its own place has to be told
-	done, err := i.ender.ArchiveQuiet(ctx, o.ID, q)
-	if done {
+	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
+	if err == nil {
 		return i.settle(ctx, t.Card.Key, o.ID, "")
+	}
+	changed := refusal.Is(err, refusal.Changed)
+	if !changed {
+		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	left := i.Spared(r, i.look(ctx, o.ID))
 	switch {
-	case err != nil:
-		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+	case !changed && r.State == views.Stopping:
+		return nil // it tells its end itself
+	case !changed:
 		left = i.chat.Words.Say(i18n.SparedFailed)
 	case left == "":
 		left = i.chat.Words.Say(i18n.SparedChanged)
