@@ -279,7 +279,7 @@ func lookForWish(ctx context.Context, w *work) wishes.Look {
 	return l
 }
 
-// pressForWish presses the next key. The key is counted on disk first, and the screen is looked at
+// pressForWish presses the next key. The key is noted on disk first, and the screen is looked at
 // again right before it. pressed is false if something came in between, or the wish is over because
 // the agent did not take the key: then no other key may follow, because it may still take this one.
 func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, err error) {
@@ -290,7 +290,7 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		}
 	}
 	before, mode := *w.r.Wish, w.view.Screen.Mode
-	key := wishes.Count(w.r.Wish, act)
+	key := wishes.Note(w.r.Wish, act, mode)
 	if err := w.save(); err != nil {
 		return false, err
 	}

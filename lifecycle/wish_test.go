@@ -248,6 +248,33 @@ func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
 	})
 }
 
+// TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas: never one that asks nobody, wherever the keys pass.
+func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
+	circle := []string{allModes[0], allModes[1], allModes[3]} // without plan mode
+	for from := range circle {
+		for _, dies := range []bool{false, true} {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				a.set(func(a *agent) { a.modes, a.mode = circle, from })
+				if dies {
+					w.crash("wish-marked", func() {
+						if _, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan}); err == nil {
+							_, _ = w.step(w.ctx, r.ID)
+						}
+					})
+					w.comeBack()
+				} else {
+					w.wants(r, modes.Wish{Mode: modes.Plan})
+				}
+				w.pass(20 * time.Second)
+				assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Outcome: modes.NoSuch}}, w.switched())
+				mode, _ := a.now()
+				assert.Equal(t, circle[from], mode)
+			})
+		}
+	}
+}
+
 // A list that a person has opened in the terminal is left alone.
 func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -339,6 +366,6 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 		w.pass(10 * time.Minute)
 		assert.Zero(t, a.inputs)
 		assert.Empty(t, w.switched())
-		assert.Zero(t, w.get(r.ID).Wish.Keys)
+		assert.Empty(t, w.get(r.ID).Wish.Passed)
 	})
 }

@@ -115,6 +115,9 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 		return err
 	}
 	text := m.outcome(r, n.Wish, n.Outcome)
+	if n.Mode != "" && n.Outcome != modes.Done && n.Seen != "" {
+		text = render.Join(text, render.Plain("\n"+m.say(i18n.StatusMode, i18n.Args{"Mode": m.modeText(n.Seen)})))
+	}
 	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
 }
 
