@@ -248,6 +248,11 @@ func grant(ctx context.Context, w *work) error {
 	if w.r.Wish.Agent != w.r.Binding.Agent {
 		return granted(ctx, w, modes.NewAgent)
 	}
+	if lookForWish(ctx, w); w.r.Wish.Listed && modelsClosed(w.view) {
+		if err := forgetModels(w); err != nil {
+			return err
+		}
+	}
 	for {
 		var act wishes.Act
 		var outcome modes.Outcome
@@ -308,8 +313,11 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		return false, fmt.Errorf("press %s: %w", key, err)
 	}
 	w.at("wish-pressed")
-	if !seeSwitch(ctx, w, act, mode) {
+	switch seen := seeSwitch(ctx, w, act, mode); {
+	case !seen:
 		return false, granted(ctx, w, modes.NotTaken)
+	case act == wishes.Choose:
+		return true, forgetModels(w)
 	}
 	return true, nil
 }
@@ -324,7 +332,7 @@ func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
 		case wishes.Open:
 			return l.Listed
 		}
-		return w.view.Captured && !l.Listed && (w.view.Screen.Box.Present || w.view.DialogOpen())
+		return modelsClosed(w.view)
 	})
 }
 
@@ -354,8 +362,17 @@ func closeModels(ctx context.Context, w *work) error {
 	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return fmt.Errorf("close the list of models: %w", err)
 	}
-	seeSwitch(ctx, w, wishes.Choose, "")
-	return nil
+	if !seeSwitch(ctx, w, wishes.Choose, "") {
+		return nil
+	}
+	return forgetModels(w)
+}
+
+// forgetModels notes that the list of models that ccbot has opened is closed: the next one that is open is
+// a person's.
+func forgetModels(w *work) error {
+	w.r.Wish.Listed = false
+	return w.save()
 }
 
 // granted reports what came of the wish for a mode, or else of that for a model, and forgets it.

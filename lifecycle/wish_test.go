@@ -275,6 +275,50 @@ func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
 	}
 }
 
+// TestP7_TheListOfModelsOfAPersonIsLeftAlone also where ccbot has opened one before, which is gone, or where
+// what is wanted was wanted of an earlier agent.
+func TestP7_TheListOfModelsOfAPersonIsLeftAlone(t *testing.T) {
+	for name, opens := range map[string]func(w *world, r session.Record, a *agent) *menu{
+		"after ccbot's own": func(w *world, r session.Record, a *agent) *menu {
+			pressed := 0
+			w.order.onPoint(func(name string) {
+				if name == "wish-pressed" {
+					if pressed++; pressed == 2 { // the model is chosen, and then it works
+						a.set(works)
+					}
+				}
+			})
+			w.wants(r, modes.Wish{Model: "Haiku"})
+			w.order.onPoint(nil)
+			require.Equal(w.t, 2, pressed)
+			require.Nil(w.t, a.menu)
+			m := a.modelList()
+			a.set(func(a *agent) { a.menu, a.status = m, presence.Idle })
+			return m
+		},
+		"with the wish for an earlier agent": func(w *world, r session.Record, a *agent) *menu {
+			m := a.modelList()
+			a.set(func(a *agent) { a.menu = m })
+			w.edit(r.ID, func(r *session.Record) {
+				r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Model: "Haiku", Opened: 1, Listed: true}
+			})
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				m := opens(w, r, a)
+				w.WakeAgent(r.Binding.Agent.PID)
+				w.pass(time.Minute)
+				pressed, _ := a.took(m)
+				assert.Empty(t, pressed)
+				assert.Same(t, m, a.menu)
+			})
+		})
+	}
+}
+
 // A list that a person has opened in the terminal is left alone.
 func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

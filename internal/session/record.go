@@ -221,6 +221,7 @@ type Wish struct {
 	Passed []string         `json:"passed,omitempty"` // the modes at which a key was pressed, in order
 	Model  string           `json:"model,omitempty"`  // as the list of models names it
 	Opened int              `json:"opened,omitempty"` // how often that list was opened
+	Listed bool             `json:"listed,omitempty"` // ccbot has opened it, and has not seen it closed since
 	Chosen bool             `json:"chosen,omitempty"` // the model was chosen there
 	Waits  bool             `json:"waits,omitempty"`  // the prompt box was not free when it was wanted
 }

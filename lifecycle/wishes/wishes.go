@@ -108,7 +108,7 @@ func Note(w *session.Wish, act Act, mode string) tmux.Key {
 		}
 		return tmux.KeyBackTab
 	case Open:
-		w.Opened++
+		w.Opened, w.Listed = w.Opened+1, true
 		return tmux.KeyModels
 	}
 	w.Chosen = true
