@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -216,6 +217,50 @@ func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), news.Ready{}))
 		w.Later(chattest.Patience)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)", "topic 501 in -100:  (open)"}, edits(w))
+	})
+}
+
+// A topic is opened without an icon where Telegram does not say which there are; it gets one when that is known.
+func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		fails := 3
+		w.Telegram.OnIcons = func() error {
+			if fails--; fails >= 0 {
+				return errors.New("connection reset")
+			}
+			return nil
+		}
+		w.MustSayInForum(t, 0, "/new api /")
+		assert.Equal(t, []string{"open topic api () in -100"}, opened(w))
+		api := named(t, w, "api")
+		stop := w.Running(t)
+		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), lifecycle.Receipt{}))
+		w.Later(20 * chattest.Patience)
+		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w))
+		require.NoError(t, stop())
+	})
+}
+
+// Telegram may take long to open a topic, or make a chat wait: the topics of other chats do not.
+func TestATopicWaitsForThoseOfItsChatOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Threaded = true
+		answers, first := make(chan struct{}), sync.Once{}
+		w.Telegram.OnTopic = func() error {
+			first.Do(func() { <-answers })
+			return nil
+		}
+		slow := make(chan error, 1)
+		go func() { slow <- w.SaysInForum(t, 0, models.Message{Text: "/new slow /"}) }()
+		synctest.Wait()
+		w.Telegram.OnTopic = nil
+		w.MustHear(t, "/new quick /")
+		assert.Equal(t, []string{"open topic slow (open) in -100", "open topic quick (open) in 7"}, opened(w))
+		close(answers)
+		require.NoError(t, <-slow)
 	})
 }
 
