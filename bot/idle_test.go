@@ -2,6 +2,8 @@ package bot_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +151,27 @@ func TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived(t *testing.T) {
 	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
 	w.Work(t)
 	assert.Contains(t, w.Shows(t, id).Text.Text, "1 session is archived: api.")
+}
+
+// What one message cannot name is counted, and stays open.
+func TestTheIdleOnesBeyondTheFirstAreCounted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	for n := range 32 {
+		w.Session(t, fmt.Sprintf("s%02d", n), session.Running)
+	}
+	text, id := asksIdle(t, w)
+	assert.True(t, strings.HasPrefix(text, "End these 30 idle sessions and archive them? Their conversations are kept.\n• s00"), text)
+	assert.True(t, strings.HasSuffix(text, "\n• s29\n\n2 more sessions are idle and stay open for now."), text)
+	assert.Len(t, bold(w.LastSent(t)), 30, "names are bold")
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
+		if w.Record(t, one).Name == "s07" {
+			return lifecycle.ErrChanged
+		}
+		return endedWith(w, t, ordinary())(one, q)
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.True(t, strings.HasSuffix(w.Shows(t, id).Text.Text, "2 more sessions are idle and stay open for now.\n\nNot ended:\n• s07: it may be needed again"),
+		w.Shows(t, id).Text.Text)
+	assert.Len(t, bold(w.Shows(t, id)), 30)
 }
