@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -219,6 +220,50 @@ func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
 	})
 }
 
+// A topic is opened without an icon where Telegram does not say which there are; it gets one when that is known.
+func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		fails := 3
+		w.Telegram.OnIcons = func() error {
+			if fails--; fails >= 0 {
+				return errors.New("connection reset")
+			}
+			return nil
+		}
+		w.MustSayInForum(t, 0, "/new api /")
+		assert.Equal(t, []string{"open topic api () in -100"}, opened(w))
+		api := named(t, w, "api")
+		stop := w.Running(t)
+		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), lifecycle.Receipt{}))
+		w.Later(20 * chattest.Patience)
+		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w))
+		require.NoError(t, stop())
+	})
+}
+
+// Telegram may take long to open a topic, or make a chat wait: the topics of other chats do not.
+func TestATopicWaitsForThoseOfItsChatOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Threaded = true
+		answers, first := make(chan struct{}), sync.Once{}
+		w.Telegram.OnTopic = func() error {
+			first.Do(func() { <-answers })
+			return nil
+		}
+		slow := make(chan error, 1)
+		go func() { slow <- w.SaysInForum(t, 0, models.Message{Text: "/new slow /"}) }()
+		synctest.Wait()
+		w.Telegram.OnTopic = nil
+		w.MustHear(t, "/new quick /")
+		assert.Equal(t, []string{"open topic slow (open) in -100", "open topic quick (open) in 7"}, opened(w))
+		close(answers)
+		require.NoError(t, <-slow)
+	})
+}
+
 func TestATopicFollowsTheNameOfItsSession(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.Records.Change(api.ID, func(r *session.Record) { r.Name = "web" })
@@ -299,6 +344,21 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 	assert.Equal(t, []string{w.Word(i18n.ButtonResume)}, chattest.Words(w.Telegram.Last(t)))
 	require.NoError(t, w.SaysInForum(t, chattest.FirstTopic, models.Message{ForumTopicClosed: &models.ForumTopicClosed{}}))
 	assert.Len(t, w.Telegram.Texts(), posted+1, "of a session that is over nothing is asked")
+}
+
+// An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
+func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+	says := func(m models.Message) {
+		m.Chat, m.From, m.MessageThreadID = chattest.Forum(), &models.User{ID: chattest.Eve}, 9
+		key, u := w.Accept(t, &m)
+		require.NoError(t, w.HandleText(t, key, u))
+	}
+	says(models.Message{ForumTopicClosed: &models.ForumTopicClosed{}})
+	assert.True(t, w.Telegram.Parked(chattest.Ours))
+	says(models.Message{ForumTopicReopened: &models.ForumTopicReopened{}})
+	assert.False(t, w.Telegram.Parked(chattest.Ours))
 }
 
 func TestWhatStrangersDoWithTopicsIsNotHeard(t *testing.T) {

@@ -90,6 +90,7 @@ const (
 	ButtonEndIdle          Key = "button_end_idle"
 	ButtonEndAll           Key = "button_end_all"
 	IdleConfirm            Key = "idle_confirm" // Count
+	IdleMore               Key = "idle_more"    // Count
 	IdleSpared             Key = "idle_spared"
 	IdleNone               Key = "idle_none"
 	IdleEnded              Key = "idle_ended" // Count, Names
