@@ -72,8 +72,8 @@ func (b *Bot) Features() []chat.Feature {
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
-	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
-		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
 	return []chat.Feature{
 		b.Resumer.Feature(),
 		others.Feature(),

@@ -174,9 +174,6 @@ func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
 		w.writes(chattest.PromptLine("go"), toolUse("t", "TodoWrite", map[string]any{"todos": todos}), toolResult("t", false),
 			toolUse("s", "Agent", map[string]any{"description": "look around"}))
 		assert.Contains(t, w.card(), "☰ 1/3: two\n◆ look around")
-		w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = []string{"101", "102"} })
-		w.tells(news.Doing{})
-		assert.Contains(t, w.card(), "\n\n2 messages wait")
 		w.writes(toolResult("s", false))
 		assert.Contains(t, w.card(), "✓ look around · 1 s")
 	})
@@ -332,7 +329,7 @@ func TestDetailsAreAllSteps(t *testing.T) {
 		w.types("more")
 		w.writes(chattest.PromptLine("more"), bash("z", "of the next turn"))
 		w.Press(t, chattest.Bob, w.cards()[0], w.Word(i18n.ButtonDetails))
-		all := w.Telegram.Last(t)
+		all := w.Shows(t, w.cards()[0])
 		assert.Equal(t, 8, strings.Count(all.Text.Text, "command "))
 		assert.Contains(t, all.Text.Text, "✗ command 3 · 1 s")
 		assert.NotContains(t, all.Text.Text, "next turn")

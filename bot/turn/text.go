@@ -58,11 +58,22 @@ func (w words) running(s *state, r views.Session) render.Text {
 			}
 		}
 	}
-	var waits render.Text
-	if s.Waiting > 0 {
-		waits = render.Plain(w.say(i18n.TurnWaiting, i18n.Args{"Count": s.Waiting}))
+	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), w.waiting(s.waits))
+}
+
+// shownWaits is how many of the prompts that wait are listed.
+const shownWaits = 3
+
+func (w words) waiting(all []string) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
 	}
-	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), waits)
+	var lines []string
+	for i, line := range all {
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, chat.Head(line, shownLine)))
+	}
+	count := w.say(i18n.TurnWaiting, i18n.Args{"Count": len(all)})
+	return render.Plain(count + "\n" + w.First(shownWaits, lines, "\n"))
 }
 
 func percent(context float64) int { return int(math.Round(context)) }
