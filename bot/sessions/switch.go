@@ -34,7 +34,7 @@ type Switcher struct {
 func newSwitcher(c *chat.Chat, agents Agents,
 	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
 	nothing := func(context.Context) error { return nil }
-	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, c.Words.Say(i18n.SwitchPick),
+	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, i18n.SwitchPick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
 			opened, err := open(ctx, t, r, nothing)
 			if err != nil {
@@ -85,7 +85,7 @@ func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
 }
 
 func (s *Switcher) allOption(to address.Conversation, count int) card.Option {
-	return card.Option{Text: s.chat.In(to).Words.Say(i18n.ButtonAll, i18n.Args{"Count": count}), Value: allLink}
+	return card.Option{Text: s.chat.In(to).Say(i18n.ButtonAll, i18n.Args{"Count": count}), Value: allLink}
 }
 
 // shownOf are the sessions that have a button: the newest, and the current one whatever its age.
@@ -100,7 +100,7 @@ func shownOf(open []views.Session, now uuid.UUID) []views.Session {
 
 // option opens a session; of a session that is not cleaned up, it tries that again.
 func (s *Switcher) option(to address.Conversation, r views.Session, current bool, now phase.Now) card.Option {
-	name, words := glyph.Name(r.Name), s.chat.In(to).Words
+	name, words := glyph.Name(r.Name), s.chat.In(to)
 	if isNotClean(r) {
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
 		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
@@ -134,7 +134,7 @@ func switchLabel(name string, current, unread bool, now phase.Now) string {
 func (s *Switcher) chooseAll(ctx context.Context, t chat.Tap) error {
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
 	if len(open) == 0 {
-		return s.chat.Say(ctx, t.To, s.chat.NoSessionText())
+		return s.chat.Say(ctx, t.To, s.chat.NoSessionText(t.To))
 	}
 	return s.all.Post(ctx, t.To, open, chat.Among{})
 }

@@ -208,7 +208,7 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	if rows.Blank() {
 		rows = render.Text{}
 	}
-	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.Words.Say(state)))
+	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.In(c.Look.To).Say(state)))
 	c.Look.Rank = outbox.Later
 	if shown, _ := o.cards.Get(c.Key); shown.Sent {
 		c.Look.Rank = outbox.Card

@@ -57,7 +57,7 @@ func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Ses
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
 		if t.Acts[b] != nil {
-			row = append(row, card.Option{Text: w.say(word, args...), Value: string(b), Style: style})
+			row = append(row, card.Option{Text: w.Say(word, args...), Value: string(b), Style: style})
 		}
 	}
 	switch {
@@ -91,7 +91,7 @@ func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Ses
 // details are a page of the steps of a turn that is over, as the transcript has them, and the arrows to
 // others.
 func (t *Turns) details(ctx context.Context, w words, s *state, r views.Session) (text render.Text, turns []card.Option) {
-	title := render.Bold(w.say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
+	title := render.Bold(w.Say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
 	all, err := t.steps(ctx, s)
 	if err != nil {
 		t.Chat.Log.Warn("turn_unreadable", logkey.SessionID, s.Session.String(), logkey.Error, err.Error())
