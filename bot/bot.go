@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -186,8 +187,12 @@ func New(c Config, d Deps) *Bot {
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
+	pages := make(map[string]chat.Page)
+	b.Chat.Pages = chat.NewPages(b.Chat, pages)
+	b.Rooms = append([]chat.Feature{b.Chat.Pages.Feature()}, rooms...)
+	b.commands, b.Events = make(map[string]chat.Command), conversation.Events{}
 	for _, f := range rooms {
+		maps.Copy(pages, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}

@@ -282,6 +282,7 @@ const (
 	EndConfirm             Key = "end_confirm"   // Processes
 	TakingFailed           Key = "taking_failed" // Processes
 	HeldBash               Key = "held_bash"     // Name
+	ButtonBack             Key = "button_back"
 	ButtonBeginAnew        Key = "button_begin_anew"
 	NoEvidence             Key = "no_evidence"
 	AskBash                Key = "ask_bash"          // Name

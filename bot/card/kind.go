@@ -170,6 +170,19 @@ func (k Kind[P]) Get(key string) (Card[P], bool) {
 	return c, err == nil
 }
 
+// Find gives the open card that a message of a place shows.
+func (k Kind[P]) Find(at outbox.Conversation, message int) (Card[P], bool) {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	for _, r := range k.board.listLocked() {
+		if r.Kind == k.name && !r.Closed && r.Message > 0 && r.Message == message && r.At == at {
+			c, err := k.card(r)
+			return c, err == nil
+		}
+	}
+	return Card[P]{}, false
+}
+
 // Payload is what a tapped card meant when it was drawn.
 func (k Kind[P]) Payload(t Tapped) (P, error) { return decode[P](t.payload) }
 

@@ -34,6 +34,7 @@ type Chat struct {
 	Book   *conversation.Book // who may read what, and whose a message is
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
+	Pages  *Pages             // of all features
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.

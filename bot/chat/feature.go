@@ -21,6 +21,7 @@ type Feature struct {
 	Name     string
 	Commands []Command
 	Cards    map[string]OnTap // by the kind of a card
+	Pages    map[string]Page  // by the name that begins their addresses
 	// Late says what became of a card to a person who tapped an older look of it, by the kind of
 	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string

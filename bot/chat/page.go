@@ -1,0 +1,162 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// Page is a screen of a feature. A message shows one page at a time, at an address such as
+// "history/<session>/3": the name of the page, and behind it what the feature needs to draw the page. Its
+// buttons lead to other addresses, or do something. A page is drawn from its address alone, each time anew,
+// so that it outlives a restart, and several people may leaf at once, each in a message of their own.
+type Page struct {
+	Draw func(ctx context.Context, v Visit) (Screen, error)
+	// Do does what a button says, and gives the address that is shown when the answer's Then is over; empty:
+	// the same page again.
+	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
+	// Typed takes a text that somebody sends as a reply to the page, and gives the address that is shown
+	// next. Without it such a text is like any other.
+	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
+}
+
+// Visit is somebody at a page.
+type Visit struct {
+	To   outbox.Conversation
+	By   int64  // who has opened the page, or taps
+	Rest string // of the address, behind the name of the page
+}
+
+// Screen is what a page shows at an address. The values of its options are made by ToPage and Does.
+type Screen struct {
+	Text    render.Text
+	Options [][]card.Option
+	Back    string    // the address that [Back] leads to; empty: there is no such button
+	Session uuid.UUID // that the page is about
+}
+
+const (
+	pageKind = "page"
+	toPage   = "to:"
+	does     = "do:"
+)
+
+// ToPage is the value of an option that leads to a page.
+func ToPage(address string) string { return toPage + address }
+
+// Does is the value of an option that does something; the page's Do hears what.
+func Does(what string) string { return does + what }
+
+// shownPage is the payload of a message that shows a page.
+type shownPage struct {
+	At string `json:"at"`
+	By int64  `json:"by"` // who has opened it
+}
+
+// Pages are all pages by their name, and the cards that show them.
+type Pages struct {
+	all   map[string]Page
+	cards Cards[shownPage]
+	chat  *Chat
+}
+
+// NewPages gives the pages of a chat.
+func NewPages(c *Chat, all map[string]Page) *Pages {
+	return &Pages{all: all, cards: NewCards[shownPage](c, pageKind), chat: c}
+}
+
+// Feature is what the roof knows of all pages.
+func (p *Pages) Feature() Feature {
+	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}
+}
+
+// Open shows a page in a message of its own.
+func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
+	look, _, err := p.draw(ctx, in.To, in.From, address)
+	if err != nil {
+		return err
+	}
+	return p.cards.Post(ctx, look, shownPage{At: address, By: in.From})
+}
+
+func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error) {
+	show := func(next string) func(ctx context.Context) error {
+		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, t.From, next) }
+	}
+	if next, leads := strings.CutPrefix(t.Card.Option, toPage); leads {
+		return Do(show(next))
+	}
+	page, rest := p.find(was.At)
+	what, acts := strings.CutPrefix(t.Card.Option, does)
+	if !acts || page.Do == nil {
+		return p.cards.Over(ctx, t)
+	}
+	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest}, what)
+	if err != nil {
+		return Answer{}, err
+	}
+	then, draw := a.Then, show(cmp.Or(next, was.At))
+	a.Then = func(ctx context.Context) error {
+		if then != nil {
+			if err := then(ctx); err != nil {
+				return err
+			}
+		}
+		return draw(ctx)
+	}
+	return a, nil
+}
+
+// typed gives a page the text that somebody has sent as a reply to the page.
+func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
+	c, open := p.cards.Find(in.To, in.ReplyTo)
+	if !open || in.Quoted {
+		return false, nil
+	}
+	page, rest := p.find(c.Payload.At)
+	if page.Typed == nil {
+		return false, nil
+	}
+	next, err := page.Typed(ctx, Visit{To: in.To, By: in.From, Rest: rest}, text)
+	if err != nil {
+		return true, err
+	}
+	return true, p.show(ctx, c.Key, in.To, in.From, cmp.Or(next, c.Payload.At))
+}
+
+// show shows an address in a message that shows a page already.
+func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, by int64, address string) error {
+	look, known, err := p.draw(ctx, to, by, address)
+	if err != nil || !known {
+		return err
+	}
+	return p.cards.Redraw(ctx, key, look, shownPage{At: address, By: by})
+}
+
+// draw is the look of an address; known is false where no feature has such a page.
+func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Look, known bool, err error) {
+	page, rest := p.find(address)
+	if page.Draw == nil {
+		return l, false, nil
+	}
+	s, err := page.Draw(ctx, Visit{To: to, By: by, Rest: rest})
+	if err != nil {
+		return l, true, err
+	}
+	if s.Back != "" {
+		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})
+	}
+	return card.Look{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Means: address}, true, nil
+}
+
+func (p *Pages) find(address string) (page Page, rest string) {
+	name, rest, _ := strings.Cut(address, "/")
+	return p.all[name], rest
+}

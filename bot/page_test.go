@@ -1,0 +1,74 @@
+package bot_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// shelf is a feature with two pages: one counts what is done at it, and notes what is typed.
+func shelf(done *[]string) chat.Feature {
+	option := func(text, value string) []card.Option { return []card.Option{{Text: text, Value: value}} }
+	return chat.Feature{Name: "shelf", Pages: map[string]chat.Page{
+		"shelf": {Draw: func(context.Context, chat.Visit) (chat.Screen, error) {
+			return chat.Screen{Text: render.Plain("shelf"), Options: [][]card.Option{option("A book", chat.ToPage("book/a/1"))}}, nil
+		}},
+		"book": {
+			Draw: func(_ context.Context, v chat.Visit) (chat.Screen, error) {
+				return chat.Screen{Text: render.Plain("book " + v.Rest), Back: "shelf",
+					Options: [][]card.Option{option("On", chat.ToPage("book/a/2")), option("Mark", chat.Does("mark")), option("Lost", chat.ToPage("none"))}}, nil
+			},
+			Do: func(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+				return chat.Answer{Text: "marked", Then: func(context.Context) error {
+					*done = append(*done, what+" "+v.Rest)
+					return nil
+				}}, "", nil
+			},
+			Typed: func(_ context.Context, _ chat.Visit, text string) (string, error) { return "book/" + text, nil },
+		}}}
+}
+
+func TestAPageOutlivesARestartAndIsLeftTheWayItWasEntered(t *testing.T) {
+	w := chattest.NewWorld(t)
+	var done []string
+	restart := func() {
+		w.Restart(t)
+		w.Install(append([]chat.Feature{shelf(&done)}, w.Features()...))
+	}
+	restart()
+	open := func(from int64) int {
+		require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: from}, "shelf"))
+		w.Work(t)
+		return w.Telegram.LastID()
+	}
+	one, other := open(chattest.Alice), open(chattest.Alice)
+	shows := func(id int) string { return w.Shows(t, id).Text.Text }
+	steps := []struct{ press, want string }{
+		{"A book", "book a/1"}, {"On", "book a/2"}, {"Mark", "book a/2"}, {"Lost", "book a/2"}, {w.Word(i18n.ButtonBack), "shelf"},
+	}
+	for _, s := range steps {
+		w.Press(t, chattest.Alice, one, s.press)
+		assert.Equal(t, s.want, shows(one), s.press)
+		restart()
+		assert.Equal(t, "shelf", shows(other), "another message is another reader's")
+	}
+	assert.Equal(t, []string{"mark a/2"}, done)
+	assert.Contains(t, w.Telegram.Done(), "answer query: marked")
+
+	w.Answer(t, one, "to the shelf")
+	w.Work(t)
+	assert.Equal(t, "shelf", shows(one), "a page that takes no text leaves the text to others")
+	w.Press(t, chattest.Alice, other, "A book")
+	w.Answer(t, other, "b/7")
+	w.Work(t)
+	assert.Equal(t, "book b/7", shows(other))
+}
