@@ -79,7 +79,7 @@ func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid
 	look, err := c.look(ctx, to, s, view{Since: since})
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(session)
-		return c.chat.Explain(ctx, to, c.chat.Failure(r, err))
+		return c.chat.Explain(ctx, to, c.chat.In(to).Failure(r, err))
 	}
 	return c.cards.Post(ctx, look, s)
 }
@@ -111,7 +111,7 @@ func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, 
 // failed shows in the card why there is nothing to show. A file that is as it was has left the list.
 func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why error) (card.Look, error) {
 	if refusal.Is(why, refusal.Unchanged) {
-		note := c.say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
+		note := c.chat.In(t.To).Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
 		look, err := c.look(ctx, t.To, s, view{Since: v.Since, Page: v.Page})
 		if err == nil {
 			look.Text = chat.Paragraphs(render.Plain(note), look.Text)
@@ -120,11 +120,11 @@ func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why
 		why = err
 	}
 	r, _ := c.chat.Book.Records.Get(s.Session)
-	f := c.chat.Failure(r, why)
+	f := c.chat.In(t.To).Failure(r, why)
 	if f.Internal {
 		return card.Look{}, why
 	}
-	refresh := c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
+	refresh := words{c.chat.In(t.To)}.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
 	return card.Look{To: t.To, Session: s.Session, Text: f.Text, Options: chat.Rows(1, refresh)}, nil
 }
 
@@ -136,7 +136,7 @@ func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v
 		if err != nil {
 			return card.Look{}, err
 		}
-		look.Text, look.Options = c.hunks(v, p)
+		look.Text, look.Options = words{c.chat.In(to)}.hunks(v, p)
 		return look, nil
 	}
 	all, err := c.diffs.Changes(ctx, s.Session, v.Since)
@@ -144,7 +144,7 @@ func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v
 		return card.Look{}, err
 	}
 	r, _ := c.chat.Book.Records.Get(s.Session)
-	look.Text, look.Options = c.list(r, s, v, all)
+	look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
 	return look, nil
 }
 
@@ -157,14 +157,14 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(s.Session)
 		if refusal.Is(err, refusal.Unchanged) {
-			return c.chat.Tell(ctx, t, c.chat.Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
+			return c.chat.Tell(ctx, t, c.chat.In(t.To).Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
 		}
-		return c.chat.Explain(ctx, t.To, c.chat.Failure(r, err))
+		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
 	}
 	f := p.File()
 	caption := render.Code(shortPath(f.Path))
 	if p.Cut {
-		caption = chat.Lines(caption, render.Plain(c.say(i18n.ChangesCut)))
+		caption = chat.Lines(caption, render.Plain(c.chat.In(t.To).Say(i18n.ChangesCut)))
 	}
 	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
@@ -174,10 +174,8 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	return err
 }
 
-func (c *Changes) say(key i18n.Key, args ...i18n.Args) string { return c.chat.Words.Say(key, args...) }
-
 // option is a button with a word that leads to a view.
-func (c *Changes) option(word i18n.Key, v view) card.Option { return to(c.say(word), v) }
+func (w words) option(word i18n.Key, v view) card.Option { return to(w.Say(word), v) }
 
 func to(text string, v view) card.Option {
 	value, _ := json.Marshal(v) // of texts and numbers: it cannot fail
