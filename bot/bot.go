@@ -161,6 +161,7 @@ type Bot struct {
 	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
+	Spoken   func()         // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command
@@ -393,15 +394,4 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return b.files.Send(ctx, id, path, caption)
-}
-
-// Published are the commands that Telegram's menu shows, with their sentence in a language.
-func (b *Bot) Published(lang string) map[string]string {
-	menu, words := make(map[string]string), b.Speech.For(lang)
-	for name, c := range b.commands {
-		if !c.Hidden {
-			menu[name] = words.Say(i18n.MenuKey(name))
-		}
-	}
-	return menu
 }

@@ -89,7 +89,8 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
+	menus     *telegram.Menus
+	start     func(ctx context.Context) (me *models.User, err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -137,13 +138,11 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
-		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
-		if err != nil {
-			return nil, nil, err
-		}
-		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+	s.start = func(ctx context.Context) (*models.User, error) {
+		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
+	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
+	s.bot.Spoken = s.menus.Changed
 	return s, nil
 }
 
