@@ -212,7 +212,7 @@ func crashes(f chat.Feature) chat.Feature {
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
 func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
-	for i, broken := range chattest.NewWorld(t).Rooms {
+	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := chattest.NewWorld(t)
@@ -380,7 +380,7 @@ func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
 
 // The log of a crash names the feature, at a tap and at news, too.
 func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
-	for i, broken := range chattest.NewWorld(t).Rooms {
+	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			log := new(strings.Builder)
