@@ -163,7 +163,7 @@ func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
 	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 501)
 	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
-	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID, time.Time{}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
 	inList, others := w.Listed(t, r), w.Listed(t, other)
 	require.NoError(t, w.Forget(t.Context(), r.ID))

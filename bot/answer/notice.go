@@ -108,7 +108,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error {
 	t.unheard = false
 	text := t.answers.doneText(r, "")
-	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
+	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: !t.answers.quiet(r)})
 }
 
 func (a *Answers) doneText(r views.Session, line string) render.Text {

@@ -1,0 +1,25 @@
+package bot
+
+import (
+	"cmp"
+	"time"
+
+	"ccbot/bot/turn"
+	"ccbot/internal/address"
+)
+
+// What a chat has chosen counts before what is configured.
+
+// stepsIn says where the steps of turns are shown for a place.
+func (b *Bot) stepsIn(to address.Conversation) turn.Steps {
+	return cmp.Or(turn.Steps(b.Settings(to.ChatID).Steps), b.Config.Steps)
+}
+
+// IdleAfter is how long a session of a place is idle before it is archived; 0: it never is. chosen is
+// false where the configuration says it.
+func (b *Bot) IdleAfter(at address.Conversation) (after time.Duration, chosen bool) {
+	if after := b.Settings(at.ChatID).IdleAfter; after != nil {
+		return *after, true
+	}
+	return 0, false
+}
