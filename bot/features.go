@@ -38,7 +38,6 @@ import (
 // later is looked up when it is called.
 func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
-	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
@@ -60,7 +59,7 @@ func (b *Bot) Features() []chat.Feature {
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Decisions, Records: b.Decisions,
-		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: tidy})
+		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
@@ -74,6 +73,7 @@ func (b *Bot) Features() []chat.Feature {
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
 		InFront: b.Answers.InFull, Steps: b.stepsIn, Acts: turnActs(b, queues.Show, switches.Show)})
 	return []chat.Feature{
+		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
