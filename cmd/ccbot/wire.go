@@ -208,6 +208,14 @@ func (s *system) wireChat(environ []string) error {
 	return nil
 }
 
+// idleAfter is how long a session is idle before it is archived.
+func (s *system) idleAfter(r session.Record) time.Duration {
+	if after, chosen := s.bot.IdleAfter(r.Conversation); chosen {
+		return after
+	}
+	return s.IdleAfter
+}
+
 // wireSessions makes the parts that run sessions, and the parts that archive them.
 func (s *system) wireSessions(instance string, environ []string, hook string) error {
 	name, err := os.Hostname()
@@ -237,7 +245,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
-		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: s.idleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
