@@ -114,6 +114,7 @@ type Config struct {
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
 	Steps         turn.Steps
+	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
 
 // Deps are what a Bot works with. The chat touches the agents' machine through the first of them

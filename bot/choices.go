@@ -15,11 +15,10 @@ func (b *Bot) stepsIn(to address.Conversation) turn.Steps {
 	return cmp.Or(turn.Steps(b.Settings(to.ChatID).Steps), b.Config.Steps)
 }
 
-// IdleAfter is how long a session of a place is idle before it is archived; 0: it never is. chosen is
-// false where the configuration says it.
-func (b *Bot) IdleAfter(at address.Conversation) (after time.Duration, chosen bool) {
+// IdleIn is how long a session of a place is idle before it is archived; 0: it never is.
+func (b *Bot) IdleIn(at address.Conversation) time.Duration {
 	if after := b.Settings(at.ChatID).IdleAfter; after != nil {
-		return *after, true
+		return *after
 	}
-	return 0, false
+	return b.IdleAfter
 }

@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
+	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
@@ -88,6 +89,7 @@ func (b *Bot) Features() []chat.Feature {
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),
+		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),

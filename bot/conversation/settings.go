@@ -20,6 +20,9 @@ type Settings struct {
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
 }
 
+// Off is a setting that is switched off.
+const Off = "off"
+
 // Hours are a part of each day, in minutes since midnight by the machine's clock; it may pass midnight.
 type Hours struct {
 	From  int `json:"from"`

@@ -198,7 +198,7 @@ func (s *system) wireChat(environ []string) error {
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
-			Steps: turn.Steps(s.ShowSteps)},
+			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
@@ -206,14 +206,6 @@ func (s *system) wireChat(environ []string) error {
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
-}
-
-// idleAfter is how long a session is idle before it is archived.
-func (s *system) idleAfter(r session.Record) time.Duration {
-	if after, chosen := s.bot.IdleAfter(r.Conversation); chosen {
-		return after
-	}
-	return s.IdleAfter
 }
 
 // wireSessions makes the parts that run sessions, and the parts that archive them.
@@ -245,7 +237,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
-		IdleAfter: s.idleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
