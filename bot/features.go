@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
+	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
@@ -41,7 +42,7 @@ func (b *Bot) Features() []chat.Feature {
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: b.Steps != turn.OnCard})
+		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
 	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
 		Rename: b.Sessions.Rename,
 		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
@@ -72,7 +73,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
-		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: turnActs(b, queues.Show, switches.Show)})
 	return []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
@@ -89,6 +90,7 @@ func (b *Bot) Features() []chat.Feature {
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),
+		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
