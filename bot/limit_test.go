@@ -249,7 +249,7 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 					w.Later(2 * time.Minute)
 				}
 				assert.Equal(t, w.Record(t, w.r.ID).Prompts, promptKeys(t, w.World))
-				assert.Equal(t, map[string]int{"before the queue": 3}[point], max(died, 2)/3*3, "a prompt that is in the queue is not given to it again")
+				assert.Equal(t, point == "before the queue", died > 1, "a prompt that is in the queue is not given to it again")
 				if point != "typed" {
 					assert.Len(t, promptKeys(t, w.World), 1)
 				}
