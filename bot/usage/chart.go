@@ -44,7 +44,7 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 	most = ceiling(most)
 	columns := axis + perDay*len(days) + perDay
 	lines := make([][]cellpicture.Cell, dates+1)
-	lines[0] = between(columns, money(sum), dayOf(now, len(days)-1).Format(time.DateOnly)+" – "+now.Format(time.DateOnly))
+	lines[0] = between(columns, "≈ "+money(sum), dayOf(now, len(days)-1).Format(time.DateOnly)+" – "+now.Format(time.DateOnly))
 	for n := range 3 {
 		value := most * float64(2-n) / 2
 		lines[top+n*plotRows/2] = cellpicture.Line(fmt.Sprintf("%*s", axis-1, amount(value, most)), cellpicture.Cell{Ink: faint})
@@ -101,7 +101,7 @@ func bars(data []byte, days []float64, most float64) ([]byte, error) {
 // between is a line with a bold text at its left and another one at its right.
 func between(columns int, left, right string) []cellpicture.Cell {
 	line := cellpicture.Line(left, cellpicture.Cell{Bold: true})
-	line = append(line, cellpicture.Line(strings.Repeat(" ", max(columns-perDay-len(line)-len([]rune(right)), 1)), cellpicture.Cell{})...)
+	line = append(line, cellpicture.Line(strings.Repeat(" ", max(columns-len(line)-len([]rune(right)), 1)), cellpicture.Cell{})...)
 	return append(line, cellpicture.Line(right, cellpicture.Cell{Ink: faint})...)
 }
 
@@ -110,10 +110,10 @@ func dayOf(now time.Time, back int) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day()-back, 12, 0, 0, 0, now.Location())
 }
 
-// ceiling is the least of 1, 2, 5, 10, 20 … that is no less than an amount, in dollars or cents.
+// ceiling is the least of 1, 2, 4, 6, 8, 10, 20 … that is no less than an amount, in dollars or cents.
 func ceiling(amount float64) float64 {
 	for unit := 0.01; ; unit *= 10 {
-		for _, n := range []float64{1, 2, 5} {
+		for _, n := range []float64{1, 2, 4, 6, 8} {
 			if amount <= n*unit {
 				return n * unit
 			}
