@@ -116,7 +116,7 @@ func (t *Turns) details(ctx context.Context, tap chat.Tap, s state) error {
 		return t.Chat.Post(ctx, look)
 	}
 	file := []byte(text + "\n")
-	_, err = t.Upload(ctx, outbox.File{To: tap.To, Name: "steps.txt", Caption: render.Plain(title), Body: bytes.NewReader(file),
+	_, err = t.Upload(ctx, outbox.File{To: tap.To, Name: "steps.txt", Caption: render.Bold(title), Body: bytes.NewReader(file),
 		Size: int64(len(file)), ReplyTo: tap.Message, Session: s.Session})
 	return err
 }
