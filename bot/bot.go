@@ -179,18 +179,16 @@ func New(c Config, d Deps) *Bot {
 			}
 		},
 		Facts: chat.Facts{Places: d.Places, Now: func() time.Time { return b.Now() }, Attach: d.Sessions.Attach}}
+	b.Pages = chat.NewPages(b.Chat)
 	b.Install(b.Features())
 	return b
 }
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	pages := make(map[string]chat.Page)
-	b.Chat.Pages = chat.NewPages(b.Chat, pages)
-	b.Rooms = append([]chat.Feature{b.Chat.Pages.Feature()}, rooms...)
-	b.commands, b.Events = make(map[string]chat.Command), conversation.Events{}
+	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
 	for _, f := range rooms {
-		maps.Copy(pages, f.Pages)
+		maps.Copy(b.Pages.All, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}

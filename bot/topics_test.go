@@ -415,7 +415,7 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 		all = append(all, w.Session(t, name, session.Running))
 	}
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, all[0].ID))
-	rows := w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, all[0].ID)
+	rows := w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice)
 	var words []string
 	for _, row := range rows {
 		assert.LessOrEqual(t, len(row), 2)
@@ -424,7 +424,8 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 		}
 	}
 	assert.Equal(t, append(strings.Split("✓ a,d,e,f,g,h,i,j", ","), w.Word(i18n.ButtonAll, i18n.Args{"Count": 10})), words)
-	assert.Empty(t, w.Resumer.Switcher.Switch(t.Context(), chattest.InForum(0), all[0].ID), "a topic is of one session")
+	assert.Len(t, w.Resumer.Row(chattest.AtAlice), 3)
+	assert.Empty(t, w.Resumer.Row(chattest.InForum(0)), "a topic is of one session")
 
 	w.MustHear(t, "/list")
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.Key(w.Word(i18n.ButtonAll, i18n.Args{"Count": 10}))))
@@ -438,7 +439,7 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 
 func TestTheSwitcherHasNoButtonForOneSession(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r := w.NewCurrentSession(t, "api", session.Running)
-	assert.Empty(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, r.ID))
-	assert.Len(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, uuid.Nil), 1)
+	w.NewCurrentSession(t, "api", session.Running)
+	assert.Empty(t, w.Resumer.Row(chattest.AtAlice))
+	assert.Len(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice), 1)
 }
