@@ -44,6 +44,7 @@ func rename(ctx context.Context, w *work, name string, by session.Namer) error {
 	if err := saveNamed(w, name, by); err != nil || w.r.Name == from {
 		return err
 	}
+	w.at("name-saved")
 	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
 }
 
@@ -77,6 +78,7 @@ func nameWindow(ctx context.Context, w *work) error {
 		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 		return nil
 	}
+	w.at("window-named")
 	w.r.NameDue = false
 	return w.save()
 }
