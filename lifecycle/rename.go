@@ -60,7 +60,7 @@ func saveNamed(w *work, name string, by session.Namer) error {
 }
 
 // createNamed puts a new record on disk, with a number behind its name where that is taken.
-func (k *kit) createNamed(r session.Record) error {
+func createNamed(k *kit, r session.Record) error {
 	k.names.Lock()
 	defer k.names.Unlock()
 	r.Name = k.freeName(r.Name, r.ID)
