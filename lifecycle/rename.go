@@ -52,7 +52,7 @@ func saveNamed(w *work, name string, by session.Namer) error {
 	w.names.Lock()
 	defer w.names.Unlock()
 	from := w.r.Name
-	w.r.Rename(w.freeName(name, w.r.ID), by)
+	w.r.Rename(freeName(w.kit, name, w.r.ID), by)
 	if w.r.Name != from {
 		w.r.NameDue = w.r.State.Live() && (w.r.Binding == nil || !w.r.Binding.Adopted)
 	}
@@ -63,7 +63,7 @@ func saveNamed(w *work, name string, by session.Namer) error {
 func createNamed(k *kit, r session.Record) error {
 	k.names.Lock()
 	defer k.names.Unlock()
-	r.Name = k.freeName(r.Name, r.ID)
+	r.Name = freeName(k, r.Name, r.ID)
 	return k.Store.Create(r)
 }
 
@@ -85,7 +85,7 @@ func nameWindow(ctx context.Context, w *work) error {
 
 // freeName returns a name, with a number if another session that is open or may come back has it. The caller
 // holds names.
-func (k *kit) freeName(name string, id uuid.UUID) string {
+func freeName(k *kit, name string, id uuid.UUID) string {
 	taken := make(map[string]bool)
 	for _, r := range k.Store.Shared() {
 		taken[r.Name] = taken[r.Name] || r.ID != id && (r.State.Live() || r.Resumable())
