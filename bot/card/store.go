@@ -117,7 +117,7 @@ func rows(row []outbox.Button) [][]outbox.Button {
 }
 
 // drawn names what is drawn.
-func (c record) drawn() string { return c.Revision + digest(c.Look.Text) }
+func (c record) drawn() string { return c.Revision + digest([]any{c.Look.Text, c.Look.Options}) }
 
 // isShownBy says whether a message looks as the card should: two posts of a card may be under way,
 // each with the look of its moment.
