@@ -109,10 +109,15 @@ func saysBob(t *testing.T, w *chattest.World, lang string) {
 	t.Helper()
 	r := w.Session(t, "bobs", session.Running)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Bob} })
-	for _, text := range []string{"/help", "/list", "/status bobs", "/why bobs", "/queue bobs", "/kill bobs", "/resume", "/new nowhere/at/all", "/idle"} {
+	for _, text := range []string{"/help", "/list", "/status bobs", "/why bobs", "/queue bobs", "/kill bobs", "/resume", "/new nowhere/at/all", "/idle", "/settings"} {
 		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob, LanguageCode: lang},
 			Chat: chattest.PrivateChat(chattest.Bob), Text: text})
 		require.NoError(t, w.HandleText(t, key, u))
+	}
+	id := w.Telegram.LastID()
+	for i := range 8 {
+		w.Press(t, chattest.Bob, id, w.Shows(t, id).Buttons[i/2][i%2].Text)
+		w.Press(t, chattest.Bob, id, w.In(session.Conversation{ChatID: chattest.Bob}).Say(i18n.ButtonBack))
 	}
 	require.NoError(t, w.DiskLow(t.Context(), "1 GB"))
 	require.NoError(t, w.DiskFull(t.Context()))

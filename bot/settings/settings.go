@@ -3,13 +3,11 @@ package settings
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -37,7 +35,7 @@ func New(c *chat.Chat, configured Configured, spoken func()) chat.Feature {
 		Commands: []chat.Command{{Name: page, Run: func(ctx context.Context, in chat.Incoming, _ string) error {
 			return c.Pages.Open(ctx, in, page)
 		}}},
-		Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do, Typed: s.typed}}}
+		Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
 }
 
 // one is one setting. Its value is a text; "" is that nothing is chosen.
@@ -147,26 +145,9 @@ func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answe
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
-	return chat.Answer{}, "", s.choose(v, o, value)
-}
-
-func (s *Settings) choose(v chat.Visit, o one, value string) error {
 	err := s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value) })
 	if err == nil && o.name == language {
 		s.spoken()
 	}
-	return err
-}
-
-// typed takes the path of a folder.
-func (s *Settings) typed(ctx context.Context, v chat.Visit, text string) (string, error) {
-	o, ok := s.find(v)
-	if !ok || o.name != folder {
-		return "", nil
-	}
-	dir, err := s.chat.Places.Resolve(ctx, s.chat.Places.Bounds().Home, strings.TrimSpace(text))
-	if err != nil {
-		return "", s.chat.Explain(ctx, v.To, s.chat.In(v.To).Failure(views.Session{}, err))
-	}
-	return "", s.choose(v, o, dir)
+	return chat.Answer{}, "", err
 }
