@@ -19,6 +19,9 @@ import (
 // scripts are the letters that nobody reads where another language is spoken.
 var scripts = map[string]*regexp.Regexp{"ru": regexp.MustCompile(`\p{Cyrillic}`), "zh": regexp.MustCompile(`\p{Han}`)}
 
+// ownNames takes away what languages call themselves: that stands in every chat.
+var ownNames = strings.NewReplacer("Русский", "", "中文", "")
+
 // TestEverySentenceIsSaidInEveryLanguage says what this package can say, in a chat whose language is
 // not the bot's, and beside another person's chat in a third one. It looks for a field that was not
 // filled, for a key that says itself, and for a sentence in a language of somebody else.
@@ -78,6 +81,7 @@ func isIn(t *testing.T, lang, text string, keys, english []string) {
 	for _, key := range keys {
 		assert.NotContains(t, text, key)
 	}
+	text = ownNames.Replace(text)
 	for other, letters := range scripts {
 		if lang != "" && lang != other {
 			assert.NotRegexp(t, letters, text, "in %s", lang)

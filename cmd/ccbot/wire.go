@@ -156,8 +156,8 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
-	exists := func(id uuid.UUID) bool { _, ok := s.store.Get(id); return ok }
-	if err := s.moments().Tidy(exists); err != nil {
+	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
+	if err := s.moments().Tidy(goesOn); err != nil {
 		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
 	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
@@ -228,7 +228,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot, Moments: s.moments()},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
@@ -272,7 +272,7 @@ func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(
 func (c config) diffs(records host.Records, environ []string) host.Diffs {
 	return host.Diffs{Records: records, Moments: c.moments(), StateDir: host.WithoutLinks(c.Dir),
 		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
-			return git.OpenTree(ctx, dir, environment.Server(environ))
+			return git.OpenTree(ctx, dir, environment.Server(environ), c.moments().Dir)
 		}}
 }
 
