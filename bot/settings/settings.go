@@ -105,12 +105,20 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 		if o.name != language && s.isGroup(visit) {
 			continue
 		}
-		said := i18n.Args{"What": v.Say(o.title), "Said": render.Bold(o.said(v))}
-		lines = append(lines, v.Text(i18n.Named, said))
+		lines = append(lines, o.line(v))
 		buttons = append(buttons, card.Option{Text: v.Say(o.title), Value: chat.ToPage(page + "/" + o.name)})
 	}
 	screen.Text, screen.Options = chat.Lines(lines...), chat.Rows(2, buttons...)
 	return screen, nil
+}
+
+// line is the setting with the value that holds, bold where it was chosen.
+func (o one) line(v view) render.Text {
+	said := render.Plain(o.said(v))
+	if o.value(v.set) != "" {
+		said = render.Bold(said.Text)
+	}
+	return v.Text(i18n.Named, i18n.Args{"What": v.Say(o.title), "Said": said})
 }
 
 // said is the value that holds, in words.
@@ -135,7 +143,7 @@ func (o one) screen(v view) chat.Screen {
 		}
 		rest = append(rest, card.Option{Text: label, Value: chat.Does(c.value)})
 	}
-	text := chat.Paragraphs(v.Text(i18n.Named, i18n.Args{"What": v.Say(o.title), "Said": render.Bold(o.said(v))}), v.Text(o.about))
+	text := chat.Paragraphs(o.line(v), v.Text(o.about))
 	return chat.Screen{Text: text, Back: page, Options: append(chat.Rows(1, rest[0]), chat.Rows(o.row, rest[1:]...)...)}
 }
 
