@@ -44,6 +44,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 )
 
@@ -135,6 +136,7 @@ type Deps struct {
 	Downloader prompt.Downloader
 	Voice      prompt.Transcriber // nil: nothing writes recordings down
 	Words      *i18n.Catalog
+	Health     func(ctx context.Context) health.Figures
 	Now        func() time.Time
 	Log        *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/menu"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
@@ -439,15 +440,16 @@ func TestHelpAndMenu(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/help")
 	w.MustHear(t, "/start")
-	assert.Equal(t, []string{w.Word(i18n.Help), w.Word(i18n.Help)}, w.Telegram.Texts())
-	menu := w.Published()
-	assert.NotEmpty(t, menu)
-	for name, text := range menu {
-		assert.Contains(t, w.Word(i18n.Help), "/"+name, "the help names it")
+	help := menu.Help(w.Phrases).Text
+	assert.Equal(t, []string{help, help}, w.Telegram.Texts())
+	published := w.Published()
+	assert.NotEmpty(t, published)
+	for name, text := range published {
+		assert.Contains(t, help, "/"+name, "the help names it")
 		assert.NotContains(t, text, "menu_")
 		assert.LessOrEqual(t, len(text), 256, "Telegram's limit")
 	}
-	assert.NotContains(t, menu, "start")
+	assert.NotContains(t, published, "start")
 }
 
 func TestAge(t *testing.T) {

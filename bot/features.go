@@ -12,7 +12,9 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
+	"ccbot/bot/health"
 	"ccbot/bot/idle"
+	"ccbot/bot/menu"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -92,7 +94,8 @@ func (b *Bot) Features() []chat.Feature {
 		b.Moves.Feature(),
 		b.Topics.Feature(),
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
-		b.help(),
+		menu.New(b.Chat),
+		health.New(b.Chat, b.Health, b.StateDir),
 		b.Prompts.Feature(),
 	}
 }
@@ -109,14 +112,4 @@ func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversat
 		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}
-}
-
-func (b *Bot) help() chat.Feature {
-	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
-	}
-	return chat.Feature{Name: "help", Commands: []chat.Command{
-		{Name: "help", Run: help},
-		{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
-	}}
 }

@@ -241,7 +241,7 @@ func TestSay(t *testing.T) {
 		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
 		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
 		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
-		{"the zero value says the key", Words{}.Say(Help), "help"},
+		{"the zero value says the key", Words{}.Say(MenuAsk), "menu_ask"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.got) })

@@ -87,6 +87,7 @@ type system struct {
 	claude    *hooks.Binary
 	metrics   *metrics
 	service   *servicemanager.Service
+	began     time.Time     // by a clock that nobody can set
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
 	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
@@ -100,7 +101,7 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log)}
+	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics = newMetrics(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
@@ -204,7 +205,7 @@ func (s *system) wireChat(environ []string) error {
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Health: s.health, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }

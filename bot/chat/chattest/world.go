@@ -32,6 +32,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -65,7 +66,8 @@ type World struct {
 	Relay      *fakeRelay
 	Talk       *transcripts
 	Git        *FakeDiffs
-	Dir        string // of what is on disk
+	Figures    health.Figures // that /health is given
+	Dir        string         // of what is on disk
 	AgentsHome string
 	Home       string   // as the chat knows it
 	Roots      []string // that sessions may be opened in; none: anywhere
@@ -109,7 +111,8 @@ func NewWorld(t *testing.T) *World {
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
 			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
-			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
+			Health: func(context.Context) health.Figures { return w.Figures },
+			Now:    func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
 	w.open(t)
 	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
