@@ -114,6 +114,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 }
 

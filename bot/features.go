@@ -65,7 +65,7 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: tidy})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
-		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)

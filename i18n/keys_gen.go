@@ -588,4 +588,6 @@ const (
 	HealthOutboxLong       Key = "health_outbox_long" // Count
 	HealthHooksSlow        Key = "health_hooks_slow"  // Age
 	HealthClaudeUnknown    Key = "health_claude_unknown"
+	VoiceAsk               Key = "voice_ask" // Name
+	VoiceHint              Key = "voice_hint"
 )

@@ -75,7 +75,10 @@ type Entry struct {
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program
-	Files []string  `json:"files,omitempty"` // names below .ccbot-inbox that came with it
+	// Spoken is what a program has written down of a recording, where a person has to see that before it
+	// is typed.
+	Spoken string   `json:"spoken,omitempty"`
+	Files  []string `json:"files,omitempty"` // names below .ccbot-inbox that came with it
 
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
 	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album
