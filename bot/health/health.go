@@ -31,13 +31,13 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir str
 func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	var wrong, all []render.Text
 	for _, w := range health.Warnings(f) {
-		wrong = append(wrong, render.Plain(chat.Warning+p.Words.Say(i18n.HealthKey(string(w.Code)),
+		wrong = append(wrong, render.Plain(chat.Warning+p.Say(i18n.HealthKey(string(w.Code)),
 			i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": size(p, w.Bytes), "Dir": p.Short(dir)})))
 	}
 	if len(wrong) == 0 {
-		wrong = append(wrong, render.Plain("✓ "+p.Words.Say(i18n.HealthWell)))
+		wrong = append(wrong, render.Plain("✓ "+p.Say(i18n.HealthWell)))
 	}
-	line := func(key i18n.Key, args i18n.Args) { all = append(all, render.Plain(p.Words.Say(key, args))) }
+	line := func(key i18n.Key, args i18n.Args) { all = append(all, render.Plain(p.Say(key, args))) }
 	line(i18n.HealthVersion, i18n.Args{"Version": f.Version, "Age": age(p, f.Up)})
 	line(i18n.HealthSessions, i18n.Args{"Details": sessions(p, f.Sessions)})
 	line(i18n.HealthQueues, i18n.Args{"Inbox": f.Inbox, "Outbox": f.Outbox, "Cards": f.Cards})
@@ -52,7 +52,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthDisk, i18n.Args{"Free": size(p, f.Disk.Free), "Total": size(p, f.Disk.Total), "Dir": p.Short(dir), "Own": size(p, f.Disk.Own)})
 	}
 	if programs := programs(f); len(programs) > 0 {
-		all = append(all, render.Plain(strings.Join(programs, p.Words.Say(i18n.JoinParts))))
+		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
 	}
 	return chat.Paragraphs(chat.Lines(wrong...), chat.Lines(all...))
 }
@@ -74,26 +74,26 @@ func sessions(p chat.Phrases, in map[string]int) string {
 	var all []string
 	for _, state := range states {
 		if n := in[state]; n > 0 {
-			all = append(all, p.Words.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Words.Say(i18n.StateKey(state))}))
+			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Say(i18n.StateKey(state))}))
 		}
 	}
 	if len(all) == 0 {
 		return "0"
 	}
-	return strings.Join(all, p.Words.Say(i18n.JoinNames))
+	return strings.Join(all, p.Say(i18n.JoinNames))
 }
 
 // age is Phrases.Age for times that may be short.
 func age(p chat.Phrases, d time.Duration) string {
 	if d > 0 && d < time.Second {
-		return p.Words.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
+		return p.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
 	}
 	return p.Age(d)
 }
 
 func size(p chat.Phrases, bytes uint64) string {
 	if bytes >= 1<<30 {
-		return p.Words.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
+		return p.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
 	}
-	return p.Words.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<19) >> 20})
+	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<19) >> 20})
 }

@@ -67,7 +67,7 @@ func Help(p chat.Phrases) render.Text {
 }
 
 func (t topic) text(p chat.Phrases) render.Text {
-	return chat.Lines(render.Bold(p.Words.Say(t.word)), p.Text(t.says))
+	return chat.Lines(render.Bold(p.Say(t.word)), p.Text(t.says))
 }
 
 type menu struct{ chat *chat.Chat }
@@ -97,5 +97,5 @@ func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {
 }
 
 func (e entry) button(p chat.Phrases) card.Option {
-	return card.Option{Text: p.Words.Say(e.word), Value: chat.ToPage(e.address)}
+	return card.Option{Text: p.Say(e.word), Value: chat.ToPage(e.address)}
 }
