@@ -171,12 +171,13 @@ func (tr *walk) menu() {
 			tr.pressWord(id, "api")
 			tr.until("api is the current one", func() bool { return tr.hasWord(id, "✓ api") })
 		}},
-		{"health", i18n.PageHealth, tr.says(i18n.HealthWell), func() { tr.press(id, i18n.ButtonRefresh) }},
+		{"health", i18n.PageHealth, "tmux ", func() { tr.press(id, i18n.ButtonRefresh) }},
 		{"help", i18n.PageHelp, tr.says(i18n.HelpAbout), func() {
 			tr.press(id, i18n.HelpWorkTitle)
 			tr.shows(id, "/stop")
 			tr.screen("topic")
 			tr.press(id, i18n.ButtonBack)
+			tr.shows(id, tr.says(i18n.HelpAbout))
 		}},
 	} {
 		tr.press(id, at.page)

@@ -42,7 +42,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	line(i18n.HealthSessions, i18n.Args{"Details": sessions(p, f.Sessions)})
 	line(i18n.HealthQueues, i18n.Args{"Inbox": f.Inbox, "Outbox": f.Outbox, "Cards": f.Cards})
 	if f.Poll.Ago >= 0 {
-		line(i18n.HealthPoll, i18n.Args{"Age": age(p, f.Poll.Ago)})
+		line(i18n.HealthPoll, i18n.Args{"Age": p.Age(f.Poll.Ago)})
 	}
 	line(i18n.HealthAPI, i18n.Args{"Errors": f.API.Errors, "Waits": f.API.Waits})
 	if f.Hook.Events > 0 {
@@ -95,5 +95,5 @@ func size(p chat.Phrases, bytes uint64) string {
 	if bytes >= 1<<30 {
 		return p.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
 	}
-	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<19) >> 20})
+	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<20 - 1) >> 20})
 }
