@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
+	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
@@ -40,11 +41,10 @@ import (
 // later is looked up when it is called.
 func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
-	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: b.Steps != turn.OnCard})
+		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
 	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
 		Rename: b.Sessions.Rename,
 		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
@@ -62,20 +62,22 @@ func (b *Bot) Features() []chat.Feature {
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Decisions, Records: b.Decisions,
-		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: tidy})
+		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
-	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
+	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard, askedAgain(b.asks, dialogs))
 	names := rename.New(b.Chat, b.Sessions)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
-	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
-		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: turnActs(b, queues.Show, switches.Show)})
 	return []chat.Feature{
+		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
@@ -85,11 +87,12 @@ func (b *Bot) Features() []chat.Feature {
 		b.Answers.Feature(),
 		turns.Feature(),
 		outputs.Feature(),
-		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		dialogs.Feature(),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),
+		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
@@ -97,6 +100,16 @@ func (b *Bot) Features() []chat.Feature {
 		menu.New(b.Chat),
 		health.New(b.Chat, b.Health, b.StateDir),
 		b.Prompts.Feature(),
+	}
+}
+
+// askedAgain brings below what an agent asks, in the chat or in its terminal.
+func askedAgain(asks *ask.Requests, dialogs *dialog.Dialogs) func(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	return func(ctx context.Context, session uuid.UUID) (bool, error) {
+		if shown, err := asks.Again(ctx, session); shown || err != nil {
+			return shown, err
+		}
+		return dialogs.Again(ctx, session)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
 )
@@ -26,9 +27,10 @@ type Ender interface {
 	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
 	// with a receipt.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-	// ArchiveQuiet archives a session in which nothing has happened. false: it is not quiet, something
-	// has happened, or that is unknown; nothing is done then.
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) (done bool, err error)
+	// ArchiveQuiet archives a session in which nothing has happened. Changed: it is not quiet, something
+	// has happened, or that is unknown; nothing is done then. After another error the session may be
+	// ending all the same: its state says so.
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error
 	// EndWriters ends exactly these processes, each only while it is proven to write the session's
 	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
@@ -67,6 +69,10 @@ type Start struct {
 	Owner        int64
 	Origin       string    // key of the message that asks for it
 	ForkOf       uuid.UUID // Claude's id of a conversation to begin with a copy of; nil: a new one
+	// Continues is Claude's id of a conversation that no session has, to go on with; nil: a new one.
+	// refusal.Writers: somebody writes it. refusal.Changed: a session has it.
+	Continues uuid.UUID
+	With      modes.Wish // what its agent runs with; empty: as configured, or as the conversation was
 }
 
 // Restore is a session that a person wants back.
