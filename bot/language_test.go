@@ -27,7 +27,9 @@ func TestAPersonIsAnsweredInTheLanguageOfTheirTelegram(t *testing.T) {
 		require.NoError(t, w.HandleText(t, key, u))
 		return w.Telegram.Texts()[len(w.Telegram.Texts())-1]
 	}
-	said := func(lang string) string { return menu.Help(chat.Phrases{Words: w.Speech.For(lang), Facts: w.Facts}).Text }
+	said := func(lang string) string {
+		return menu.Help(chat.Phrases{Words: w.Speech.For(lang), Facts: w.Facts}).Text
+	}
 	private, group := chattest.PrivateChat(chattest.Alice), chattest.GroupChat(chattest.Ours)
 	assert.Equal(t, said("en"), help(private, ""))
 	assert.Equal(t, said("ru"), help(private, "ru"), "the first answer is in it already")
