@@ -138,7 +138,6 @@ type Deps struct {
 	Downloader prompt.Downloader
 	Voice      prompt.Transcriber // nil: nothing writes recordings down
 	Words      *i18n.Catalog
-	Health     func(ctx context.Context) health.Figures
 	Now        func() time.Time
 	Log        *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
@@ -157,15 +156,17 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	Prompts  *prompt.Prompts
-	Resumer  *sessions.Sessions
-	Reports  *report.Reports
-	Moves    *moves.Moves
-	Topics   *topics.Topics
-	Changes  *changes.Changes
-	Answers  *answer.Answers
-	Rooms    []chat.Feature // all that it can do
-	Spoken   func()         // told that a chat may have another language than before; nil: nobody
+	Prompts *prompt.Prompts
+	Resumer *sessions.Sessions
+	Reports *report.Reports
+	Moves   *moves.Moves
+	Topics  *topics.Topics
+	Changes *changes.Changes
+	Answers *answer.Answers
+	Rooms   []chat.Feature // all that it can do
+	// Health, set before Run, measures how ccbot does.
+	Health   func(ctx context.Context) health.Figures
+	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command

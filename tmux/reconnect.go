@@ -126,8 +126,8 @@ func (c *Client) attempted(err error) {
 	c.attempt = make(chan struct{})
 }
 
-// Version is that of the server that was connected last; empty: there was none.
-func (c *Client) Version() string {
+// ServerVersion is the version of the server that was connected last; empty: there was none.
+func ServerVersion(c *Client) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.version

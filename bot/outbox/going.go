@@ -11,11 +11,11 @@ type Going struct {
 	Failing bool          // the queue of a chat was not taken at its last try
 }
 
-// Going is how the sending goes now.
-func (o *Outbox) Going() (g Going) {
+// GoingOf is how the sending goes now.
+func GoingOf(o *Outbox) (g Going) {
 	now := time.Now()
 	o.with(func(q *queues) {
-		g = o.tally
+		g = q.going
 		for _, l := range q.order {
 			g.Waiting += len(l.queue)
 			g.Wait = max(g.Wait, l.until.Sub(now))
@@ -26,15 +26,12 @@ func (o *Outbox) Going() (g Going) {
 }
 
 // count counts what came of a call.
-func (o *Outbox) count(v verdict, err error) {
-	if err == nil || v.answer == taken {
-		return
+func (q *queues) count(v verdict, err error) {
+	switch {
+	case err == nil, v.answer == taken:
+	case v.answer == paused:
+		q.going.Waits++
+	default:
+		q.going.Errors++
 	}
-	o.with(func(*queues) {
-		if v.answer == paused {
-			o.tally.Waits++
-		} else {
-			o.tally.Errors++
-		}
-	})
 }

@@ -10,11 +10,11 @@ import (
 
 func TestGoingCountsWhatIsRefusedAndWhatMustWait(t *testing.T) {
 	inBubble(t, once(tooMany(3600)), func(t *testing.T, b *bench) {
-		assert.Equal(t, Going{}, b.Going())
+		assert.Equal(t, Going{}, GoingOf(b.Outbox))
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		require.NoError(t, b.Post(t.Context(), say(5, "y")))
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{Waits: 1, Waiting: 2, Wait: 3590 * time.Second}, b.Going(), "to wait is no failure")
+		assert.Equal(t, Going{Waits: 1, Waiting: 2, Wait: 3590 * time.Second}, GoingOf(b.Outbox), "to wait is no failure")
 	})
 }
 
@@ -22,8 +22,8 @@ func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
 	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		b.idle(100 * time.Millisecond)
-		assert.Equal(t, Going{Errors: 1, Waiting: 1, Failing: true}, b.Going())
+		assert.Equal(t, Going{Errors: 1, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{Errors: 1}, b.Going())
+		assert.Equal(t, Going{Errors: 1}, GoingOf(b.Outbox))
 	})
 }

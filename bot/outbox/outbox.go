@@ -74,7 +74,6 @@ type Outbox struct {
 
 	mu     sync.Mutex // taken after the one in posts
 	queues queues
-	tally  Going // what is counted of it
 }
 
 // New makes an outbox that keeps posts in dir (made when missing), and the facts that the next run

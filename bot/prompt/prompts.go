@@ -98,7 +98,7 @@ func (p *Prompts) Feature() chat.Feature {
 // take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
 func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error {
-	if corrects, err := p.correct(ctx, in, text); corrects || err != nil {
+	if corrects, err := correct(ctx, p, in, text); corrects || err != nil {
 		return err
 	}
 	r, ok, err := p.target(ctx, in)

@@ -12,7 +12,7 @@ import (
 // correct takes a text that answers the question about a recording: it is what was said, in the person's
 // own words, and the question shows it. The text itself is no prompt, so that it does no harm twice. It
 // makes no command of the recording: what is one for the agent goes its own way.
-func (p *Prompts) correct(ctx context.Context, in chat.Incoming, text string) (corrects bool, err error) {
+func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (corrects bool, err error) {
 	c, asks := p.cards.Find(in.To, in.ReplyTo)
 	_, own, some := prompts.Normalise(text)
 	if !asks || c.Payload.Reason != spoken || in.Quoted || !some || own != prompts.Plain {

@@ -96,9 +96,11 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error)
 // listPage is the list in the menu.
 const listPage = "sessions"
 
-// page is the list as a page; of a text that is too long for one message, a part of it.
-func (s *Sessions) page(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	look := s.look(ctx, v.To)
+type page struct{ sessions *Sessions }
+
+// draw is the list as a page; of a text that is too long for one message, a part of it.
+func (p page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	look := p.sessions.look(ctx, v.To)
 	parts := look.Text.Split(render.Limit)
 	at, _ := strconv.Atoi(v.Rest)
 	at = min(max(at, 0), len(parts)-1)
@@ -116,14 +118,14 @@ func (s *Sessions) page(ctx context.Context, v chat.Visit) (chat.Screen, error) 
 	return chat.Screen{Text: parts[at], Options: look.Options, Back: "menu"}, nil
 }
 
-// doPage follows a link of the page, which is drawn anew then.
-func (s *Sessions) doPage(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
+// do follows a link of the page, which is drawn anew then.
+func (p page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
 	t := chat.Tap{From: v.By, To: v.To, Card: card.Tapped{Option: what}}
 	if what == idleOption {
-		a, err = chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
+		a, err = chat.Do(func(ctx context.Context) error { return p.sessions.Idle.Offer(ctx, t) })
 		return a, "", err
 	}
-	a, err = s.Follow(ctx, t, func(context.Context) error { return nil })
+	a, err = p.sessions.Follow(ctx, t, func(context.Context) error { return nil })
 	return a, "", err
 }
 

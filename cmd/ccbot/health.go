@@ -6,16 +6,18 @@ import (
 	"path/filepath"
 	"time"
 
+	"ccbot/bot/outbox"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 )
 
 // health is how ccbot does now. Nobody is asked for it but the disk: what is said is measured anyway.
 func (s *system) health(ctx context.Context) health.Figures {
 	now := time.Now()
 	f := health.Figures{Version: versionText(), Up: now.Sub(s.began), Sessions: make(map[string]int),
-		Cards: s.cards.Undrawn(), Tmux: s.tmux.Version(), Claude: s.claude.Known(), Poll: health.Poll{Ago: -1}}
+		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), Claude: s.claude.Known()}
 	for state, n := range s.states() {
 		f.Sessions[string(state)] = n
 	}
@@ -23,12 +25,10 @@ func (s *system) health(ctx context.Context) health.Figures {
 	if entries, err := s.inbox.List(); err == nil {
 		f.Inbox = len(entries)
 	}
-	g := s.outbox.Going()
+	g := outbox.GoingOf(s.outbox)
 	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait}
-	if last := s.service.Pulse.Last(); !last.IsZero() {
-		goesOn, failing := s.service.Pulse.State(now)
-		f.Poll = health.Poll{Ago: now.Sub(last), Stuck: !goesOn, Failing: failing}
-	}
+	ago, goesOn, failing := s.service.Pulse.State(now)
+	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing}
 	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
