@@ -113,7 +113,6 @@ func NewWorld(t *testing.T) *World {
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
-	w.Health = func(context.Context) health.Figures { return w.Figures }
 	w.open(t)
 	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
 	w.Again()
@@ -177,6 +176,7 @@ func (m machine) Read(ctx context.Context, transcript, path string, most int64) 
 func (w *World) Again() {
 	w.openCards()
 	w.Bot = bot.New(w.Config, w.Deps)
+	w.Health = func(context.Context) health.Figures { return w.Figures }
 }
 
 func (w *World) openCards() {
