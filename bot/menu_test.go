@@ -68,6 +68,7 @@ func TestTheMenuLeadsToEachPageAndBack(t *testing.T) {
 // A button whose page no feature has is not shown.
 func TestTheMenuHasNoButtonThatLeadsNowhere(t *testing.T) {
 	w := chattest.NewWorld(t)
+	clear(w.Chat.Pages.All)
 	w.Install([]chat.Feature{menu.New(w.Chat)})
 	w.MustHear(t, "/menu")
 	w.Work(t)
