@@ -45,6 +45,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 )
 
@@ -116,6 +117,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -157,15 +159,17 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	Prompts  *prompt.Prompts
-	Resumer  *sessions.Sessions
-	Reports  *report.Reports
-	Moves    *moves.Moves
-	Topics   *topics.Topics
-	Changes  *changes.Changes
-	Answers  *answer.Answers
-	Rooms    []chat.Feature // all that it can do
-	Spoken   func()         // told that a chat may have another language than before; nil: nobody
+	Prompts *prompt.Prompts
+	Resumer *sessions.Sessions
+	Reports *report.Reports
+	Moves   *moves.Moves
+	Topics  *topics.Topics
+	Changes *changes.Changes
+	Answers *answer.Answers
+	Rooms   []chat.Feature // all that it can do
+	// Health, set before Run, measures how ccbot does.
+	Health   func(ctx context.Context) health.Figures
+	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command

@@ -52,5 +52,8 @@ func AnswererKey(what string) Key { return Key("answers_by_" + what) }
 // ModeKey is the key of the name of a permission mode.
 func ModeKey(mode string) Key { return Key("mode_" + mode) }
 
+// HealthKey is the key of what is wrong with ccbot, see internal/health.
+func HealthKey(code string) Key { return Key("health_" + code) }
+
 // SwitchedKey is the key of what came of a wish for a mode or a model, where it was not done.
 func SwitchedKey(outcome string) Key { return Key("switched_" + outcome) }

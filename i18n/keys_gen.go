@@ -4,7 +4,6 @@ package i18n
 
 // The sentences, each with its blanks.
 const (
-	Help                   Key = "help"
 	AttachHint             Key = "attach_hint" // Command
 	Cancelled              Key = "cancelled"
 	NotForYou              Key = "not_for_you"
@@ -603,4 +602,45 @@ const (
 	ButtonThisTurn         Key = "button_this_turn"
 	ButtonFiles            Key = "button_files"
 	ButtonAsFile           Key = "button_as_file"
+	HelpAbout              Key = "help_about"
+	HelpSessions           Key = "help_sessions"
+	HelpWork               Key = "help_work"
+	HelpOverview           Key = "help_overview"
+	HelpMessages           Key = "help_messages"
+	HelpTips               Key = "help_tips"
+	HelpTipsTitle          Key = "help_tips_title"
+	HelpWorkTitle          Key = "help_work_title"
+	HelpOverviewTitle      Key = "help_overview_title"
+	HelpMessagesTitle      Key = "help_messages_title"
+	PageSessions           Key = "page_sessions"
+	PageNew                Key = "page_new"
+	PageArchive            Key = "page_archive"
+	PageUsage              Key = "page_usage"
+	PageHealth             Key = "page_health"
+	PageSettings           Key = "page_settings"
+	PageHelp               Key = "page_help"
+	MenuAsk                Key = "menu_ask"
+	MenuMenu               Key = "menu_menu"
+	MenuHealth             Key = "menu_health"
+	AgeMillis              Key = "age_millis" // Count
+	Gigabytes              Key = "gigabytes"  // Size
+	HealthWell             Key = "health_well"
+	HealthVersion          Key = "health_version"     // Age, Version
+	HealthSessions         Key = "health_sessions"    // Details
+	HealthQueues           Key = "health_queues"      // Cards, Inbox, Outbox
+	HealthPoll             Key = "health_poll"        // Age
+	HealthAPI              Key = "health_api"         // Errors, Waits
+	HealthHooks            Key = "health_hooks"       // Age, Count
+	HealthDisk             Key = "health_disk"        // Dir, Free, Own, Total
+	HealthPollsStuck       Key = "health_polls_stuck" // Age
+	HealthPollsFail        Key = "health_polls_fail"
+	HealthAPIFails         Key = "health_api_fails"
+	HealthDiskLow          Key = "health_disk_low"    // Dir, Size
+	HealthNotClean         Key = "health_not_clean"   // Count
+	HealthAPIWaits         Key = "health_api_waits"   // Age
+	HealthOutboxLong       Key = "health_outbox_long" // Count
+	HealthHooksSlow        Key = "health_hooks_slow"  // Age
+	HealthClaudeUnknown    Key = "health_claude_unknown"
+	VoiceAsk               Key = "voice_ask" // Name
+	VoiceHint              Key = "voice_hint"
 )
