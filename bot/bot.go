@@ -29,6 +29,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/history"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -74,6 +75,13 @@ type Sessions interface {
 type Decisions interface {
 	decisions.Waiters
 	decisions.Records
+}
+
+// Conversations are the ports of a machine about what was said.
+type Conversations interface {
+	history.Conversations
+	history.Exports
+	history.Asked
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -126,6 +134,8 @@ type Deps struct {
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts talk.Transcripts
+	// Conversations are the same transcripts, read from any place.
+	Conversations Conversations
 
 	Sender     Sender
 	Entries    Entries

@@ -6,12 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/answer"
+	"ccbot/bot/archive"
 	"ccbot/bot/ask"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
+	"ccbot/bot/history"
 	"ccbot/bot/idle"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
@@ -73,6 +75,7 @@ func (b *Bot) Features() []chat.Feature {
 	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
 		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
 	return []chat.Feature{
 		b.Resumer.Feature(),
 		others.Feature(),
@@ -91,7 +94,9 @@ func (b *Bot) Features() []chat.Feature {
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
+		told,
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Conversations, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Conversations, b.Conversations, upload).Feature(),
 		b.help(),
 		b.Prompts.Feature(),
 	}

@@ -203,7 +203,7 @@ func (s *system) wireChat(environ []string) error {
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Transcripts: s.talk, Conversations: host.Conversations{Records: s.store, Projects: s.projectsDir(), StateDir: s.Dir}, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
