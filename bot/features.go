@@ -40,7 +40,6 @@ import (
 // later is looked up when it is called.
 func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
-	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
@@ -62,7 +61,7 @@ func (b *Bot) Features() []chat.Feature {
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Decisions, Records: b.Decisions,
-		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: tidy})
+		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
@@ -77,6 +76,7 @@ func (b *Bot) Features() []chat.Feature {
 		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
 	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
 	return []chat.Feature{
+		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
@@ -118,7 +118,7 @@ func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversat
 
 func (b *Bot) help() chat.Feature {
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
+		return b.Say(ctx, in.To, b.In(in.To).Say(i18n.Help))
 	}
 	return chat.Feature{Name: "help", Commands: []chat.Command{
 		{Name: "help", Run: help},

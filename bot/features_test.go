@@ -276,6 +276,9 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
 	w.MustHear(t, "/rename") // another current session has ended the question before
+	w.Install(append(w.Features(), shelf(nil)))
+	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))
+	w.Work(t)
 	w.Again()
 	kinds := make(map[string]bool)
 	for id := range w.Telegram.Sent {

@@ -28,7 +28,7 @@ type Deps struct {
 	Asked  history.Asked
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Text is all that is known of a session, and AskForget asks whether to delete its record.
-	Text      func(ctx context.Context, r views.Session) render.Text
+	Text      func(ctx context.Context, to address.Conversation, r views.Session) render.Text
 	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
 }
 
@@ -117,7 +117,7 @@ func (a *archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	r, ok := a.Chat.Book.Records.Get(at.Session)
 	if !ok || !r.Resumable {
-		above := render.Plain(p.Words.Say(i18n.SessionGone))
+		above := render.Plain(p.Say(i18n.SessionGone))
 		if ok {
 			above = p.EndedText(r)
 		}
@@ -127,7 +127,7 @@ func (a *archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	if at.Inspect {
 		at.Inspect = false
-		return chat.Screen{Text: a.Text(ctx, r), Session: r.ID, Back: at.address()}, nil
+		return chat.Screen{Text: a.Text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
 	}
 	return a.one(ctx, p, at, r), nil
 }
@@ -142,9 +142,9 @@ func (a *archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen
 	first := at.Page * pageSessions
 	last := min(first+pageSessions, len(sessions))
 	shown := sessions[first:last]
-	title := p.Words.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
+	title := p.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
 	if len(sessions) == 0 {
-		title = p.Words.Say(i18n.ArchiveEmpty)
+		title = p.Say(i18n.ArchiveEmpty)
 	}
 	text := []render.Text{render.Plain(title)}
 	var options []card.Option
@@ -160,7 +160,7 @@ func (a *archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen
 	})
 	if len(turns) > 0 {
 		s.Options = append(s.Options, turns)
-		text = append(text, render.Plain(p.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(sessions)})))
+		text = append(text, render.Plain(p.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(sessions)})))
 	}
 	s.Text, s.Options = chat.Paragraphs(text...), append(s.Options, filters(p, at.Filter))
 	return s
@@ -195,7 +195,7 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 		filter
 		word i18n.Key
 	}{{recent, i18n.ButtonRecent}, {all, i18n.ButtonEverything}, {lost, i18n.ButtonLost}} {
-		text := p.Words.Say(one.word)
+		text := p.Say(one.word)
 		if one.filter == now {
 			text = "✓ " + text
 		}

@@ -41,12 +41,12 @@ func (d drawing) head(number string, e history.Entry) render.Text {
 		more = append(more, d.tools(e.Tools))
 	}
 	if e.Images > 0 {
-		more = append(more, d.say(i18n.HistoryPictures, i18n.Args{"Count": e.Images}))
+		more = append(more, d.Say(i18n.HistoryPictures, i18n.Args{"Count": e.Images}))
 	}
 	if e.Interrupted {
-		more = append(more, d.say(i18n.HistoryInterrupted))
+		more = append(more, d.Say(i18n.HistoryInterrupted))
 	}
-	head := render.Bold(number + d.say(whose[e.Kind]))
+	head := render.Bold(number + d.Say(whose[e.Kind]))
 	if len(more) == 0 {
 		return head
 	}
@@ -61,7 +61,7 @@ func (d drawing) tools(all []history.Tool) string {
 		count += t.Count
 		names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+strconv.Itoa(t.Count))
 	}
-	return d.say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": d.First(shownTools, names, d.say(i18n.JoinNames))})
+	return d.Say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": d.First(shownTools, names, d.Say(i18n.JoinNames))})
 }
 
 // short is an entry in a list: of a prompt its beginning, of an answer that of its last words.
@@ -103,7 +103,7 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 		text = append(text, parts[part])
 	}
 	if len(parts) > 1 {
-		text = append(text, render.Plain(d.say(i18n.HistoryPart, i18n.Args{"Page": part + 1, "Pages": len(parts)})))
+		text = append(text, render.Plain(d.Say(i18n.HistoryPart, i18n.Args{"Page": part + 1, "Pages": len(parts)})))
 	}
 	s = chat.Screen{Text: chat.Paragraphs(text...), Back: page + "/" + d.session.ID.String() + "/" + v.Back}
 	turns := chat.Turns(part, part < len(parts)-1, func(to int) card.Option {
@@ -111,10 +111,10 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	})
 	var beside []card.Option
 	if len(entries) > 1 {
-		beside = append(beside, d.to(d.say(i18n.ButtonNewer), view{What: read, At: entries[0].At, Back: v.Back}))
+		beside = append(beside, d.to(d.Say(i18n.ButtonNewer), view{What: read, At: entries[0].At, Back: v.Back}))
 	}
 	if len(before) > 0 {
-		beside = append(beside, d.to(d.say(i18n.ButtonOlder), view{What: read, At: before[0].At, Back: v.Back}))
+		beside = append(beside, d.to(d.Say(i18n.ButtonOlder), view{What: read, At: before[0].At, Back: v.Back}))
 	}
 	for _, row := range [][]card.Option{turns, beside} {
 		if len(row) > 0 {
@@ -132,7 +132,7 @@ func (d drawing) whole(e history.Entry) render.Text {
 		body = render.Quote(text)
 	}
 	if e.Cut {
-		body = chat.Paragraphs(body, render.Plain(d.say(i18n.HistoryCut)))
+		body = chat.Paragraphs(body, render.Plain(d.Say(i18n.HistoryCut)))
 	}
 	return body
 }
@@ -148,12 +148,12 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 	r, _, ok := h.session(v)
 	p := h.chat.In(v.To)
 	if !ok || what != file {
-		return chat.Answer{Text: p.Words.Say(i18n.SessionGone)}, "", nil
+		return chat.Answer{Text: p.Say(i18n.SessionGone)}, "", nil
 	}
-	a.Text = p.Words.Say(i18n.HistoryWriting)
+	a.Text = p.Say(i18n.HistoryWriting)
 	a.Then = func(ctx context.Context) error {
 		say := func(key i18n.Key) string {
-			return p.Words.Say(key, i18n.Args{"Name": r.Name, "Size": p.Words.Say(i18n.Megabytes, i18n.Args{"Size": maxFile >> 20})})
+			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Say(i18n.Megabytes, i18n.Args{"Size": maxFile >> 20})})
 		}
 		f, err := h.exports.Export(ctx, r.ID, maxFile, history.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
 			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),

@@ -148,8 +148,6 @@ type drawing struct {
 	session views.Session
 }
 
-func (d drawing) say(key i18n.Key, args ...i18n.Args) string { return d.Words.Say(key, args...) }
-
 // to is an option that leads to a view of the session.
 func (d drawing) to(text string, v view) card.Option {
 	return card.Option{Text: text, Value: chat.ToPage(address(d.session.ID, v))}
@@ -161,12 +159,12 @@ func (h *History) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	r, at, ok := h.session(v)
 	d := drawing{h, h.chat.In(v.To), r}
 	if !ok {
-		return chat.Screen{Text: render.Plain(d.say(i18n.SessionGone)), Back: top}, nil
+		return chat.Screen{Text: render.Plain(d.Say(i18n.SessionGone)), Back: top}, nil
 	}
 	s, err := d.view(ctx, at)
 	if refusal.Is(err, refusal.Replaced) {
 		s, err = d.list(ctx, view{})
-		s.Text = chat.Paragraphs(render.Plain(d.say(i18n.HistoryReplaced)), s.Text)
+		s.Text = chat.Paragraphs(render.Plain(d.Say(i18n.HistoryReplaced)), s.Text)
 	}
 	if refusal.Is(err, refusal.Unsaid) {
 		s, err = chat.Screen{Text: d.Text(i18n.HistoryNone, i18n.Args{"Name": r.Name}), Back: top}, nil
@@ -222,16 +220,16 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 		numbers = append(numbers, d.to(number, view{What: read, At: e.At, Back: v.String()}))
 	}
 	if later {
-		turns = append(turns, d.to(d.say(i18n.ButtonNewer), view{What: newer, At: entries[0].Next}))
+		turns = append(turns, d.to(d.Say(i18n.ButtonNewer), view{What: newer, At: entries[0].Next}))
 	}
 	if older {
-		turns = append(turns, d.to(d.say(i18n.ButtonOlder), view{At: entries[len(entries)-1].At}))
+		turns = append(turns, d.to(d.Say(i18n.ButtonOlder), view{At: entries[len(entries)-1].At}))
 	}
-	text = append(text, render.Plain(d.say(i18n.HistoryHint)))
-	more := []card.Option{d.to(d.say(i18n.ButtonDays), view{What: days}),
-		{Text: d.say(i18n.ButtonAsFile), Value: chat.Does(file)}}
+	text = append(text, render.Plain(d.Say(i18n.HistoryHint)))
+	more := []card.Option{d.to(d.Say(i18n.ButtonDays), view{What: days}),
+		{Text: d.Say(i18n.ButtonAsFile), Value: chat.Does(file)}}
 	if v == (view{}) {
-		more = append(more, d.to(d.say(i18n.ButtonRefresh), view{}))
+		more = append(more, d.to(d.Say(i18n.ButtonRefresh), view{}))
 	}
 	s = chat.Screen{Text: chat.Paragraphs(text...), Back: d.back()}
 	if v == (view{}) {
@@ -277,7 +275,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	}
 	if found.Next != "" {
 		on := view{What: find, At: found.Next, Word: v.Word}
-		s.Options = append(s.Options, []card.Option{d.to(d.say(i18n.ButtonSearchOn), on)})
+		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonSearchOn), on)})
 	}
 	return s, nil
 }
@@ -298,7 +296,7 @@ func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 	s.Options = chat.Rows(3, options...)
 	if len(all) > pageDays {
 		older := view{What: days, At: all[pageDays-1].At}
-		s.Options = append(s.Options, []card.Option{d.to(d.say(i18n.ButtonOlder), older)})
+		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonOlder), older)})
 	}
 	return s, nil
 }

@@ -46,7 +46,7 @@ func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error)
 	r, ok := s.chat.Book.Records.Get(id)
 	p := s.chat.In(v.To)
 	if !ok {
-		return chat.Screen{Text: render.Plain(p.Words.Say(i18n.SessionGone))}, nil
+		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
 	}
 	if parts[1] == details {
 		page, _ := strconv.Atoi(parts[2])
@@ -69,7 +69,7 @@ func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error)
 		text = append(text, render.Plain(p.Moment(one.at)+" "+one.text))
 	}
 	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: s.whyOptions(p, r, len(history) > 0)}
-	if cut := s.interrupted(r.Interruption); !cut.Blank() {
+	if cut := s.interrupted(p, r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}
 	return screen, nil
@@ -189,7 +189,7 @@ func (s *Sessions) whyDetails(p chat.Phrases, r views.Session, page int) chat.Sc
 		text = render.Join(text, changeLine(p.Words, c))
 	}
 	command := "ccbot why " + r.ID.String()
-	text = chat.Paragraphs(text, chat.Marked(p.Words.Say(i18n.AttachHint, i18n.Args{"Command": command}), command))
+	text = chat.Paragraphs(text, chat.Marked(p.Say(i18n.AttachHint, i18n.Args{"Command": command}), command))
 	turns := chat.Turns(page, first > 0, func(to int) card.Option {
 		return card.Option{Value: chat.ToPage(whyAddress(r.ID, details, strconv.Itoa(to)))}
 	})
