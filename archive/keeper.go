@@ -18,9 +18,9 @@ import (
 
 // Sessions is the part of package lifecycle that a Keeper uses.
 type Sessions interface {
-	// ArchiveQuiet archives a session. done is false if something has happened since, or the
+	// ArchiveQuiet archives a session. lifecycle.ErrChanged: something has happened since, or the
 	// session is not quiet, or that is unknown.
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
 }
 
 // Observer looks at sessions.
@@ -125,16 +125,15 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	if ctx.Err() != nil {
 		return
 	}
-	done := false
-	err := contain(func() (err error) {
+	err := contain(func() error {
 		why := "nothing has happened for " + d.Quiet.Round(time.Second).String()
-		done, err = k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Why: why})
-		return err
+		return k.Sessions.ArchiveQuiet(ctx, d.Session, lifecycle.Silence{Since: d.Since, Quiet: d.Quiet, Why: why})
 	})
 	switch {
+	case errors.Is(err, lifecycle.ErrChanged):
 	case err != nil && ctx.Err() == nil:
 		k.Log.Warn("idle_archive_failed", logkey.SessionID, d.Session.String(), logkey.Error, err.Error())
-	case done:
+	case err == nil:
 		k.Log.Info("idle_archived", logkey.SessionID, d.Session.String(), logkey.Quiet, d.Quiet)
 	}
 }

@@ -98,18 +98,18 @@ func (h *house) Look(_ context.Context, r session.Record) lifecycle.Look {
 }
 
 // ArchiveQuiet looks once more, as lifecycle does.
-func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (bool, error) {
+func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, Due{Session: id, Since: q.Since, Quiet: q.Quiet})
 	if err := h.fails[id]; err != nil {
-		return false, err
+		return err
 	}
 	if l := h.looks[id]; !l.Quiet() || l.Active.After(q.Since) {
-		return false, nil
+		return lifecycle.ErrChanged
 	}
 	h.archived = append(h.archived, id)
-	return true, h.store.Do(ctx, id, func(r *session.Record, save func() error) error {
+	return h.store.Do(ctx, id, func(r *session.Record, save func() error) error {
 		r.State, r.EndedAt = session.Archived, time.Now().UTC()
 		return save()
 	})
@@ -265,7 +265,7 @@ type meanwhile struct {
 	before func()
 }
 
-func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (bool, error) {
+func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	m.before()
 	return m.house.ArchiveQuiet(ctx, id, q)
 }

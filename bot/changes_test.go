@@ -105,6 +105,26 @@ func TestChangesOfATurn(t *testing.T) {
 		"api: changes since the session's start\nHow it was before that turn is not kept any more.\n7 files")
 }
 
+// Two taps on the button of a turn are one; a command is answered below it.
+func TestChangesOfATurnAreOneMessage(t *testing.T) {
+	w, r := changed(t)
+	show := func(since diffs.Since) int {
+		require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, since))
+		w.Telegram.Deliver(t.Context())
+		return len(w.Telegram.Sent)
+	}
+	assert.Equal(t, 1, show("turn"))
+	w.Git.Since["turn"] = diffs.Changes{Of: "turn"}
+	assert.Equal(t, 1, show("turn"))
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.ChangesNone))
+	assert.Equal(t, 2, show(diffs.SessionStart), "another turn's are another message")
+	now := w.Now()
+	w.Now = func() time.Time { return now.Add(time.Hour) }
+	w.MustHear(t, "/changes")
+	w.MustHear(t, "/changes")
+	assert.Len(t, w.Telegram.Sent, 4)
+}
+
 func TestChangesSayWhatIsNotKnown(t *testing.T) {
 	w, _ := changed(t)
 	w.Git.Since[diffs.SessionStart] = diffs.Changes{Of: diffs.LastCommit, Cut: true}
@@ -124,7 +144,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 			"The folder ~/api no longer exists. Create it again, or choose another folder for api: /resume api PATH"},
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
-			"Git shows no changes in ~/api. It says: fatal: bad config"},
+			"Git failed in ~/api: fatal: bad config"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, _ := changed(t)

@@ -67,13 +67,14 @@ func (b *Bot) Features() []chat.Feature {
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
-	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
+	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard, askedAgain(b.asks, dialogs))
 	names := rename.New(b.Chat, b.Sessions)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
-	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
-		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
 	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
 	return []chat.Feature{
 		b.Pages.Feature(),
@@ -86,7 +87,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Answers.Feature(),
 		turns.Feature(),
 		outputs.Feature(),
-		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		dialogs.Feature(),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
@@ -99,6 +100,16 @@ func (b *Bot) Features() []chat.Feature {
 		history.New(b.Chat, b.Conversations, b.Conversations, upload).Feature(),
 		b.help(),
 		b.Prompts.Feature(),
+	}
+}
+
+// askedAgain brings below what an agent asks, in the chat or in its terminal.
+func askedAgain(asks *ask.Requests, dialogs *dialog.Dialogs) func(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	return func(ctx context.Context, session uuid.UUID) (bool, error) {
+		if shown, err := asks.Again(ctx, session); shown || err != nil {
+			return shown, err
+		}
+		return dialogs.Again(ctx, session)
 	}
 }
 

@@ -29,6 +29,9 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if taken, err := b.Moves.Take(m); taken {
 		return err
 	}
+	if place, _ := b.inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
+		b.unpark(ctx, place.ChatID) // a fact, whoever has done it
+	}
 	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (tr *walk) whole() {
 	tr.screen("answer")
 
 	tr.press(card.ID, i18n.ButtonDetails)
-	tr.sees(card.ID, "make test")
+	tr.until("the card shows all steps", func() bool { return tr.has(card.ID, i18n.ButtonBack) })
 	tr.screen("details")
 	tr.press(card.ID, i18n.ButtonChanges)
 	changes := tr.withWord(card.ID, "1 colours.conf")

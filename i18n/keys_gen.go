@@ -90,6 +90,7 @@ const (
 	ButtonEndIdle             Key = "button_end_idle"
 	ButtonEndAll              Key = "button_end_all"
 	IdleConfirm               Key = "idle_confirm" // Count
+	IdleMore                  Key = "idle_more"    // Count
 	IdleSpared                Key = "idle_spared"
 	IdleNone                  Key = "idle_none"
 	IdleEnded                 Key = "idle_ended" // Count, Names
@@ -177,8 +178,8 @@ const (
 	ButtonStopIt              Key = "button_stop_it"
 	ButtonAdopt               Key = "button_adopt"
 	ButtonSendAnyway          Key = "button_send_anyway"
-	ButtonSendNow             Key = "button_send_now"
 	ButtonShow                Key = "button_show"
+	ButtonShowQuestion        Key = "button_show_question"
 	LastScreen                Key = "last_screen"
 	ReceiptQuiet              Key = "receipt_quiet" // Age, Name
 	AndMore                   Key = "and_more"      // Count

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,13 +30,18 @@ type Changes struct {
 	diffs  diffs.Diffs
 	upload func(ctx context.Context, f outbox.File) (messageID int, err error)
 	cards  chat.Cards[subject]
+	opens  sync.Mutex // held from the look at the cards to the post of another one
 }
 
 // subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
 type subject struct {
 	Session uuid.UUID   `json:"session"`
 	Turn    diffs.Since `json:"turn,omitempty"`
+	Posted  time.Time   `json:"posted,omitzero"`
 }
+
+// stillThere is how long what was asked for counts as seen: who asks again within it has tapped twice.
+const stillThere = time.Minute
 
 // view is a page of a card: of the list of files, or of the hunks of one of them. An option's value is the view that it
 // leads to.
@@ -69,18 +75,35 @@ func (c *Changes) Feature() chat.Feature {
 	f := chat.Feature{Name: "changes", Cards: map[string]chat.OnTap{kind: c.cards.OnTap(c.tap)}}
 	c.chat.ByName(&f, chat.Command{Name: "changes"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return c.Show(ctx, in.To, r.ID, diffs.SessionStart)
+			return c.post(ctx, in.To, subject{Session: r.ID}, "")
 		})
 	return f
 }
 
-// Show posts what has changed in a session's folder since a moment.
+// Show shows what has changed in a session's folder since a moment. Two taps are one message.
 func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid.UUID, since diffs.Since) error {
-	s := subject{Session: session, Turn: since}
-	look, err := c.look(ctx, to, s, view{Since: since})
+	c.opens.Lock()
+	defer c.opens.Unlock()
+	key := ""
+	for _, shown := range c.cards.List() {
+		p := shown.Payload
+		if p.Session == session && p.Turn == since && shown.Look.To == to && c.chat.Now().Sub(p.Posted) < stillThere {
+			key = shown.Key
+		}
+	}
+	return c.post(ctx, to, subject{Session: session, Turn: since}, key)
+}
+
+// post shows a subject in the card of a key, or in a new one below.
+func (c *Changes) post(ctx context.Context, to outbox.Conversation, s subject, key string) error {
+	look, err := c.look(ctx, to, s, view{Since: s.Turn})
 	if err != nil {
-		r, _ := c.chat.Book.Records.Get(session)
+		r, _ := c.chat.Book.Records.Get(s.Session)
 		return c.chat.Explain(ctx, to, c.chat.In(to).Failure(r, err))
+	}
+	s.Posted = c.chat.Now()
+	if key != "" {
+		return c.cards.Redraw(ctx, key, look, s)
 	}
 	return c.cards.Post(ctx, look, s)
 }

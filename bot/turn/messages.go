@@ -24,20 +24,22 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		return
 	}
 	w := words{t.Chat.In(r.Conversation)}
-	line := render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))
-	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Card, Text: line}
-	key := card.NewKey()
+	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Later, // before the answer
+		Text: render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))}
+	key, last := card.NewKey(), card.Card[string]{}
 	for _, c := range t.lines.List() {
-		text := chat.Lines(c.Look.Text, line)
 		switch {
 		case c.Look.Session != session:
-		case c.Sent || c.Look.To != look.To || text.Length() > render.Limit:
+		case c.Sent:
 			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
 				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err.Error())
 			}
-		default:
-			key, look.Text = c.Key, text
+		case c.Key > last.Key:
+			last = c
 		}
+	}
+	if text := chat.Lines(last.Look.Text, look.Text); last.Look.To == look.To && text.Length() <= render.Limit {
+		key, look.Text = last.Key, text
 	}
 	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
 		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err.Error())

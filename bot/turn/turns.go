@@ -12,7 +12,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
@@ -34,11 +33,20 @@ type Deps struct {
 	Chat        *chat.Chat
 	Works       Works
 	Transcripts talk.Transcripts
-	Diffs       diffs.Diffs                                           // nil: nobody says what has changed
-	Upload      func(ctx context.Context, f outbox.File) (int, error) // a file into the chat
-	InFront     func(r views.Session) bool                            // people read the session where it is shown
+	Diffs       diffs.Diffs                    // nil: nobody says what has changed
+	InFront     func(r views.Session) bool     // people read the session where it is shown
+	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
+	Others      Others
 	Acts        map[Button]Act
 	Steps       Steps
+}
+
+// Others are the other sessions.
+type Others interface {
+	// Row are the buttons that lead to those that one can switch to in a place. It waits for nothing.
+	Row(to address.Conversation) []card.Option
+	// Follow does what such a button says, and has its message drawn.
+	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)
 }
 
 // Steps says where the calls of tools are shown.
@@ -56,7 +64,9 @@ type Turns struct {
 	Deps
 	cards chat.Cards[state]
 	lines card.Kind[string]
-	crew  guard.Crew // one for each session of which there is something to hear
+	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
+
+	changing sync.Mutex // held from the look at the card of a turn that is over to its change
 
 	mu  sync.Mutex
 	all map[uuid.UUID]*tracker
@@ -99,6 +109,7 @@ type hint struct {
 	typed     *prompts.Prompt
 	takenBack string // key of a prompt that does not count as typed any more
 	over      bool   // the session is
+	do        func(ctx context.Context, o *tracker)
 }
 
 // heard takes in news, which the session tells while it works: nothing is looked up for it.
@@ -184,6 +195,3 @@ func (t *Turns) forget(_ context.Context, id uuid.UUID) error {
 // endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
 // what the turn has cost 0.3 s after the last line of the transcript.
 const endPatience = 3 * time.Second
-
-// gitPatience is how long git may take to look at a folder.
-const gitPatience = 10 * time.Second

@@ -15,15 +15,23 @@ type FakeDiffs struct {
 	Since   map[diffs.Since]diffs.Changes // a moment that is not there is not known any more
 	Patches map[string]diffs.Patch        // by the path of the file; of a file without one no line has changed
 	Err     error                         // what each answer is, while it is set
+	OnMark  func()                        // while git looks at a moment
+	OnAsk   func()                        // while git compares
 }
 
 func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
 	f.wait()
+	if f.OnMark != nil {
+		f.OnMark()
+	}
 	return "a moment", f.Err
 }
 
 func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (diffs.Changes, error) {
 	f.wait()
+	if f.OnAsk != nil {
+		f.OnAsk()
+	}
 	c, known := f.Since[since]
 	if !known {
 		c = f.Since[diffs.SessionStart]

@@ -131,6 +131,7 @@ type FakeSender struct {
 
 	OnEditNow func(m outbox.Message) error
 	OnTopic   func() error // what comes of opening or changing a topic
+	OnIcons   func() error // and of asking for the icons
 	topics    int          // how many were opened
 
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
@@ -193,7 +194,7 @@ func (f *FakeSender) posts(name string) bool {
 	var c struct{ Kind string }
 	return err == nil && json.Unmarshal(data, &c) == nil &&
 		slices.Contains([]string{"list", "link", "notice", "end", "resume", "begin", "writers", "windows", "window", "report", "status",
-			"pick", "where", "which", "changes", "switch", "topic"}, strings.Split(c.Kind, "-")[0])
+			"pick", "where", "which", "changes", "switch", "topic", "page"}, strings.Split(c.Kind, "-")[0])
 }
 
 // sendPost sends what counts as posted. It has an id all the same.
