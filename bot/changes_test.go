@@ -74,6 +74,7 @@ func TestChanges(t *testing.T) {
 	assert.Equal(t, "bot/turn/card.go\nfile 1 of 7, +80 −3\n@@ -1,2 +1,2 @@ func\n a\n-b\n+c", file.Text.Text)
 	assert.Equal(t, "diff", file.Text.Entities[len(file.Text.Entities)-1].Language)
 	assert.Equal(t, []string{"doc.go →", "All files", "As a file"}, chattest.Words(file))
+	assert.Equal(t, 2, w.Git.Asked, "git is asked once for a page")
 
 	next := tapped(t, w, file, "doc.go →")
 	assert.Contains(t, next.Text.Text, "+package doc")
@@ -199,7 +200,7 @@ func TestChangesHavePages(t *testing.T) {
 	w, _ := changed(t)
 	var files []diffs.File
 	for i := range 20 {
-		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300))
+		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300)+"\"\u202ecod")
 		files = append(files, diffs.File{Path: name, From: name, Kind: diffs.Renamed, Added: 1})
 	}
 	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files, Branch: strings.Repeat("b", 300)}
@@ -212,6 +213,7 @@ func TestChangesHavePages(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "9–16 of 20")
 	words := chattest.Words(m)
 	assert.Equal(t, []string{"←", "→", "Refresh"}, words[8:])
+	assert.NotContains(t, m.Text.Text+strings.Join(words, ""), "\u202e", "a name turns nothing around")
 	file := tapped(t, w, m, words[1])
 	assert.Contains(t, file.Text.Text, "⟨U+202E⟩", "nothing is hidden, and a path that is no text is found")
 	assert.Contains(t, tapped(t, w, file, "All files").Text.Text, "9–16 of 20", "where the file stands")

@@ -12,6 +12,9 @@ type Key string
 // SaidKey is the key of the sentence about a change by a rule, such as "recovery.mark_lost".
 func SaidKey(rule string) Key { return Key("said_" + strings.ReplaceAll(rule, ".", "_")) }
 
+// StepsKey is the key of where the steps of a turn are shown, such as "card".
+func StepsKey(where string) Key { return Key("steps_" + where) }
+
 // MenuKey is the key of a command's line in the menu, such as "new".
 func MenuKey(command string) Key { return Key("menu_" + command) }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"path"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -154,25 +153,21 @@ func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why
 
 // look is a view as a message.
 func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v view) (card.Look, error) {
+	look := card.Look{To: to, Session: s.Session}
+	if v.File != "" {
+		p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+		if err != nil {
+			return card.Look{}, err
+		}
+		look.Text, look.Options = words{c.chat.In(to)}.hunks(v, p)
+		return look, nil
+	}
 	all, err := c.diffs.Changes(ctx, s.Session, v.Since)
 	if err != nil {
 		return card.Look{}, err
 	}
-	look := card.Look{To: to, Session: s.Session}
-	if v.File == "" {
-		r, _ := c.chat.Book.Records.Get(s.Session)
-		look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
-		return look, nil
-	}
-	at := slices.IndexFunc(all.Files, func(f diffs.File) bool { return f.Path == v.File.path() })
-	if at < 0 {
-		return card.Look{}, &refusal.Error{Code: refusal.Unchanged}
-	}
-	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
-	if err != nil {
-		return card.Look{}, err
-	}
-	look.Text, look.Options = words{c.chat.In(to)}.hunks(v, all.Files, at, p)
+	r, _ := c.chat.Book.Records.Get(s.Session)
+	look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
 	return look, nil
 }
 
@@ -189,14 +184,15 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 		}
 		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
 	}
-	caption := render.Code(shortPath(p.Path))
+	f := p.File()
+	caption := render.Code(shortPath(f.Path))
 	if p.Cut {
 		caption = chat.Lines(caption, render.Plain(c.chat.In(t.To).Say(i18n.ChangesCut)))
 	}
-	data := []byte("--- a/" + cmp.Or(p.From, p.Path) + "\n+++ b/" + p.Path + "\n" + p.Text)
+	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(p.Path)) + ".diff", Caption: caption, Session: s.Session,
+	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: s.Session,
 		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
 	return err
 }
