@@ -77,8 +77,9 @@ type Decisions interface {
 	decisions.Records
 }
 
-// Conversations are the ports of a machine about what was said.
-type Conversations interface {
+// Transcripts are the ports of a machine about what was said, as it is written and from any place.
+type Transcripts struct {
+	talk.Transcripts
 	history.Conversations
 	history.Exports
 	history.Asked
@@ -134,9 +135,7 @@ type Deps struct {
 	Places      places.Places
 	Files       portfiles.Files
 	Received    portfiles.Received
-	Transcripts talk.Transcripts
-	// Conversations are the same transcripts, read from any place.
-	Conversations Conversations
+	Transcripts Transcripts
 
 	Sender     Sender
 	Entries    Entries

@@ -51,9 +51,8 @@ func (b *Bot) Features() []chat.Feature {
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText},
-		Idle: idles})
+		Others: others, Recall: b.Answers.Recall, Idle: idles,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -94,8 +93,8 @@ func (b *Bot) Features() []chat.Feature {
 		b.Moves.Feature(),
 		b.Topics.Feature(),
 		told,
-		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Conversations, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
-		history.New(b.Chat, b.Conversations, b.Conversations, upload).Feature(),
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts.Asked, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
 		b.help(),
 		b.Prompts.Feature(),
 	}

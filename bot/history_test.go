@@ -202,7 +202,7 @@ var exportWords = history.Words{Title: "title", Prompt: "you", Answer: "it", Cut
 
 func TestExportedConversation(t *testing.T) {
 	w, r := said(t, 3)
-	f, err := w.Deps.Conversations.Export(t.Context(), r.ID, 1<<20, exportWords)
+	f, err := w.Deps.Transcripts.Export(t.Context(), r.ID, 1<<20, exportWords)
 	require.NoError(t, err)
 	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size+1))
 	require.NoError(t, err)
@@ -214,7 +214,7 @@ func TestExportedConversation(t *testing.T) {
 	assert.Contains(t, text, "\n**answer** 2\n\n*Edit 2, Bash 1*\n")
 	assert.NotContains(t, text, "*cut*")
 
-	f, err = w.Deps.Conversations.Export(t.Context(), r.ID, 400, exportWords)
+	f, err = w.Deps.Transcripts.Export(t.Context(), r.ID, 400, exportWords)
 	require.NoError(t, err)
 	defer f.Body.Close()
 	data, err = io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size+1))

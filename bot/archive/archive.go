@@ -41,7 +41,7 @@ const (
 
 	pageSessions = 6
 	shownButton  = 14 // letters of a name on its button
-	lineRoom     = 40 // columns of what a session was asked, or of its folder
+	lineRoom     = 32 // columns of what a session was asked, or of its folder
 	shownAsked   = 300
 )
 
@@ -179,11 +179,19 @@ func (a *archive) asked(ctx context.Context, sessions []views.Session) []string 
 // somebody has written can be tapped.
 func line(p chat.Phrases, number string, r views.Session, said string) render.Text {
 	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
-	head := render.Join(render.Plain(number+". "), render.Bold(chat.ShownName(r.Name)), render.Plain(" · "+p.AgedState(r)))
+	head := render.Join(render.Plain(number+". "), shownName(r.Name), render.Plain(" · "+p.AgedState(r)))
 	if said = ansi.Truncate(visible(said), lineRoom, "…"); said == "" {
 		return chat.Lines(head, dir)
 	}
 	return chat.Lines(head, dir, render.Code(said))
+}
+
+// shownName is a name in which nothing can be tapped: one that looks like a command or a link is code.
+func shownName(name string) render.Text {
+	if name = chat.ShownName(name); strings.ContainsAny(name, "/@#.:") {
+		return render.Code(name)
+	}
+	return render.Bold(name)
 }
 
 // visible is a text of somebody else's in one line.

@@ -122,7 +122,9 @@ func (s *Sessions) Feature() chat.Feature {
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
-	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
+	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, func(ctx context.Context, in chat.Incoming, r views.Session) error {
+		return s.chat.Pages.Open(ctx, in, whyAddress(r.ID))
+	})
 	return f
 }
 

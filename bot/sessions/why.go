@@ -29,11 +29,6 @@ const (
 	shownEvidence = 200
 )
 
-// why tells what happened to a session.
-func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) error {
-	return s.chat.Pages.Open(ctx, in, whyAddress(r.ID))
-}
-
 func whyAddress(session uuid.UUID, more ...string) string {
 	return strings.Join(append([]string{whyPage, session.String()}, more...), "/")
 }
@@ -50,7 +45,7 @@ func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error)
 	}
 	if parts[1] == details {
 		page, _ := strconv.Atoi(parts[2])
-		return s.whyDetails(p, r, page), nil
+		return whyDetails(p, r, s.chat.Book.Records.History(r.ID), page), nil
 	}
 	history := s.chat.Book.Records.History(r.ID)
 	head := i18n.WhyTitle
@@ -68,7 +63,7 @@ func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error)
 	for _, one := range said {
 		text = append(text, render.Plain(p.Moment(one.at)+" "+one.text))
 	}
-	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: s.whyOptions(p, r, len(history) > 0)}
+	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: whyOptions(p, r, len(history) > 0)}
 	if cut := s.interrupted(p, r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}
@@ -82,7 +77,7 @@ const (
 )
 
 // whyOptions are what can be done about a session, and the way to the details.
-func (s *Sessions) whyOptions(p chat.Phrases, r views.Session, noted bool) (rows [][]card.Option) {
+func whyOptions(p chat.Phrases, r views.Session, noted bool) (rows [][]card.Option) {
 	var acts []card.Option
 	switch {
 	case isNotClean(r):
@@ -179,8 +174,7 @@ func whoStopped(why string, reader int64) string {
 }
 
 // whyDetails is a page of the whole history with its rules and evidence: page 0 is the newest, its last line too.
-func (s *Sessions) whyDetails(p chat.Phrases, r views.Session, page int) chat.Screen {
-	history := s.chat.Book.Records.History(r.ID)
+func whyDetails(p chat.Phrases, r views.Session, history []views.Change, page int) chat.Screen {
 	page = min(max(page, 0), max(len(history)-1, 0)/shownChanges)
 	last := len(history) - page*shownChanges
 	first := max(0, last-shownChanges)
