@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/history"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -144,13 +144,13 @@ func asking(to outbox.Conversation, from int64) chat.Incoming {
 
 // countsAsked notes which sessions are looked at.
 type countsAsked struct {
-	machine history.Asked
-	of      []uuid.UUID
+	bot.Transcripts
+	of []uuid.UUID
 }
 
 func (c *countsAsked) Asked(ctx context.Context, sessions []uuid.UUID) []string {
 	c.of = append(c.of, sessions...)
-	return c.machine.Asked(ctx, sessions)
+	return c.Transcripts.Asked(ctx, sessions)
 }
 
 // The page of the largest archive is made without a look at the sessions that it does not show.
@@ -162,8 +162,8 @@ func TestAnArchiveOfThousandsReadsOnlyWhatItShows(t *testing.T) {
 		w.Records.Put(r)
 		ids = append(ids, r.ID)
 	}
-	counts := &countsAsked{machine: w.Deps.Transcripts.Asked}
-	w.Deps.Transcripts.Asked = counts
+	counts := &countsAsked{Transcripts: w.Deps.Transcripts}
+	w.Deps.Transcripts = counts
 	w.Again()
 	w.MustHear(t, "/archive")
 	m := w.Telegram.Last(t)

@@ -78,7 +78,7 @@ type Decisions interface {
 }
 
 // Transcripts are the ports of a machine about what was said, as it is written and from any place.
-type Transcripts struct {
+type Transcripts interface {
 	talk.Transcripts
 	history.Conversations
 	history.Exports

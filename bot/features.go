@@ -93,7 +93,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Moves.Feature(),
 		b.Topics.Feature(),
 		told,
-		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts.Asked, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
 		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
 		b.help(),
 		b.Prompts.Feature(),

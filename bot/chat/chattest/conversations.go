@@ -11,11 +11,17 @@ import (
 )
 
 // conversations are those of the sessions' real transcripts.
-type conversations struct{ *World }
+type conversations struct{ world *World }
+
+// said are the transcripts, as they are written and from any place.
+type said struct {
+	*transcripts
+	conversations
+}
 
 func (c conversations) reached() host.Conversations {
-	c.ports.wait()
-	return host.Conversations{Records: c.Records, Projects: c.Dir, StateDir: c.Dir}
+	c.world.ports.wait()
+	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, StateDir: c.world.Dir}
 }
 
 func (c conversations) Read(ctx context.Context, session uuid.UUID, at history.Place, way history.Way, most int) ([]history.Entry, error) {
