@@ -29,6 +29,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/history"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -77,6 +78,14 @@ type Sessions interface {
 type Decisions interface {
 	decisions.Waiters
 	decisions.Records
+}
+
+// Transcripts are the ports of a machine about what was said, as it is written and from any place.
+type Transcripts interface {
+	talk.Transcripts
+	history.Conversations
+	history.Exports
+	history.Asked
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -131,7 +140,7 @@ type Deps struct {
 	Places      places.Places
 	Files       portfiles.Files
 	Received    portfiles.Received
-	Transcripts talk.Transcripts
+	Transcripts Transcripts
 
 	Sender     Sender
 	Entries    Entries

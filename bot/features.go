@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/answer"
+	"ccbot/bot/archive"
 	"ccbot/bot/ask"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
@@ -13,6 +14,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/health"
+	"ccbot/bot/history"
 	"ccbot/bot/idle"
 	"ccbot/bot/limit"
 	"ccbot/bot/menu"
@@ -52,8 +54,8 @@ func (b *Bot) Features() []chat.Feature {
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}, Idle: idles})
+		Others: others, Recall: b.Answers.Recall, Idle: idles,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -72,6 +74,7 @@ func (b *Bot) Features() []chat.Feature {
 	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
 		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
+	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
 	return []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
@@ -94,8 +97,10 @@ func (b *Bot) Features() []chat.Feature {
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
 		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
+		told,
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
 		b.Prompts.Feature(),
 	}
 }

@@ -197,6 +197,10 @@ func (s *system) wireChat(environ []string) error {
 	s.cards.Failpoint = failpoint(environ)
 	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
+	said := struct {
+		*host.Transcripts
+		host.Conversations
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), StateDir: s.Dir}}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
@@ -204,7 +208,7 @@ func (s *system) wireChat(environ []string) error {
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Transcripts: said, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.bot.Health = s.health
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
