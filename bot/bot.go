@@ -29,6 +29,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/history"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -45,6 +46,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 )
 
@@ -76,6 +78,14 @@ type Sessions interface {
 type Decisions interface {
 	decisions.Waiters
 	decisions.Records
+}
+
+// Transcripts are the ports of a machine about what was said, as it is written and from any place.
+type Transcripts interface {
+	talk.Transcripts
+	history.Conversations
+	history.Exports
+	history.Asked
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -116,6 +126,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -129,7 +140,7 @@ type Deps struct {
 	Places      places.Places
 	Files       portfiles.Files
 	Received    portfiles.Received
-	Transcripts talk.Transcripts
+	Transcripts Transcripts
 
 	Sender     Sender
 	Entries    Entries
@@ -157,15 +168,17 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	Prompts  *prompt.Prompts
-	Resumer  *sessions.Sessions
-	Reports  *report.Reports
-	Moves    *moves.Moves
-	Topics   *topics.Topics
-	Changes  *changes.Changes
-	Answers  *answer.Answers
-	Rooms    []chat.Feature // all that it can do
-	Spoken   func()         // told that a chat may have another language than before; nil: nobody
+	Prompts *prompt.Prompts
+	Resumer *sessions.Sessions
+	Reports *report.Reports
+	Moves   *moves.Moves
+	Topics  *topics.Topics
+	Changes *changes.Changes
+	Answers *answer.Answers
+	Rooms   []chat.Feature // all that it can do
+	// Health, set before Run, measures how ccbot does.
+	Health   func(ctx context.Context) health.Figures
+	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command

@@ -263,11 +263,12 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/mode", "/screenshot"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/history", "/mode", "/screenshot"} {
 		say(command + " twin")
 	}
 	say("/mode api")
 	say("/changes old")
+	say("/archive")
 	say("/status old")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }

@@ -32,6 +32,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -66,7 +67,8 @@ type World struct {
 	Talk       *transcripts
 	Git        *FakeDiffs
 	Spent      *FakeSpending
-	Dir        string // of what is on disk
+	Figures    health.Figures // that /health is given
+	Dir        string         // of what is on disk
 	AgentsHome string
 	Home       string   // as the chat knows it
 	Roots      []string // that sessions may be opened in; none: anywhere
@@ -108,7 +110,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
+			Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
@@ -175,6 +177,7 @@ func (m machine) Read(ctx context.Context, transcript, path string, most int64) 
 func (w *World) Again() {
 	w.openCards()
 	w.Bot = bot.New(w.Config, w.Deps)
+	w.Health = func(context.Context) health.Figures { return w.Figures }
 }
 
 func (w *World) openCards() {
