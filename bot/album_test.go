@@ -171,7 +171,7 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, func(d *chattest.MediaWorld) []string {
 			r, _ := d.Records.Get(d.R.ID)
-			return []string{d.NotCleanText(host.View(r)).Text}
+			return []string{d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text}
 		}},
 		{"a folder that is not ours", func(t *testing.T, d *chattest.MediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, files.Folder)))
@@ -199,7 +199,7 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 		require.ErrorIs(t, handle(t.Context()), inbox.ErrLater)
 		require.NoError(t, handle(t.Context()), "the inbox hands it on again")
 		r, _ := d.Records.Get(d.R.ID)
-		assert.Equal(t, []string{chattest.Warning + chattest.Lines(d.NotCleanText(host.View(r)).Text, d.Word(i18n.NotDelivered))}, d.Telegram.Texts())
+		assert.Equal(t, []string{chattest.Warning + chattest.Lines(d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, d.Word(i18n.NotDelivered))}, d.Telegram.Texts())
 		assert.Len(t, d.Lifecycle.Done(), 1)
 		assert.Equal(t, inbox.Accepted, d.EntryState(key), "the intake finishes it")
 	})

@@ -166,7 +166,7 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 		}
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
 		parts := len(w.Telegram.Sent) - before
-		all := ask.Viewer{Words: w.Chat.Words, Home: w.Home}.All(w.Card(t, q))
+		all := ask.Viewer{Words: w.In(chattest.AtAlice).Words, Home: w.Home}.All(w.Card(t, q))
 		assert.Equal(t, len(all)+1, parts, "and the message again")
 		assert.False(t, w.Has(w.LastSent(t), i18n.AskShowAll))
 		w.PressLate(t, chattest.Alice, 1, w.Word(i18n.AskShowAll))

@@ -164,23 +164,21 @@ type Bot struct {
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command
-	words    i18n.Words
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
-	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
+	b := &Bot{Config: c, Deps: d}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Log: d.Log,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Lang: c.Lang, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {
 				b.Failpoint(point)
 			}
 		},
-		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
-			Attach: d.Sessions.Attach}}
+		Facts: chat.Facts{Places: d.Places, Now: func() time.Time { return b.Now() }, Attach: d.Sessions.Attach}}
 	b.Install(b.Features())
 	return b
 }
@@ -293,7 +291,7 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 // warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
 	for _, to := range b.PrivateChats() {
-		text := render.Plain(chat.Warning + b.words.Say(word, said))
+		text := render.Plain(chat.Warning + b.In(to).Say(word, said))
 		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
 	}
 	return err
@@ -308,10 +306,10 @@ const fullWithin = time.Minute
 func (b *Bot) DiskFull(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fullWithin)
 	defer cancel()
-	text := render.Plain(chat.Warning + b.words.Say(i18n.DiskFull, i18n.Args{"Dir": b.Short(b.StateDir)}))
 	var all error
 	said := false
 	for _, to := range b.PrivateChats() {
+		text := render.Plain(chat.Warning + b.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": b.Short(b.StateDir)}))
 		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
@@ -324,12 +322,11 @@ func (b *Bot) DiskFull(ctx context.Context) error {
 // DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
 // that do not have it yet.
 func (b *Bot) DiskRoom(ctx context.Context) (err error) {
-	text := b.words.Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)})
 	for _, to := range b.PrivateChats() {
 		if slices.Contains(b.roomTold, to) {
 			continue
 		}
-		failed := b.Say(ctx, to, text)
+		failed := b.Say(ctx, to, b.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)}))
 		if failed == nil {
 			b.roomTold = append(b.roomTold, to)
 		}
@@ -365,7 +362,7 @@ func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) err
 		}
 		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
-			text := chat.Warning + b.words.Say(i18n.InternalError)
+			text := chat.Warning + b.In(s.Conversation).Say(i18n.InternalError)
 			err = b.For(s.ID).Say(ctx, s.Conversation, text)
 		}
 		if err != nil {
@@ -398,12 +395,12 @@ func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) 
 	return b.files.Send(ctx, id, path, caption)
 }
 
-// Published are the commands that Telegram's menu shows, with their sentence.
-func (b *Bot) Published() map[string]string {
-	menu := make(map[string]string)
+// Published are the commands that Telegram's menu shows, with their sentence in a language.
+func (b *Bot) Published(lang string) map[string]string {
+	menu, words := make(map[string]string), b.Speech.For(lang)
 	for name, c := range b.commands {
 		if !c.Hidden {
-			menu[name] = b.words.Say(i18n.MenuKey(name))
+			menu[name] = words.Say(i18n.MenuKey(name))
 		}
 	}
 	return menu

@@ -440,7 +440,7 @@ func TestHelpAndMenu(t *testing.T) {
 	w.MustHear(t, "/help")
 	w.MustHear(t, "/start")
 	assert.Equal(t, []string{w.Word(i18n.Help), w.Word(i18n.Help)}, w.Telegram.Texts())
-	menu := w.Published()
+	menu := w.Published("en")
 	assert.NotEmpty(t, menu)
 	for name, text := range menu {
 		assert.Contains(t, w.Word(i18n.Help), "/"+name, "the help names it")
@@ -455,7 +455,7 @@ func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Hour: "0 s", 0: "0 s", time.Second: "1 s",
 		59 * time.Second: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
 		time.Hour: "1 h", 23 * time.Hour: "23 h", 24 * time.Hour: "1 d", 240 * time.Hour: "10 d"} {
-		assert.Equal(t, want, w.Age(d))
+		assert.Equal(t, want, w.In(chattest.AtAlice).Age(d))
 	}
 }
 
@@ -472,7 +472,7 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 func TestOfManyWhoMayWriteTheRestIsCounted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	many := make([]desk.Writer, chat.MaxListed+3)
-	text := w.Failure(views.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text
+	text := w.In(chattest.AtAlice).Failure(views.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text
 	assert.Equal(t, chat.MaxListed, strings.Count(text, "• "))
 	assert.Contains(t, text, w.Word(i18n.AndMore, i18n.Args{"Count": 3}))
 }

@@ -59,7 +59,7 @@ func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
 			_, few := w.Told(t, k, named...)
 			asked := w.TakeOver(t, few, chattest.TakeWord(k))
 			for _, one := range named {
-				assert.Contains(t, asked.Text.Text, w.ProcessText(host.Process(one.Process, one.Age)))
+				assert.Contains(t, asked.Text.Text, w.In(chattest.AtAlice).ProcessText(host.Process(one.Process, one.Age)))
 			}
 
 			w = chattest.NewWorld(t)

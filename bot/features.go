@@ -113,7 +113,7 @@ func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversat
 
 func (b *Bot) help() chat.Feature {
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
+		return b.Say(ctx, in.To, b.In(in.To).Say(i18n.Help))
 	}
 	return chat.Feature{Name: "help", Commands: []chat.Command{
 		{Name: "help", Run: help},

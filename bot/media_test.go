@@ -110,7 +110,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, chattest.Document("d", "a"), func(d *chattest.MediaWorld) string {
 			r, _ := d.Records.Get(d.R.ID)
-			return d.NotCleanText(host.View(r)).Text
+			return d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text
 		}, 0},
 		{"too big", func(_ *testing.T, d *chattest.MediaWorld) { d.Downloads.Fail("d", prompt.ErrFileTooBig) }, chattest.Document("d", "../big.zip"),
 			func(d *chattest.MediaWorld) string { return d.Word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},

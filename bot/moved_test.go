@@ -187,7 +187,7 @@ func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	assert.Equal(t, third.ID, w.Successor(host.View(first)).ID, "whoever went on is not known any more")
 	w.Records.Change(first.ID, func(r *session.Record) { r.TookOver = third.ID })
 	w.Successor(host.View(first)) // a ring ends somewhere
-	assert.Nil(t, w.ResumeLink(host.View(w.Record(t, third.ID))))
+	assert.Nil(t, w.In(chattest.AtAlice).ResumeLink(host.View(w.Record(t, third.ID))))
 }
 
 // The agent of a ghost's message is another session's by now: nothing is done.

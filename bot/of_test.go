@@ -19,7 +19,7 @@ import (
 func TestALongNoticeIsOnePost(t *testing.T) {
 	w := chattest.NewWorld(t)
 	long := chattest.Plain(strings.Repeat("word ", 2000))
-	links := w.Link(i18n.ButtonOpen, chat.OpenLink, uuid.New(), "")
+	links := w.In(chattest.AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, uuid.New(), "")
 	var posted []outbox.Message
 	w.Telegram.OnPost = func(m outbox.Message) error {
 		posted = append(posted, m)

@@ -225,10 +225,10 @@ func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
 func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api"}
-	assert.Contains(t, w.NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome), "a file that was edited")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome))
-	assert.NotContains(t, w.NotCleanText(host.View(r)).Text, "in English")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome))
+	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "in English")
 }
 
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
@@ -240,11 +240,11 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
-	assert.Equal(t, w.ReceiptText(t, r, receipt), w.NotCleanText(host.View(r)).Text)
-	assert.NotContains(t, w.NotCleanText(host.View(r)).Text, "of_a_later_day")
+	assert.Equal(t, w.ReceiptText(t, r, receipt), w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text)
+	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
-	assert.Contains(t, w.NotCleanText(host.View(r)).Text, "pid 5 may still belong to it; process 6: odd.")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "pid 5 may still belong to it; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {
@@ -264,6 +264,8 @@ func TestProcessText(t *testing.T) {
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
 			"…" + strings.Repeat("x", 20) + "end, pid 1"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.ProcessText(host.Process(tt.p, tt.age))) })
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, w.In(chattest.AtAlice).ProcessText(host.Process(tt.p, tt.age)))
+		})
 	}
 }

@@ -23,14 +23,15 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	to, message := b.inside(m)
+	b.noteLanguage(&q.From, m.Chat)
 	if old != nil || b.Chats.Aliases.Lost(to.ChatID, message) {
-		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
+		b.Sender.Answer(ctx, to, q.ID, b.In(to).Say(i18n.StaleButton), true)
 		return nil, nil
 	}
 	b.unpark(ctx, to.ChatID)
 	b.Topics.Note(to.ChatID, m)
 	t := chat.Tap{From: q.From.ID, To: to, Message: message}
-	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
+	a := chat.Answer{Text: b.In(to).Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	var owner chat.Feature
 	if hasButton(m, q.Data) {
 		var ok bool
@@ -48,7 +49,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	return func(ctx context.Context) error {
 		err := b.call(owner.Name, "tap", func() error { return a.Then(ctx) })
 		if err != nil && ctx.Err() == nil { // the tap has its answer
-			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
+			if err := b.Explain(ctx, t.To, b.In(t.To).Internal(err)); err != nil {
 				b.Log.Error("tap_not_explained", logkey.Error, err.Error())
 			}
 		}
@@ -59,7 +60,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 // answerTap does what a tapped option says; ok says that the option is still drawn. A tap on what is
 // not does nothing: the card was drawn again, and what is of no card loses its buttons.
 func (b *Bot) answerTap(ctx context.Context, owner chat.Feature, t chat.Tap, ok bool) (chat.Answer, error) {
-	stale := chat.Answer{Text: b.words.Say(i18n.StaleButton)}
+	stale := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton)}
 	switch late := owner.Late[t.Card.Kind]; {
 	case t.Card.Kind == "":
 		stale.Then = func(ctx context.Context) error {
@@ -69,7 +70,7 @@ func (b *Bot) answerTap(ctx context.Context, owner chat.Feature, t chat.Tap, ok 
 			return nil // the message is gone, or too old to be edited
 		}
 	case ok && t.Card.For != 0 && t.Card.For != t.From:
-		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
+		return chat.Answer{Text: b.In(t.To).Say(i18n.NotForYou)}, nil
 	case ok && owner.Cards != nil:
 		return owner.Cards[t.Card.Kind](ctx, t)
 	case late != nil:

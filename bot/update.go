@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // Handle does what one message asks for; rest are the other messages of its album. It is called at
@@ -32,6 +33,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	}
 	b.At("accepted")
+	b.noteLanguage(m.From, m.Chat)
 	in := b.incomingOf(key, m)
 	b.unpark(ctx, in.To.ChatID)
 	b.Topics.Note(in.To.ChatID, m)
@@ -53,6 +55,17 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		}
 	}
 	return command.Run(ctx, in, args)
+}
+
+// noteLanguage keeps in which language a person has Telegram: in the person's own chat the bot speaks
+// it. A group has no language of one person's.
+func (b *Bot) noteLanguage(from *models.User, in models.Chat) {
+	if from.LanguageCode == "" || in.Type != models.ChatTypePrivate || b.Settings(in.ID).Telegram == from.LanguageCode {
+		return
+	}
+	if err := b.Chats.Set(in.ID, func(s *conversation.Settings) { s.Telegram = from.LanguageCode }); err != nil {
+		b.Log.Warn("language_not_noted", logkey.ChatID, in.ID, logkey.Error, err.Error())
+	}
 }
 
 // inside gives the place of a message, and the number that the message has there.
@@ -142,7 +155,7 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 			word = i18n.TapLate
 		}
 		if f.Update != nil && f.Update.CallbackQuery != nil {
-			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(word), true)
+			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.In(f.Conversation).Say(word), true)
 		}
 		return nil
 	case f.Waits:
@@ -150,5 +163,5 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	case f.Unreadable:
 		word = i18n.Unreadable
 	}
-	return tell(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(word)), nil)
+	return tell(ctx, f.Conversation, f.MessageID, render.Plain(b.In(f.Conversation).Say(word)), nil)
 }

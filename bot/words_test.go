@@ -1,31 +1,45 @@
 package bot_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/i18n"
+	"ccbot/internal/session"
 )
 
-// TestEverySentenceIsSaidInEveryLanguage says what this package can say and looks for a field that
-// was not filled, and for a key that says itself.
+// scripts are the letters that nobody reads where another language is spoken.
+var scripts = map[string]*regexp.Regexp{"ru": regexp.MustCompile(`\p{Cyrillic}`), "zh": regexp.MustCompile(`\p{Han}`)}
+
+// TestEverySentenceIsSaidInEveryLanguage says what this package can say, in a chat whose language is
+// not the bot's, and beside another person's chat in a third one. It looks for a field that was not
+// filled, for a key that says itself, and for a sentence in a language of somebody else.
 func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 	var keys []string
-	for _, key := range chattest.Consts(t, "../i18n", "") {
+	sentences := chattest.Consts(t, "../i18n", "")
+	for _, key := range sentences {
 		if strings.Contains(key, "_") {
 			keys = append(keys, key)
 		}
 	}
-	for _, lang := range i18n.Languages() {
+	all := i18n.Languages()
+	for i, lang := range all {
+		of := map[int64]string{chattest.Alice: lang, chattest.Bob: all[(i+1)%len(all)]}
 		chattest.RunsAs(t, lang, func(t *testing.T, w *chattest.World) {
 			w.Stops(t)
-			w.Lang = lang
+			w.Lang = all[(i+2)%len(all)]
 			w.Again()
 			w.Starts(t)
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language, s.Telegram = lang, of[chattest.Bob] }))
+			english := pieces(w, sentences)
 			w.SayReceipts(t)
 			w.SayRefusals(t)
 			for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
@@ -34,23 +48,73 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			w.SayAsks(t)
 			w.SayRecovery(t)
 			w.SayWindows(t)
-			var said []string
+			saysBob(t, w, of[chattest.Bob])
+			said := 0
 			for _, m := range slices.Concat(w.Telegram.Posted, w.Telegram.Edited, w.Telegram.Sent) {
-				said = append(said, m.Text.Text)
+				texts := []string{m.Text.Text}
 				for _, row := range m.Buttons {
 					for _, button := range row {
-						said = append(said, button.Text)
+						texts = append(texts, button.Text)
 					}
 				}
-			}
-			for _, text := range append(said, w.Telegram.Done()...) {
-				assert.NotContains(t, text, "<no value>")
-				assert.NotRegexp(t, `\p{Han} ?[,;:(]|[，。；：、] `, text, "Chinese has signs of its own")
-				for _, key := range keys {
-					assert.NotContains(t, text, key)
+				for _, text := range texts {
+					isIn(t, of[m.To.ChatID], text, keys, english)
 				}
+				said += len(texts)
 			}
-			assert.Greater(t, len(said), 100)
+			for _, text := range w.Telegram.Done() {
+				isIn(t, "", text, keys, nil)
+			}
+			assert.Greater(t, said, 100)
 		})
 	}
+}
+
+// isIn checks that a text is a sentence of a language; "": of any.
+func isIn(t *testing.T, lang, text string, keys, english []string) {
+	t.Helper()
+	assert.NotContains(t, text, "<no value>")
+	assert.NotRegexp(t, `\p{Han} ?[,;:(]|[，。；：、] `, text, "Chinese has signs of its own")
+	for _, key := range keys {
+		assert.NotContains(t, text, key)
+	}
+	for other, letters := range scripts {
+		if lang != "" && lang != other {
+			assert.NotRegexp(t, letters, text, "in %s", lang)
+		}
+	}
+	for _, piece := range english {
+		if lang != "" && lang != "en" && strings.Contains(text, piece) {
+			assert.Fail(t, "not in "+lang, text)
+		}
+	}
+}
+
+// pieces are the words of the English sentences between their blanks, as far as they are long enough
+// to be nothing else.
+func pieces(w *chattest.World, keys []string) (all []string) {
+	for _, key := range keys {
+		for piece := range strings.SplitSeq(w.Speech.For("en").Say(i18n.Key(key)), "<no value>") {
+			if piece = strings.TrimSpace(piece); len(strings.Fields(piece)) > 2 {
+				all = append(all, piece)
+			}
+		}
+	}
+	return all
+}
+
+// saysBob has another person, whose Telegram has another language, ask for what there is, and tells
+// everybody something.
+func saysBob(t *testing.T, w *chattest.World, lang string) {
+	t.Helper()
+	r := w.Session(t, "bobs", session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Bob} })
+	for _, text := range []string{"/help", "/list", "/status bobs", "/why bobs", "/queue bobs", "/kill bobs", "/resume", "/new nowhere/at/all", "/idle"} {
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob, LanguageCode: lang},
+			Chat: chattest.PrivateChat(chattest.Bob), Text: text})
+		require.NoError(t, w.HandleText(t, key, u))
+	}
+	require.NoError(t, w.DiskLow(t.Context(), "1 GB"))
+	require.NoError(t, w.DiskFull(t.Context()))
+	assert.Equal(t, lang, w.Chats.Settings(chattest.Bob).Telegram)
 }

@@ -108,7 +108,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 		question := w.Telegram.Last(t).Text.Text
 		var names []string
 		for _, one := range all {
-			names = append(names, w.ProcessText(host.Process(one.Process, one.Age)))
+			names = append(names, w.In(chattest.AtAlice).ProcessText(host.Process(one.Process, one.Age)))
 		}
 		assert.Equal(t, w.Word(i18n.EndConfirm, i18n.Args{"Processes": strings.Join(names, "; ")}), question)
 		assert.NotContains(t, question, "/resume")

@@ -51,14 +51,16 @@ func Load(show func(name string) string) (*Catalog, error) {
 	return c, nil
 }
 
-// For returns the words of a language. lang is an IETF tag as Telegram sends it
-// (language_code: "ru", "zh-hans", "pt-br"); one that ccbot does not speak, or
-// that makes no sense, gives English.
-func (c *Catalog) For(lang string) Words {
-	tag, _ := language.Parse(lang) // what it could read of a bad tag is good enough
-	base, _ := tag.Base()
-	if w, ok := c.words[base.String()]; ok {
-		return w
+// For returns the words of the first of some languages that ccbot speaks; of none
+// of them, English. A language is an IETF tag as Telegram sends it (language_code:
+// "ru", "zh-hans", "pt-br"); one that makes no sense is none.
+func (c *Catalog) For(languages ...string) Words {
+	for _, lang := range languages {
+		tag, _ := language.Parse(lang) // what it could read of a bad tag is good enough
+		base, confidence := tag.Base()
+		if w, ok := c.words[base.String()]; ok && confidence == language.Exact {
+			return w
+		}
 	}
 	return c.words[Languages()[0]]
 }

@@ -226,6 +226,8 @@ func TestFor(t *testing.T) {
 			assert.Equal(t, tt.want, c.For(tt.lang).Lang())
 		})
 	}
+	assert.Equal(t, "zh", c.For("", "pt-br", "!!!", "zh-hans", "ru").Lang(), "the first that is spoken here")
+	assert.Equal(t, "en", c.For().Lang())
 }
 
 func TestSay(t *testing.T) {

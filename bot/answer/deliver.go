@@ -139,6 +139,6 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 // postMarker stands where a part of an answer is missing, which people have to look for elsewhere.
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
 	desk := a.Chat.Attach(r.ID)
-	text := a.Chat.Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
+	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
 	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 }

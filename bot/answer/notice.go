@@ -112,10 +112,11 @@ func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error 
 }
 
 func (a *Answers) doneText(r views.Session, line string) render.Text {
+	p := a.Chat.In(r.Conversation)
 	if line == "" {
-		return a.Chat.Text(i18n.TurnDone, i18n.Args{"Name": r.Name})
+		return p.Text(i18n.TurnDone, i18n.Args{"Name": r.Name})
 	}
-	return a.Chat.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
+	return p.Text(i18n.AnswerNotice, i18n.Args{"Name": r.Name, "Said": chat.Head(line, noticeRoom)})
 }
 
 // notice posts a line in place of what a session has said since its cursor. A crash before the next
@@ -134,7 +135,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 		}
 	}
 	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later,
-		Options: a.Chat.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
+		Options: a.Chat.In(r.Conversation).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err
 	}

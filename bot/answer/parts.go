@@ -40,10 +40,10 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 	name := i18n.Args{"Name": r.Name}
 	switch item.Kind {
 	case talk.Text:
-		return a.markdown(item)
+		return a.markdown(r, item)
 	case talk.Thinking:
 		if a.Thinking {
-			return a.markdown(item)
+			return a.markdown(r, item)
 		}
 	case talk.LocalOutput:
 		if item.Failed.Phase == phase.Blocked {
@@ -58,7 +58,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		if len(now.Prompts) > 0 { // a stop leaves none: the turn made room for the next one
 			word = i18n.TurnInterrupted
 		}
-		return rendition{parts: asTheyAre(a.Chat.Text(word, name))}
+		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
 	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}
@@ -71,20 +71,20 @@ func (a *Answers) failureText(r views.Session, item talk.Item) render.Text {
 	if failed.Phase == phase.Blocked {
 		_, reason, _ = strings.Cut(reason, "\n") // above it Claude Code says that a hook has blocked a prompt
 	}
-	said := i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
+	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
 	switch {
 	case failed.Phase == phase.LoggedOut:
 		said["Command"] = a.Chat.Attach(r.ID)
-		return a.Chat.Text(i18n.FailedLogin, said)
+		return p.Text(i18n.FailedLogin, said)
 	case failed.Phase == phase.Blocked && said["Reason"] == "":
-		return a.Chat.Text(i18n.FailedHookMute, said)
+		return p.Text(i18n.FailedHookMute, said)
 	case failed.Phase == phase.Blocked:
-		return a.Chat.Text(i18n.FailedHook, said)
+		return p.Text(i18n.FailedHook, said)
 	case failed.Phase == phase.Limited && !failed.Until.IsZero():
 		said["Time"] = a.Chat.Moment(failed.Until)
-		return a.Chat.Text(i18n.FailedLimit, said)
+		return p.Text(i18n.FailedLimit, said)
 	}
-	return a.Chat.Text(i18n.APIError, said)
+	return p.Text(i18n.APIError, said)
 }
 
 // unrendered are an item's words as they are, where rendering them panics.
@@ -109,7 +109,7 @@ func isForeign(r views.Session, item talk.Item) bool {
 }
 
 // markdown is what an agent says or, folded until somebody opens it, has thought.
-func (a *Answers) markdown(item talk.Item) rendition {
+func (a *Answers) markdown(r views.Session, item talk.Item) rendition {
 	form, as := "", render.Renderer(render.Entities{})
 	if a.Rich && a.Limits.TakesRich() {
 		form, as = formRich, render.Rich{}
@@ -117,7 +117,7 @@ func (a *Answers) markdown(item talk.Item) rendition {
 	if item.Kind == talk.Text {
 		return rendition{form, visibleParts(as.Render(item.Text, HeadingRoom))}
 	}
-	parts := render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), item.Text, HeadingRoom)
+	parts := render.ThinkingParts(as, a.Chat.In(r.Conversation).Say(i18n.Thought), item.Text, HeadingRoom)
 	return rendition{form, visibleParts(parts)}
 }
 

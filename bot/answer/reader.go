@@ -209,7 +209,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err != nil {
 		return err
 	}
-	text := t.answers.Chat.Text(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
+	text := t.answers.Chat.In(r.Conversation).Text(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
 	if err := t.answers.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil); err != nil {
 		return err
 	}

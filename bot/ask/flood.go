@@ -109,7 +109,7 @@ func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
 	if told || !ok {
 		return nil
 	}
-	return a.Chat.For(uuid.Nil).Post(ctx, s.Conversation, a.Chat.Text(i18n.AskFlood, i18n.Args{"Name": s.Name}), nil)
+	return a.Chat.For(uuid.Nil).Post(ctx, s.Conversation, a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name}), nil)
 }
 
 // Floods says whether a request of a session was refused of late, or would be now.

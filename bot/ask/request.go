@@ -64,7 +64,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a := r.of
 	a.logCrash(r.id, p)
 	if c, ok := r.get(); ok {
-		text := chat.Warning + a.Chat.Words.Say(i18n.InternalError)
+		text := chat.Warning + a.Chat.In(c.Conversation).Say(i18n.InternalError)
 		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known
@@ -154,7 +154,7 @@ func (r *request) tellUnread(ctx context.Context, c Card) error {
 	if broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	text := r.of.Chat.Text(key, i18n.Args{"Name": r.of.NameOf(c)})
+	text := r.of.Chat.In(c.Conversation).Text(key, i18n.Args{"Name": r.of.NameOf(c)})
 	return r.of.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
 }
 

@@ -92,7 +92,7 @@ func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
 		Cards:   map[string]chat.OnTap{Kind: a.tap},
-		Late:    map[string]func(chat.Tap) string{Kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
+		Late:    map[string]func(chat.Tap) string{Kind: a.late},
 		Heard:   a.heard,
 		Text:    a.text,
 		Run:     a.Run,

@@ -77,7 +77,7 @@ func (r *request) show(ctx context.Context, c Card) error {
 // look is the card of a request.
 func (a *Requests) look(c Card) card.Look {
 	draw := func(v Viewer, name string) View { return v.View(c, name) }
-	v, err := a.viewer().drawn(a.NameOf(c), draw)
+	v, err := a.viewer(c.Conversation).drawn(a.NameOf(c), draw)
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, c.Request.ID, logkey.Error, err.Error())
 	}
@@ -85,8 +85,8 @@ func (a *Requests) look(c Card) card.Look {
 		Text: v.Text, Options: v.Options}
 }
 
-func (a *Requests) viewer() Viewer {
-	return Viewer{Words: a.Chat.Words, Home: a.Chat.Places.Bounds().Home}
+func (a *Requests) viewer(to outbox.Conversation) Viewer {
+	return Viewer{Words: a.Chat.In(to).Words, Home: a.Chat.Places.Bounds().Home}
 }
 
 // refused leaves a request to the terminal whose message Telegram will never take.
@@ -106,7 +106,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	}
 	defer r.reading.Store(false)
 	c, _ := r.get()
-	for _, part := range r.of.viewer().All(c) {
+	for _, part := range r.of.viewer(t.To).All(c) {
 		if now, open := r.get(); !open || now.State != StateOpen {
 			return
 		}
@@ -117,7 +117,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		}
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
 			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err.Error())
-			text := r.of.Chat.Words.Say(i18n.AskNotShown)
+			text := r.of.Chat.In(t.To).Say(i18n.AskNotShown)
 			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
 		}
 		if err != nil {
@@ -140,7 +140,7 @@ func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
 	if err := r.of.Store.Save(c); err != nil {
 		return err
 	}
-	below := r.of.Chat.Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)})
+	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)})
 	if err := r.of.cards.Close(ctx, r.id, below); err != nil {
 		return err
 	}

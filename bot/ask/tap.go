@@ -17,7 +17,7 @@ import (
 func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	r, open := a.find(t.Card.Key)
 	if !open {
-		return chat.Answer{Text: a.late(t.Card.Key)}, nil
+		return chat.Answer{Text: a.late(t)}, nil
 	}
 	old, next, err := r.change(ctx, func(c Card) (Card, error) {
 		if c.Conversation != t.To {
@@ -28,7 +28,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	said := ""
 	switch {
 	case errors.Is(err, errOver), errors.Is(err, errNotNow):
-		return chat.Answer{Text: a.late(r.id)}, nil
+		return chat.Answer{Text: a.late(t)}, nil
 	case err != nil:
 		return chat.Answer{}, err
 	case next.Why != nil:
@@ -50,12 +50,12 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 }
 
 // late says to a person whose tap changes nothing what was decided, or is to be done first.
-func (a *Requests) late(id string) string {
-	c, ok := a.Store.Get(id)
+func (a *Requests) late(t chat.Tap) string {
+	c, ok := a.Store.Get(t.Card.Key)
 	if !ok {
-		return a.Chat.Words.Say(i18n.StaleButton)
+		return a.Chat.In(t.To).Say(i18n.StaleButton)
 	}
-	return cmp.Or(a.viewer().status(c, judge(c)).Text, a.Chat.Words.Say(i18n.AskChanged))
+	return cmp.Or(a.viewer(t.To).status(c, judge(c)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 
 // DecideWith answers a request with a text that waits behind it, or denies the request with the text

@@ -80,7 +80,7 @@ func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid
 	look, err := c.look(ctx, to, s, view{Since: since})
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(session)
-		return c.chat.Explain(ctx, to, c.chat.Failure(r, err))
+		return c.chat.Explain(ctx, to, c.chat.In(to).Failure(r, err))
 	}
 	return c.cards.Post(ctx, look, s)
 }
@@ -112,7 +112,7 @@ func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, 
 // failed shows in the card why there is nothing to show. A file that is as it was has left the list.
 func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why error) (card.Look, error) {
 	if refusal.Is(why, refusal.Unchanged) {
-		note := c.say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
+		note := c.chat.In(t.To).Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
 		look, err := c.look(ctx, t.To, s, view{Since: v.Since, Page: v.Page})
 		if err == nil {
 			look.Text = chat.Paragraphs(render.Plain(note), look.Text)
@@ -121,11 +121,11 @@ func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why
 		why = err
 	}
 	r, _ := c.chat.Book.Records.Get(s.Session)
-	f := c.chat.Failure(r, why)
+	f := c.chat.In(t.To).Failure(r, why)
 	if f.Internal {
 		return card.Look{}, why
 	}
-	refresh := c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
+	refresh := words{c.chat.In(t.To)}.option(i18n.ButtonRefresh, view{Since: v.Since, Page: v.Page})
 	return card.Look{To: t.To, Session: s.Session, Text: f.Text, Options: chat.Rows(1, refresh)}, nil
 }
 
@@ -138,7 +138,7 @@ func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v
 	look := card.Look{To: to, Session: s.Session}
 	if v.File == "" {
 		r, _ := c.chat.Book.Records.Get(s.Session)
-		look.Text, look.Options = c.list(r, s, v, all)
+		look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
 		return look, nil
 	}
 	at := slices.IndexFunc(all.Files, func(f diffs.File) bool { return f.Path == v.File.path() })
@@ -149,7 +149,7 @@ func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v
 	if err != nil {
 		return card.Look{}, err
 	}
-	look.Text, look.Options = c.hunks(v, all.Files, at, p)
+	look.Text, look.Options = words{c.chat.In(to)}.hunks(v, all.Files, at, p)
 	return look, nil
 }
 
@@ -162,13 +162,13 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(s.Session)
 		if refusal.Is(err, refusal.Unchanged) {
-			return c.chat.Tell(ctx, t, c.chat.Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
+			return c.chat.Tell(ctx, t, c.chat.In(t.To).Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
 		}
-		return c.chat.Explain(ctx, t.To, c.chat.Failure(r, err))
+		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
 	}
 	caption := render.Code(shortPath(p.Path))
 	if p.Cut {
-		caption = chat.Lines(caption, render.Plain(c.say(i18n.ChangesCut)))
+		caption = chat.Lines(caption, render.Plain(c.chat.In(t.To).Say(i18n.ChangesCut)))
 	}
 	data := []byte("--- a/" + cmp.Or(p.From, p.Path) + "\n+++ b/" + p.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
@@ -178,10 +178,8 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	return err
 }
 
-func (c *Changes) say(key i18n.Key, args ...i18n.Args) string { return c.chat.Words.Say(key, args...) }
-
 // option is a button with a word that leads to a view.
-func (c *Changes) option(word i18n.Key, v view) card.Option { return to(c.say(word), v) }
+func (w words) option(word i18n.Key, v view) card.Option { return to(w.Say(word), v) }
 
 func to(text string, v view) card.Option {
 	value, _ := json.Marshal(v) // of texts and numbers: it cannot fail

@@ -23,20 +23,23 @@ const (
 // titles say since when.
 var titles = map[diffs.Since]i18n.Key{diffs.SessionStart: i18n.ChangesSinceStart, diffs.LastCommit: i18n.ChangesSinceCommit}
 
+// words say what a view shows.
+type words struct{ chat.Phrases }
+
 // list is a page of the files.
-func (c *Changes) list(r views.Session, s subject, v view, all diffs.Changes) (render.Text, [][]card.Option) {
+func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (render.Text, [][]card.Option) {
 	title, known := titles[all.Of]
 	if !known {
 		title = i18n.ChangesInTurn
 	}
 	name := glyph.Name(r.Name)
-	head := []render.Text{render.Bold(c.say(title, i18n.Args{"Name": name}))}
+	head := []render.Text{render.Bold(w.Say(title, i18n.Args{"Name": name}))}
 	if all.Of != v.Since { // it is compared with an earlier moment than was asked for
 		why := i18n.ChangesStartUnknown
 		if v.Since != diffs.SessionStart {
 			why = i18n.ChangesTurnForgotten
 		}
-		head = append(head, render.Plain(c.say(why)))
+		head = append(head, render.Plain(w.Say(why)))
 	}
 	first := min(max(v.Page, 0), max(len(all.Files)-1, 0)/pageFiles) * pageFiles
 	last := min(first+pageFiles, len(all.Files))
@@ -45,75 +48,75 @@ func (c *Changes) list(r views.Session, s subject, v view, all diffs.Changes) (r
 	for i, f := range all.Files[first:last] {
 		number := strconv.Itoa(first + i + 1)
 		line := []render.Text{render.Plain(number + ". "), render.Code(shortPath(f.Path))}
-		if said := c.what(f); said != "" {
+		if said := w.what(f); said != "" {
 			line = append(line, render.Plain(" "+said))
 		}
 		lines = append(lines, render.Join(line...))
 		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: quote(f.Path)}))
 	}
-	text := chat.Paragraphs(chat.Lines(append(head, c.sum(all))...), chat.Lines(lines...), c.foot(first, last, all))
-	return text, append(chat.Rows(2, files...), c.around(s, v, first/pageFiles, last < len(all.Files))...)
+	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(first, last, all))
+	return text, append(chat.Rows(2, files...), w.around(s, v, first/pageFiles, last < len(all.Files))...)
 }
 
 // sum says how much has changed, and where.
-func (c *Changes) sum(all diffs.Changes) render.Text {
+func (w words) sum(all diffs.Changes) render.Text {
 	files, added, deleted := all.Sum()
-	text := c.say(i18n.ChangesNone)
+	text := w.Say(i18n.ChangesNone)
 	if files > 0 {
-		text = c.say(i18n.ChangesSum, i18n.Args{"Count": files, "Details": lines(added, deleted)})
+		text = w.Say(i18n.ChangesSum, i18n.Args{"Count": files, "Details": lines(added, deleted)})
 	}
 	parts := []render.Text{render.Plain(text)}
 	if all.Branch != "" {
-		parts = append(parts, render.Plain(c.say(i18n.JoinParts)), render.Code(chat.Tail(glyph.Name(all.Branch), shownPath)))
+		parts = append(parts, render.Plain(w.Say(i18n.JoinParts)), render.Code(chat.Tail(glyph.Name(all.Branch), shownPath)))
 	}
-	return render.Join(append(parts, render.Plain(c.say(i18n.JoinParts)+c.chat.Moment(c.chat.Now())))...)
+	return render.Join(append(parts, render.Plain(w.Say(i18n.JoinParts)+w.Moment(w.Now())))...)
 }
 
 // foot says what of the files is shown.
-func (c *Changes) foot(first, last int, all diffs.Changes) render.Text {
+func (w words) foot(first, last int, all diffs.Changes) render.Text {
 	var said []string
 	if last-first < len(all.Files) {
-		said = append(said, c.say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all.Files)}))
+		said = append(said, w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all.Files)}))
 	}
 	if all.Cut {
-		said = append(said, c.say(i18n.ChangesMore))
+		said = append(said, w.Say(i18n.ChangesMore))
 	}
 	return render.Plain(strings.Join(said, "\n"))
 }
 
 // around are the buttons that turn the page, that ask anew, and that compare with another moment.
-func (c *Changes) around(s subject, v view, page int, more bool) [][]card.Option {
+func (w words) around(s subject, v view, page int, more bool) [][]card.Option {
 	row := chat.Turns(page, more, func(page int) card.Option { return to("", view{Since: v.Since, Page: page}) })
-	rows := [][]card.Option{append(row, c.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page}))}
+	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page}))}
 	switch {
 	case s.Turn == "":
 		return rows
 	case v.Since == s.Turn:
-		return append(rows, []card.Option{c.option(i18n.ButtonSinceStart, view{Since: diffs.SessionStart})})
+		return append(rows, []card.Option{w.option(i18n.ButtonSinceStart, view{Since: diffs.SessionStart})})
 	}
-	return append(rows, []card.Option{c.option(i18n.ButtonThisTurn, view{Since: s.Turn})})
+	return append(rows, []card.Option{w.option(i18n.ButtonThisTurn, view{Since: s.Turn})})
 }
 
 // what says how a file has changed.
-func (c *Changes) what(f diffs.File) string {
+func (w words) what(f diffs.File) string {
 	var said []string
 	switch f.Kind {
 	case diffs.Added:
-		said = append(said, c.say(i18n.ChangesNew))
+		said = append(said, w.Say(i18n.ChangesNew))
 	case diffs.Deleted:
-		said = append(said, c.say(i18n.ChangesDeleted))
+		said = append(said, w.Say(i18n.ChangesDeleted))
 	case diffs.Renamed:
-		said = append(said, c.say(i18n.ChangesRenamed, i18n.Args{"Path": shortPath(f.From)}))
+		said = append(said, w.Say(i18n.ChangesRenamed, i18n.Args{"Path": shortPath(f.From)}))
 	case diffs.Untracked:
-		said = append(said, c.say(i18n.ChangesUntracked))
+		said = append(said, w.Say(i18n.ChangesUntracked))
 	case diffs.Modified:
 	}
 	if f.Binary {
-		said = append(said, c.say(i18n.ChangesBinary))
+		said = append(said, w.Say(i18n.ChangesBinary))
 	} else if f.Added > 0 || f.Deleted > 0 {
 		said = append(said, lines(f.Added, f.Deleted))
 	}
-	return strings.Join(said, c.say(i18n.JoinParts))
+	return strings.Join(said, w.Say(i18n.JoinParts))
 }
 
 func lines(added, deleted int) string {
@@ -132,26 +135,26 @@ func shortPath(path string) string {
 }
 
 // hunks is a part of the hunks of a file. The arrows lead through its parts, and on to the files beside it.
-func (c *Changes) hunks(v view, files []diffs.File, at int, p diffs.Patch) (render.Text, [][]card.Option) {
+func (w words) hunks(v view, files []diffs.File, at int, p diffs.Patch) (render.Text, [][]card.Option) {
 	parts := split(p.Text)
 	part := min(max(v.Part, 0), max(len(parts)-1, 0))
 	args := i18n.Args{"First": at + 1, "All": len(files), "Page": part + 1, "Pages": len(parts)}
-	place := c.say(i18n.ChangesFile, args)
+	place := w.Say(i18n.ChangesFile, args)
 	if len(parts) > 1 {
-		place = c.say(i18n.ChangesPart, args)
+		place = w.Say(i18n.ChangesPart, args)
 	}
 	head := []string{place}
-	if said := c.what(p.File); said != "" {
+	if said := w.what(p.File); said != "" {
 		head = append(head, said)
 	}
-	text := []render.Text{render.Code(shortPath(p.Path)), render.Plain(strings.Join(head, c.say(i18n.JoinParts)))}
+	text := []render.Text{render.Code(shortPath(p.Path)), render.Plain(strings.Join(head, w.Say(i18n.JoinParts)))}
 	if len(parts) > 0 {
 		text = append(text, render.Pre(parts[part], "diff"))
 	} else {
-		text = append(text, render.Plain("\n"+c.say(i18n.ChangesNoLines)))
+		text = append(text, render.Plain("\n"+w.Say(i18n.ChangesNoLines)))
 	}
 	if p.Cut && part >= len(parts)-1 {
-		text = append(text, render.Plain(c.say(i18n.ChangesCut)))
+		text = append(text, render.Plain(w.Say(i18n.ChangesCut)))
 	}
 	row := []card.Option{}
 	here := view{Since: v.Since, File: v.File, Part: part}
@@ -159,18 +162,18 @@ func (c *Changes) hunks(v view, files []diffs.File, at int, p diffs.Patch) (rend
 	case part > 0:
 		row = append(row, to("←", view{Since: v.Since, File: v.File, Part: part - 1}))
 	case at > 0:
-		row = append(row, to("← "+c.beside(files[at-1]), view{Since: v.Since, File: quote(files[at-1].Path)}))
+		row = append(row, to("← "+beside(files[at-1]), view{Since: v.Since, File: quote(files[at-1].Path)}))
 	}
 	switch {
 	case part < len(parts)-1:
 		row = append(row, to("→", view{Since: v.Since, File: v.File, Part: part + 1}))
 	case at < len(files)-1:
-		row = append(row, to(c.beside(files[at+1])+" →", view{Since: v.Since, File: quote(files[at+1].Path)}))
+		row = append(row, to(beside(files[at+1])+" →", view{Since: v.Since, File: quote(files[at+1].Path)}))
 	}
-	foot := []card.Option{c.option(i18n.ButtonFiles, view{Since: v.Since, Page: at / pageFiles})}
+	foot := []card.Option{w.option(i18n.ButtonFiles, view{Since: v.Since, Page: at / pageFiles})}
 	if len(parts) > 0 {
 		here.Save = true
-		foot = append(foot, c.option(i18n.ButtonAsFile, here))
+		foot = append(foot, w.option(i18n.ButtonAsFile, here))
 	}
 	if len(row) == 0 {
 		return chat.Lines(text...), [][]card.Option{foot}
@@ -179,6 +182,6 @@ func (c *Changes) hunks(v view, files []diffs.File, at int, p diffs.Patch) (rend
 }
 
 // beside is the name of a file on the arrow that leads to it.
-func (c *Changes) beside(f diffs.File) string {
+func beside(f diffs.File) string {
 	return chat.Tail(glyph.Name(strings.ToValidUTF8(path.Base(f.Path), "\uFFFD")), shownButton)
 }

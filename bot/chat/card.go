@@ -41,7 +41,7 @@ func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 func (k Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, error)) OnTap {
 	return func(ctx context.Context, t Tap) (Answer, error) {
 		if t.Card.Option == cancelOption {
-			return Answer{}, k.End(ctx, t, k.chat.Words.Say(i18n.Cancelled))
+			return Answer{}, k.End(ctx, t, k.chat.In(t.To).Say(i18n.Cancelled))
 		}
 		was, err := k.Payload(t.Card)
 		if err != nil {
@@ -58,7 +58,7 @@ func (k Cards[P]) End(ctx context.Context, t Tap, last string) error {
 
 // Over answers a tap on a card whose time has passed, and closes the card.
 func (k Cards[P]) Over(ctx context.Context, t Tap) (Answer, error) {
-	return Answer{Text: k.chat.Words.Say(i18n.StaleButton)}, k.End(ctx, t, "")
+	return Answer{Text: k.chat.In(t.To).Say(i18n.StaleButton)}, k.End(ctx, t, "")
 }
 
 // Option is one option of a card: its word, and the value that a tap brings back.

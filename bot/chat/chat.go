@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,11 +28,12 @@ type Sender interface {
 
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
-	Phrases
+	Facts
 	Sender Sender
 	Book   *conversation.Book // who may read what, and whose a message is
 	Cards  *card.Board        // messages that change later
 	Speech *i18n.Catalog      // all languages
+	Lang   string             // of the bot itself: where nothing else is known
 	Pages  *Pages             // of all features
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
@@ -44,11 +44,8 @@ type Chat struct {
 // In are the sentences of a chat, in the language that its people have chosen, or that of the person's
 // Telegram, or the bot's own.
 func (c *Chat) In(to outbox.Conversation) Phrases {
-	p, set := c.Phrases, c.Book.Settings(to.ChatID)
-	if lang := cmp.Or(set.Language, set.Telegram); lang != "" {
-		p.Words = c.Speech.For(lang)
-	}
-	return p
+	set := c.Book.Settings(to.ChatID)
+	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
 }
 
 // At passes a persisted step.
@@ -98,16 +95,16 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 	return nil
 }
 
-// NoSessionText says that no session is the current one, and what to do.
-func (c *Chat) NoSessionText() string {
+// NoSessionText says in a place that no session is the current one, and what to do.
+func (c *Chat) NoSessionText(to outbox.Conversation) string {
 	if slices.ContainsFunc(c.Book.Records.List(), func(r views.Session) bool { return r.Live }) {
-		return c.Words.Say(i18n.NoCurrent)
+		return c.In(to).Say(i18n.NoCurrent)
 	}
-	return c.Words.Say(i18n.NoSession)
+	return c.In(to).Say(i18n.NoSession)
 }
 
-// SharedText says which other open sessions work in the folder of a session; empty: none.
-func (c *Chat) SharedText(r views.Session) render.Text {
+// SharedText says in a place which other open sessions work in the folder of a session; empty: none.
+func (c *Chat) SharedText(to outbox.Conversation, r views.Session) render.Text {
 	var names []string
 	for _, other := range c.Book.Records.List() {
 		if other.ID != r.ID && other.Live && other.Dir == r.Dir {
@@ -117,7 +114,8 @@ func (c *Chat) SharedText(r views.Session) render.Text {
 	if len(names) == 0 {
 		return render.Text{}
 	}
-	return c.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, c.Words.Say(i18n.JoinNames))})
+	p := c.In(to)
+	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Words.Say(i18n.JoinNames))})
 }
 
 // For speaks of one session: a person who answers such a message means that session.

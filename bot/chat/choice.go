@@ -20,7 +20,8 @@ import (
 type Choice struct {
 	chat     *Chat
 	cards    Cards[Among]
-	question string
+	question i18n.Key
+	said     i18n.Args
 	open     time.Duration // how long it may be answered; 0: always
 	do       func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
 }
@@ -35,11 +36,11 @@ type Among struct {
 	Until    time.Time   `json:"until,omitzero"`    // when it is too late to choose
 }
 
-// NewChoice gives the choices of a kind. do is called with the session that was chosen; the question
+// NewChoice gives the choices of a kind, with the sentence that asks. do is called with the session that was chosen; the question
 // stays until it is done.
-func (c *Chat) NewChoice(kind, question string,
+func (c *Chat) NewChoice(kind string, question i18n.Key, said i18n.Args,
 	do func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)) Choice {
-	return Choice{chat: c, cards: NewCards[Among](c, kind), question: question, do: do}
+	return Choice{chat: c, cards: NewCards[Among](c, kind), question: question, said: said, do: do}
 }
 
 // OnTap turns a page, or does what the choice is about with the session that was chosen.
@@ -80,12 +81,13 @@ func Turns(page int, more bool, to func(page int) card.Option) (arrows []card.Op
 
 // look is one page. Sessions that are forgotten meanwhile have no button.
 func (q Choice) look(to outbox.Conversation, a Among) card.Look {
-	text, first := q.question, a.Page*pageSize
+	p, first := q.chat.In(to), a.Page*pageSize
+	text := p.Say(q.question, q.said)
 	last := min(first+pageSize, len(a.Sessions))
 	look := card.Look{To: to, Until: a.Until}
 	for _, id := range a.Sessions[first:last] {
 		if r, ok := q.chat.Book.Records.Get(id); ok {
-			label := card.Option{Text: q.chat.label(r), Value: id.String(), For: a.From}
+			label := card.Option{Text: p.label(r), Value: id.String(), For: a.From}
 			look.Options = append(look.Options, []card.Option{label})
 		}
 	}
@@ -94,7 +96,7 @@ func (q Choice) look(to outbox.Conversation, a Among) card.Look {
 	})
 	if len(turns) > 0 {
 		look.Options = append(look.Options, turns)
-		text += "\n" + q.chat.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(a.Sessions)})
+		text += "\n" + p.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(a.Sessions)})
 	}
 	look.Text = render.Plain(text)
 	return look
@@ -118,7 +120,7 @@ func (q Choice) tap(_ context.Context, t Tap, a Among) (Answer, error) {
 	id, _ := uuid.Parse(t.Card.Option)
 	r, ok := q.chat.Book.Records.Get(id)
 	if !ok {
-		return Answer{Text: q.chat.Words.Say(i18n.SessionGone), Then: turn}, nil
+		return Answer{Text: q.chat.In(t.To).Say(i18n.SessionGone), Then: turn}, nil
 	}
 	return Do(func(ctx context.Context) error {
 		if done, err := q.do(ctx, t, q.chat.Book.Successor(r), a); err != nil || !done {

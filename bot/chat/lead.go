@@ -16,7 +16,7 @@ func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r views.Sessi
 	if from == at {
 		return nil
 	}
-	said := c.Words.Say(i18n.TopicItsOwn, i18n.Args{"Name": r.Name})
+	said := c.In(from).Say(i18n.TopicItsOwn, i18n.Args{"Name": r.Name})
 	text, seen := render.Plain(said), at
 	seen.ChatID, _ = c.Book.Aliases.Out(at.ChatID, 0)
 	if link := linkTo(seen); link != "" {

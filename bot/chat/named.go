@@ -21,8 +21,7 @@ type OnSession = func(ctx context.Context, in Incoming, r views.Session) error
 // session that does not fit it is told that it is over.
 func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool, do OnSession) {
 	kind := "which-" + command.Name
-	question := c.Words.Say(i18n.WhichSession, i18n.Args{"Command": "/" + command.Name})
-	which := c.NewChoice(kind, question,
+	which := c.NewChoice(kind, i18n.WhichSession, i18n.Args{"Command": "/" + command.Name},
 		func(ctx context.Context, t Tap, r views.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {
@@ -50,11 +49,12 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool
 
 // TellNone says that the session that was found is over, with the way back, or that none was found.
 func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []views.Session) error {
+	p := c.In(in.To)
 	switch {
 	case len(found) > 0:
-		return c.For(found[0].ID).Post(ctx, in.To, c.OverText(found[0]), c.ResumeLink(found[0]))
+		return c.For(found[0].ID).Post(ctx, in.To, p.OverText(found[0]), p.ResumeLink(found[0]))
 	case name == "":
-		return c.Say(ctx, in.To, c.NoSessionText())
+		return c.Say(ctx, in.To, c.NoSessionText(in.To))
 	}
-	return c.Post(ctx, card.Look{To: in.To, Text: c.Text(i18n.NoSuchSession, i18n.Args{"Name": name})})
+	return c.Post(ctx, card.Look{To: in.To, Text: p.Text(i18n.NoSuchSession, i18n.Args{"Name": name})})
 }

@@ -21,9 +21,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// Phrases are the sentences and buttons that several features share. They post nothing.
+// Phrases are the sentences and buttons that several features share, in the language of one place.
+// They post nothing.
 type Phrases struct {
-	Words  i18n.Words
+	i18n.Words
+	Facts
+}
+
+// Facts are what sentences in any language need besides words.
+type Facts struct {
 	Places places.Places
 	Now    func() time.Time
 	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk

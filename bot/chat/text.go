@@ -145,7 +145,7 @@ func (p Phrases) Age(d time.Duration) string {
 }
 
 // Moment is a time as people are told it; a time of another day than today has its date.
-func (p Phrases) Moment(at time.Time) string {
+func (p Facts) Moment(at time.Time) string {
 	day := at.Local().Format(time.DateOnly + " ")
 	if p.Now().Local().Format(time.DateOnly+" ") == day {
 		day = ""
@@ -154,7 +154,7 @@ func (p Phrases) Moment(at time.Time) string {
 }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (p Phrases) Short(dir string) string {
+func (p Facts) Short(dir string) string {
 	if rest, ok := strings.CutPrefix(dir, p.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
 		dir = "~" + rest
 	}
@@ -162,7 +162,7 @@ func (p Phrases) Short(dir string) string {
 }
 
 // ShortTail is Short for a line with other things in it.
-func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
+func (p Facts) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
 func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {

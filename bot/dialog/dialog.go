@@ -45,21 +45,22 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 }
 
 func (d *dialogs) opened(ctx context.Context, r views.Session, n news.Dialog) error {
-	return d.open(ctx, r, d.chat.Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
+	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
 }
 
 // notReporting shows what an agent that is not ready asks: it may be nothing that is recognised.
 func (d *dialogs) notReporting(ctx context.Context, r views.Session, n news.NotReporting) error {
 	args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
-	return d.open(ctx, r, d.chat.Text(i18n.ClaudeNotReady, args), n.Terminal)
+	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.ClaudeNotReady, args), n.Terminal)
 }
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
 // message of its own. Where nothing takes keys only the screen is told.
 func (d *dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
-		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		text := d.chat.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
+		p := d.chat.In(r.Conversation)
+		foot := p.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
+		text := p.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
@@ -122,7 +123,7 @@ func (d *dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 			return drawn
 		}
 		r, _ := d.chat.Book.Records.Get(t.Card.Session)
-		return errors.Join(drawn, d.chat.Explain(ctx, t.To, d.chat.Failure(r, err)))
+		return errors.Join(drawn, d.chat.Explain(ctx, t.To, d.chat.In(t.To).Failure(r, err)))
 	})
 }
 
@@ -140,7 +141,7 @@ func (d *dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Look.Session)
 	r.Conversation = c.Look.To // where the message stands
-	head := d.chat.Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
+	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
 	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Mark)
 }
 
@@ -155,6 +156,6 @@ func (d *dialogs) close(ctx context.Context, id uuid.UUID) error {
 }
 
 func (d *dialogs) closeLocked(ctx context.Context, c card.Card[string]) error {
-	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.Words.Say(i18n.DialogClosed)))
+	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(i18n.DialogClosed)))
 	return d.cards.Close(ctx, c.Key, last)
 }

@@ -33,7 +33,8 @@ const (
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
 func (d *dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
-	foot := chat.Marked("\n"+d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
+	p := d.chat.In(r.Conversation)
+	foot := chat.Marked("\n"+p.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
 	signs := glyph.Signs(screen) // for what cannot be seen
 	text := []render.Text{head}
@@ -44,9 +45,9 @@ func (d *dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	var warning render.Text
 	switch {
 	case d.floods(r.ID):
-		warning = d.chat.Text(i18n.AskFlood, i18n.Args{"Name": r.Name})
+		warning = p.Text(i18n.AskFlood, i18n.Args{"Name": r.Name})
 	case !now.Whole || signs != screen || len(parts) > 1:
-		warning = d.chat.Text(i18n.DialogNotWhole)
+		warning = p.Text(i18n.DialogNotWhole)
 	}
 	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}
 	if !warning.Blank() {

@@ -52,17 +52,17 @@ func (g *getter) get(ctx context.Context, in chat.Incoming, name string) error {
 	}
 	r := all[0]
 	if strings.TrimSpace(name) == "" {
-		return g.answer(ctx, in, r, render.Plain(g.chat.Words.Say(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)})))
+		return g.answer(ctx, in, r, render.Plain(g.chat.In(in.To).Say(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)})))
 	}
 	if _, err := g.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
-		return g.chat.Explain(ctx, in.To, g.chat.Failure(r, err))
+		return g.chat.Explain(ctx, in.To, g.chat.In(in.To).Failure(r, err))
 	}
 	at := Below(r.Dir, g.chat.Places.Bounds().Home, name)
 	f, err := g.files.Open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
 		var l port.Listing
 		if l, err = g.files.List(ctx, r.ID, at); err == nil {
-			return g.answer(ctx, in, r, g.listing(at, l))
+			return g.answer(ctx, in, r, listing(g.chat.In(in.To), at, l))
 		}
 	}
 	if err == nil && f.Size > outbox.MaxFile {
@@ -109,7 +109,7 @@ func (g *getter) answer(ctx context.Context, in chat.Incoming, r views.Session, 
 }
 
 // listing shows what is in a folder. As code nothing in a name can be tapped.
-func (g *getter) listing(at string, l port.Listing) render.Text {
+func listing(p chat.Phrases, at string, l port.Listing) render.Text {
 	var lines []string
 	for _, e := range l.Entries {
 		line := chat.Head(glyph.Name(e.Name), 60)
@@ -121,11 +121,11 @@ func (g *getter) listing(at string, l port.Listing) render.Text {
 		lines = append(lines, line)
 	}
 	if l.More > 0 {
-		lines = append(lines, g.chat.Words.Say(i18n.AndMore, i18n.Args{"Count": l.More}))
+		lines = append(lines, p.Say(i18n.AndMore, i18n.Args{"Count": l.More}))
 	}
-	dir := g.chat.ShortTail(at)
+	dir := p.ShortTail(at)
 	if len(lines) == 0 {
-		return chat.Marked(g.chat.Words.Say(i18n.GetEmptyDir, i18n.Args{"Path": dir}), dir)
+		return chat.Marked(p.Say(i18n.GetEmptyDir, i18n.Args{"Path": dir}), dir)
 	}
 	return render.Join(render.Code(dir), render.Plain("\n"), render.Pre(strings.Join(lines, "\n"), ""))
 }
@@ -157,16 +157,17 @@ var refusals = map[refusal.Code]i18n.Key{
 }
 
 func (g *getter) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
+	p := g.chat.In(in.To)
 	word, ok := refusals[refusal.In(err).Code]
 	if !ok {
-		return g.chat.Explain(ctx, in.To, g.chat.Failure(r, err))
+		return g.chat.Explain(ctx, in.To, p.Failure(r, err))
 	}
 	g.chat.Log.Info("request_refused", logkey.Error, err.Error())
 	file, below := strings.CutPrefix(at, r.Dir+"/")
 	if file = g.chat.ShortTail(file); !below {
 		file = g.chat.ShortTail(at)
 	}
-	text := g.chat.Words.Say(word, i18n.Args{"Name": r.Name, "Path": file, "Dir": g.chat.Short(r.Dir), "Size": Size(size),
+	text := p.Say(word, i18n.Args{"Name": r.Name, "Path": file, "Dir": g.chat.Short(r.Dir), "Size": Size(size),
 		"Limit": Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
 	return g.answer(ctx, in, r, chat.Marked(text, file))
 }

@@ -84,27 +84,26 @@ func (i *Idle) Feature() chat.Feature {
 func (i *Idle) Asks(session uuid.UUID) bool { return i.asked(session) }
 
 // Spared says why a session is not ended with the idle ones; empty: it may be.
-func (i *Idle) Spared(r views.Session, l desk.Look) string {
-	say := i.chat.Words.Say
-	switch at := i.chat.AtWindow(l); {
+func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
+	switch at := p.AtWindow(l); {
 	case r.State != views.Running:
-		return i.chat.StateText(r)
+		return p.StateText(r)
 	case !l.Idle:
-		return i.chat.NowText(l.Now)
+		return p.NowText(l.Now)
 	case r.Shared:
-		return say(i18n.SparedWindow)
+		return p.Say(i18n.SparedWindow)
 	case i.asked(r.ID):
-		return say(i18n.ListWaits)
+		return p.Say(i18n.ListWaits)
 	case len(r.Prompts) > 0:
-		return say(i18n.SparedPrompts)
+		return p.Say(i18n.SparedPrompts)
 	case len(at) > 0:
 		return at[0]
 	case l.Agents > 0:
-		return say(i18n.ListBackground)
+		return p.Say(i18n.ListBackground)
 	case l.Draft:
-		return say(i18n.SparedDraft)
+		return p.Say(i18n.SparedDraft)
 	case !l.Quiet:
-		return say(i18n.PhaseUnknown)
+		return p.Say(i18n.PhaseUnknown)
 	}
 	return ""
 }
@@ -113,31 +112,32 @@ func (i *Idle) Spared(r views.Session, l desk.Look) string {
 // may say yes.
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
+	p := i.chat.In(t.To)
 	for _, r := range i.chat.Book.Records.List() {
 		if !r.Live {
 			continue
 		}
 		l := i.look(ctx, r.ID)
-		if why := i.Spared(r, l); why != "" {
-			q.Spared = append(q.Spared, i.about(r, why))
+		if why := i.Spared(p, r, l); why != "" {
+			q.Spared = append(q.Spared, about(p, r, why))
 		} else if len(q.All) < most {
 			q.All = append(q.All, one{ID: r.ID, Active: l.Active})
 		}
 	}
 	if len(q.All) == 0 {
-		return i.chat.Tell(ctx, t, render.Plain(i.chat.Words.Say(i18n.IdleNone)+i.sparedText(q.Spared)))
+		return i.chat.Tell(ctx, t, render.Plain(p.Say(i18n.IdleNone)+sparedText(p, q.Spared)))
 	}
-	look := card.Look{To: t.To, Text: i.text(q), Options: i.chat.Confirm(i18n.ButtonEndAll, endIt, t.From)}
+	look := card.Look{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
 	return i.cards.Post(ctx, look, q)
 }
 
 // about is a line about a session.
-func (i *Idle) about(r views.Session, what string) string {
-	return i.chat.Words.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": what})
+func about(p chat.Phrases, r views.Session, what string) string {
+	return p.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": what})
 }
 
 // text is the question, and after it what has become of each session.
-func (i *Idle) text(q together) render.Text {
+func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	var asked, ended, waits, left []string
 	for _, o := range q.All {
 		r, ok := i.chat.Book.Records.Get(o.ID)
@@ -145,47 +145,47 @@ func (i *Idle) text(q together) render.Text {
 			continue // it is forgotten meanwhile
 		}
 		name := chat.ShownName(r.Name)
-		asked = append(asked, i.named(r))
+		asked = append(asked, named(p, r))
 		switch {
 		case o.Ended:
 			ended = append(ended, name)
 		case o.Left != "":
-			left = append(left, i.about(r, o.Left))
+			left = append(left, about(p, r, o.Left))
 		default:
 			waits = append(waits, name)
 		}
 	}
-	names := func(all []string) string { return i.chat.First(most, all, i.chat.Words.Say(i18n.JoinNames)) }
+	names := func(all []string) string { return p.First(most, all, p.Say(i18n.JoinNames)) }
 	var lines []string
 	switch {
 	case !q.Ending:
-		ask := i.chat.Words.Say(i18n.IdleConfirm, i18n.Args{"Count": len(asked)})
-		return render.Plain(ask + "\n• " + i.chat.First(most, asked, "\n• ") + i.sparedText(q.Spared))
+		ask := p.Say(i18n.IdleConfirm, i18n.Args{"Count": len(asked)})
+		return render.Plain(ask + "\n• " + p.First(most, asked, "\n• ") + sparedText(p, q.Spared))
 	case len(ended) > 0:
-		lines = append(lines, i.chat.Words.Say(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
+		lines = append(lines, p.Say(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
 	case len(waits) == 0:
-		lines = append(lines, i.chat.Words.Say(i18n.IdleNone))
+		lines = append(lines, p.Say(i18n.IdleNone))
 	}
 	if len(waits) > 0 {
-		lines = append(lines, i.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": names(waits)}))
+		lines = append(lines, p.Say(i18n.Archiving, i18n.Args{"Name": names(waits)}))
 	}
-	return render.Plain(strings.Join(lines, "\n") + i.sparedText(left))
+	return render.Plain(strings.Join(lines, "\n") + sparedText(p, left))
 }
 
 // named is a session with its folder, where that is not called like it.
-func (i *Idle) named(r views.Session) string {
+func named(p chat.Phrases, r views.Session) string {
 	name := chat.ShownName(r.Name)
 	if path.Base(r.Dir) == r.Name {
 		return name
 	}
-	return i.chat.Words.Say(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(i.chat.Short(r.Dir), folderRoom)})
+	return p.Say(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(p.Short(r.Dir), folderRoom)})
 }
 
-func (i *Idle) sparedText(lines []string) string {
+func sparedText(p chat.Phrases, lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "\n\n" + i.chat.Words.Say(i18n.IdleSpared) + "\n• " + i.chat.First(most, lines, "\n• ")
+	return "\n\n" + p.Say(i18n.IdleSpared) + "\n• " + p.First(most, lines, "\n• ")
 }
 
 // confirmed ends the sessions of a question, one after the other.
@@ -226,13 +226,14 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 		return i.settle(ctx, t.Card.Key, o.ID, "")
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
-	left := i.Spared(r, i.look(ctx, o.ID))
+	p := i.chat.In(t.To)
+	left := i.Spared(p, r, i.look(ctx, o.ID))
 	switch {
 	case err != nil:
 		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
-		left = i.chat.Words.Say(i18n.SparedFailed)
+		left = p.Say(i18n.SparedFailed)
 	case left == "":
-		left = i.chat.Words.Say(i18n.SparedChanged)
+		left = p.Say(i18n.SparedChanged)
 	}
 	return i.settle(ctx, t.Card.Key, o.ID, left)
 }
@@ -252,7 +253,7 @@ func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string
 
 // drawLocked shows how far the ends are. With the last one the message is complete.
 func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
-	c.Look.Text, c.Look.Options = i.text(c.Payload), nil
+	c.Look.Text, c.Look.Options = i.text(i.chat.In(c.Look.To), c.Payload), nil
 	if slices.ContainsFunc(c.Payload.All, one.waits) {
 		return i.cards.Show(ctx, c.Key, c.Look, c.Payload)
 	}
@@ -264,12 +265,12 @@ func (i *Idle) heard(ctx context.Context, r views.Session, n news.News) error {
 	if _, ended := n.(news.Stopped); !ended {
 		return nil
 	}
-	left := ""
-	if !r.Over { // what could not be proven stands in the receipt
-		left = i.chat.StateText(r)
-	}
 	for _, c := range i.cards.List() {
 		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
+			left := ""
+			if !r.Over { // what could not be proven stands in the receipt
+				left = i.chat.In(c.Look.To).StateText(r)
+			}
 			return i.settle(ctx, c.Key, r.ID, left)
 		}
 	}
@@ -286,7 +287,7 @@ func (i *Idle) run(ctx context.Context) error {
 			case r.State == views.Stopping:
 				continue
 			case !r.Over:
-				left = i.chat.Words.Say(i18n.SparedChanged)
+				left = i.chat.In(c.Look.To).Say(i18n.SparedChanged)
 			}
 			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {
 				i.chat.Log.Error("idle_not_told", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())

@@ -58,7 +58,7 @@ func (m *Modes) Show(ctx context.Context, to address.Conversation, session uuid.
 	r, _ := m.chat.Book.Records.Get(session)
 	now, err := m.switches.Switch(ctx, session, modes.Wish{})
 	if err != nil {
-		return m.chat.Explain(ctx, to, m.chat.Failure(r, err))
+		return m.chat.Explain(ctx, to, m.chat.In(to).Failure(r, err))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *Modes) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, erro
 			return nil
 		}
 		back := m.redraw(ctx, r, func(s *shown) { *s = was })
-		return errors.Join(back, m.chat.Explain(ctx, t.To, m.chat.Failure(r, err)))
+		return errors.Join(back, m.chat.Explain(ctx, t.To, m.chat.In(t.To).Failure(r, err)))
 	})
 }
 
@@ -114,7 +114,7 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 	if err != nil || open && !n.Waited {
 		return err
 	}
-	text := m.outcome(r, n.Wish, n.Outcome)
+	text := outcome(m.chat.In(r.Conversation), r, n.Wish, n.Outcome)
 	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
 }
 
@@ -158,27 +158,28 @@ func wishOf(option string) modes.Wish {
 
 // look is the card: what the agent runs with, what is still to come, and a button for each choice.
 func (m *Modes) look(r views.Session, to address.Conversation, s shown) card.Look {
+	p := m.chat.In(to)
 	lines := []string{
-		m.say(i18n.StatusMode, i18n.Args{"Mode": m.modeText(s.Now.Mode)}),
-		m.say(i18n.StatusModel, i18n.Args{"Model": m.modelText(s.Now.Model)}),
-		m.say(i18n.ModesForSession),
+		p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, s.Now.Mode)}),
+		p.Say(i18n.StatusModel, i18n.Args{"Model": modelText(p, s.Now.Model)}),
+		p.Say(i18n.ModesForSession),
 	}
 	if s.Now.Mode == modes.Bypass || s.Now.Mode == modes.Auto {
-		lines = append(lines, m.say(i18n.ModesTerminalOnly, i18n.Args{"What": m.modeText(s.Now.Mode)}))
+		lines = append(lines, p.Say(i18n.ModesTerminalOnly, i18n.Args{"What": modeText(p, s.Now.Mode)}))
 	}
-	lines = append(lines, m.pending(s.Now)...)
+	lines = append(lines, pending(p, s.Now)...)
 	text := render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain("\n"+strings.Join(lines, "\n")))
 	if s.Failed != modes.Done {
-		text = render.Join(text, render.Plain("\n"+chat.Warning), m.outcome(r, s.What, s.Failed))
+		text = render.Join(text, render.Plain("\n"+chat.Warning), outcome(p, r, s.What, s.Failed))
 	}
-	return card.Look{To: to, Session: r.ID, Text: text, Options: m.options(s)}
+	return card.Look{To: to, Session: r.ID, Text: text, Options: options(p, s)}
 }
 
 // pending says what is still to be switched.
-func (m *Modes) pending(now modes.Now) (lines []string) {
+func pending(p chat.Phrases, now modes.Now) (lines []string) {
 	var what []string
 	if now.Want.Mode != "" {
-		what = append(what, m.modeText(now.Want.Mode))
+		what = append(what, modeText(p, now.Want.Mode))
 	}
 	if now.Want.Model != "" {
 		what = append(what, now.Want.Model)
@@ -190,14 +191,14 @@ func (m *Modes) pending(now modes.Now) (lines []string) {
 	if now.Waits {
 		word = i18n.ModesWaits
 	}
-	return []string{"", m.say(word, i18n.Args{"What": strings.Join(what, m.say(i18n.JoinNames))})}
+	return []string{"", p.Say(word, i18n.Args{"What": strings.Join(what, p.Say(i18n.JoinNames))})}
 }
 
 // options are the buttons. What is there now has a tick, what is still to come dots.
-func (m *Modes) options(s shown) [][]card.Option {
+func options(p chat.Phrases, s shown) [][]card.Option {
 	rows := make([][]card.Option, 2)
 	for _, mode := range offeredModes {
-		o := m.chat.Option(i18n.ModeKey(string(mode)), string(mode), "")
+		o := p.Option(i18n.ModeKey(string(mode)), string(mode), "")
 		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
 		rows[0] = append(rows[0], o)
 	}
@@ -220,29 +221,27 @@ func sign(is, coming bool) string {
 }
 
 // outcome says what came of a wish.
-func (m *Modes) outcome(r views.Session, w modes.Wish, o modes.Outcome) render.Text {
+func outcome(p chat.Phrases, r views.Session, w modes.Wish, o modes.Outcome) render.Text {
 	word, what := i18n.SwitchedModel, w.Model
 	if w.Mode != "" {
-		word, what = i18n.SwitchedMode, m.modeText(w.Mode)
+		word, what = i18n.SwitchedMode, modeText(p, w.Mode)
 	}
 	if o != modes.Done {
 		word = i18n.SwitchedKey(string(o))
 	}
-	return m.chat.Text(word, i18n.Args{"Name": r.Name, "What": what})
+	return p.Text(word, i18n.Args{"Name": r.Name, "What": what})
 }
 
-func (m *Modes) modeText(mode modes.Mode) string {
+func modeText(p chat.Phrases, mode modes.Mode) string {
 	if mode == "" {
-		return m.say(i18n.ModeHidden)
+		return p.Say(i18n.ModeHidden)
 	}
-	return m.say(i18n.ModeKey(string(mode)))
+	return p.Say(i18n.ModeKey(string(mode)))
 }
 
-func (m *Modes) modelText(model string) string {
+func modelText(p chat.Phrases, model string) string {
 	if model == "" {
-		return m.say(i18n.ModelHidden)
+		return p.Say(i18n.ModelHidden)
 	}
 	return chat.ShownName(model)
 }
-
-func (m *Modes) say(word i18n.Key, args ...i18n.Args) string { return m.chat.Words.Say(word, args...) }

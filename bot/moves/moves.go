@@ -156,9 +156,10 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 		return nil
 	}
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
-	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
-	text := m.chat.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
-	err := m.ask(ctx, address.Conversation{ChatID: t.at.ChatID}, of, text)
+	to := address.Conversation{ChatID: t.at.ChatID}
+	p := m.chat.In(to)
+	list := p.Some(names, p.Say(i18n.JoinNames))
+	err := m.ask(ctx, to, of, p.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list}))
 	t.told = err == nil
 	return err
 }
@@ -175,9 +176,10 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 		was := numbers[listed]
 		m.chat.Log.Warn("group_moved", logkey.ChatID, was, logkey.NewChatID, now,
 			logkey.Mend, fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
-		text := m.chat.Words.Say(i18n.GroupMoved,
+		to := address.Conversation{ChatID: numbers[0]}
+		text := m.chat.In(to).Say(i18n.GroupMoved,
 			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
-		if err := m.chat.Say(ctx, address.Conversation{ChatID: numbers[0]}, text); err != nil {
+		if err := m.chat.Say(ctx, to, text); err != nil {
 			return err
 		}
 		m.chat.At("move-told")

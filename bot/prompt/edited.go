@@ -88,7 +88,7 @@ func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Ent
 	if e.ToldEdit == edit {
 		return nil
 	}
-	text := render.Plain(p.words.Say(i18n.EditIgnored))
+	text := render.Plain(p.Chat.In(in.To).Say(i18n.EditIgnored))
 	if err := p.Chat.Warn(ctx, in.To, in.MessageID, text, nil); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -101,10 +102,10 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 		return p.notDelivered(ctx, in, render.Plain(lines(got.problems...)), nil)
 	}
 	if len(got.problems) > 0 {
-		got.problems = append(got.problems, p.words.Say(i18n.AlbumRest))
+		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
 	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
-		got.problems = append(got.problems, p.words.Say(i18n.AlbumLate))
+		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumLate))
 	}
 	err = p.takeFor(ctx, in, r, got.text, got.names)
 	if err != nil || len(got.problems) == 0 {
@@ -182,7 +183,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e inbox.Entry, r views.Session
 	if err := p.save(e); err != nil || len(got.problems) == 0 {
 		return err
 	}
-	text := lines(append(got.problems, p.words.Say(i18n.AlbumRest))...)
+	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
 	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(text), nil)
 }
 
@@ -258,25 +259,25 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 	m *models.Message) (name, said string, err error) {
 	file := attached(m)
 	if file.id == "" {
-		return "", "", &fileError{text: p.words.Say(i18n.MediaUnknown)}
+		return "", "", &fileError{text: p.Chat.In(in.To).Say(i18n.MediaUnknown)}
 	}
 	p.Chat.Sender.Typing(ctx, in.To)
 	spoken := p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
 	name, err = p.Attachments.Files.Has(ctx, r.ID, id)
 	if err != nil || name != "" && !spoken {
-		return name, "", problem(p.Chat, r, file, err)
+		return name, "", p.problem(in.To, r, file, err)
 	}
 	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
 	if err != nil {
-		return "", "", problem(p.Chat, r, file, err)
+		return "", "", p.problem(in.To, r, file, err)
 	}
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
 		recording, err := io.ReadAll(body)
 		if err != nil {
-			return "", "", problem(p.Chat, r, file, err)
+			return "", "", p.problem(in.To, r, file, err)
 		}
 		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
 			return "", "", err
@@ -284,22 +285,22 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 		content = bytes.NewReader(recording)
 	}
 	name, err = p.Attachments.Files.Put(ctx, r.ID, id, file.called(ending), content)
-	return name, said, problem(p.Chat, r, file, err)
+	return name, said, p.problem(in.To, r, file, err)
 }
 
 // problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
-func problem(c *chat.Chat, r views.Session, file attachment, err error) error {
+func (p *Prompts) problem(to address.Conversation, r views.Session, file attachment, err error) error {
 	said := i18n.Args{"Name": file.shown()}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrFileTooBig):
-		return &fileError{text: c.Words.Say(i18n.FileTooBig, said)}
+		return &fileError{text: p.Chat.In(to).Say(i18n.FileTooBig, said)}
 	case errors.As(err, new(*refusal.Error)):
-		c.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return &fileError{text: c.Failure(r, err).Text.Text}
+		p.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		return &fileError{text: p.Chat.In(to).Failure(r, err).Text.Text}
 	}
-	return &fileError{c.Words.Say(i18n.FileNotFetched, said), err}
+	return &fileError{p.Chat.In(to).Say(i18n.FileNotFetched, said), err}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where
@@ -315,7 +316,7 @@ func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
 		return quotation.Of("Transcript of a voice message", said), nil
 	}
 	p.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
-	text := render.Plain(p.words.Say(i18n.VoiceFailed))
+	text := render.Plain(p.Chat.In(in.To).Say(i18n.VoiceFailed))
 	return "", p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
 }
 

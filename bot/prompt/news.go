@@ -70,10 +70,10 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 			return err
 		}
 		if n.Now.Phase.Waiting() && n.Now.What != "" {
-			why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
+			why, said["What"] = i18n.HeldAsk, p.Chat.In(e.Conversation).AskedText(n.Now.What)
 		}
 	}
-	text := p.Chat.Text(why, said)
+	text := p.Chat.In(e.Conversation).Text(why, said)
 	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
 }
 
@@ -85,7 +85,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err.Error())
-			text := asked{Reason: stopped}.text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, r)
+			text := asked{Reason: stopped}.text(p.Chat.In(r.Conversation), inbox.Entry{Text: n.Prompt.Text}, r)
 			return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 		}
 	}
@@ -107,13 +107,13 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
 	c, _ := p.cards.Get(e.Key)
-	return p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.PromptSent, r))
+	return p.close(ctx, e.Key, passed(c, p.Chat.In(e.Conversation), i18n.PromptSent, r))
 }
 
 // tellsDraft shows what a person had typed into the box, in full: it is about to be taken out there.
 func tellsDraft(c *chat.Chat) chat.Teller {
 	return chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
-		text := chat.Lines(c.Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
+		text := chat.Lines(c.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
 		return c.For(r.ID).Post(ctx, r.Conversation, text, nil)
 	})
 }

@@ -70,13 +70,12 @@ type Deps struct {
 type Prompts struct {
 	Deps
 	book  *conversation.Book
-	words i18n.Words
 	cards chat.Cards[asked]
 }
 
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
-	return &Prompts{Deps: d, book: d.Chat.Book, words: d.Chat.Words,
+	return &Prompts{Deps: d, book: d.Chat.Book,
 		cards: chat.NewCards[asked](d.Chat, Kind)}
 }
 
@@ -112,7 +111,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	files []string) error {
 	typed, class, ok := prompts.Normalise(withFiles(text, files))
 	if !ok {
-		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.BlankText)), nil)
+		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
 	}
 	e, err := p.Entries.Load(in.Key)
 	if err != nil {
@@ -179,22 +178,22 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	if len(openIn(p.book.Records)) > 0 {
 		return r, true, nil // a person chooses
 	}
-	why := render.Plain(p.Chat.NoSessionText())
+	why := render.Plain(p.Chat.NoSessionText(in.To))
 	switch _, some, _ := p.book.CurrentSession(in.To); {
 	case ok && r.State == views.CleanupFailed:
-		why = p.Chat.NotCleanText(r)
+		why = p.Chat.In(in.To).NotCleanText(r)
 	case ok:
-		why = p.Chat.Text(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+		why = p.Chat.In(in.To).Text(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
 	case some: // the message answers one of which it is unknown whose it was
-		why = p.Chat.Text(i18n.ReplyUnknown)
+		why = p.Chat.In(in.To).Text(i18n.ReplyUnknown)
 	}
-	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeLink(r))
+	return r, false, p.notDelivered(ctx, in, why, p.Chat.In(in.To).ResumeLink(r))
 }
 
 // notDelivered says that a message went nowhere, and what to do.
 func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why render.Text,
 	links [][]card.Option) error {
-	text := chat.Lines(why, p.Chat.Text(i18n.NotDelivered))
+	text := chat.Lines(why, p.Chat.In(in.To).Text(i18n.NotDelivered))
 	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
 }
 
@@ -205,7 +204,7 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		text := render.Join(render.Plain(p.words.Say(i18n.NotDelivered)+"\n"), chat.Quoted(e.Text))
+		text := render.Join(render.Plain(p.Chat.In(e.Conversation).Say(i18n.NotDelivered)+"\n"), chat.Quoted(e.Text))
 		if err := p.Chat.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
@@ -228,7 +227,7 @@ func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return p.close(ctx, e.Key, render.Plain(p.words.Say(i18n.Dropped)))
+	return p.close(ctx, e.Key, render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)))
 }
 
 // moved takes the prompts of places that have become others along. The messages that they came with

@@ -111,7 +111,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		if err != nil || told {
 			return err
 		}
-		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
+		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
 	case sendTo:
 		if err := p.bringFiles(ctx, e, r); err != nil {
 			return err
@@ -179,7 +179,9 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 		return p.cards.Close(ctx, key, became)
 	}
 	if hint := questions[c.Payload.Reason].hint; hint != "" {
-		last.Text, _, _ = strings.Cut(last.Text, "\n"+p.words.Say(hint)) // plain, and the end of it
+		for _, lang := range i18n.Languages() { // which may have been another one when that was drawn
+			last.Text, _, _ = strings.Cut(last.Text, "\n"+p.Chat.Speech.For(lang).Say(hint)) // plain, and the end of it
+		}
 	}
 	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
 }
@@ -219,14 +221,14 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.close(ctx, e.Key, passed(c, p.Chat.Phrases, i18n.SentAgain, r)); err != nil {
+		if err := p.close(ctx, e.Key, passed(c, p.Chat.In(e.Conversation), i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.Phrases, e, r),
-		Options: q.options(p.Chat.Phrases, openIn(p.book.Records))}
+		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.In(e.Conversation), e, r),
+		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
 	}
@@ -262,7 +264,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
 			continue
 		}
-		c.Look.Text = c.Payload.text(p.Chat.Phrases, e, r)
+		c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, r)
 		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
 			return err
 		}
@@ -332,7 +334,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	word, chosen, _ := strings.Cut(t.Card.Option, ":")
 	i := slices.IndexFunc(q.answers, func(a answer) bool { return string(a.word) == word })
 	e, err := p.Entries.Load(t.Card.Key)
-	stale := chat.Answer{Text: p.words.Say(i18n.StaleButton)}
+	stale := chat.Answer{Text: p.Chat.In(t.To).Say(i18n.StaleButton)}
 	switch {
 	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
 		return stale, p.close(ctx, t.Card.Key, render.Text{})
@@ -374,7 +376,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views
 	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
 		says = i18n.SentAndCurrent
 	}
-	became := p.Chat.Text(says, i18n.Args{"Name": r.Name})
+	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name})
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || c.Payload != was: // something new is asked about it
 	case a == resumeAndSend:
@@ -398,12 +400,12 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
-		err := p.Chat.Tell(ctx, t, p.Chat.Text(i18n.StaleButton))
+		err := p.Chat.Tell(ctx, t, p.Chat.In(t.To).Text(i18n.StaleButton))
 		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
 	case errors.As(err, new(*fileError)):
 		return p.Chat.Tell(ctx, t, render.Plain(err.Error()))
 	case err != nil:
-		f := p.Chat.Failure(r, err)
+		f := p.Chat.In(t.To).Failure(r, err)
 		if f.Internal {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestQuestions(t *testing.T) {
 	for why, q := range questions {
 		t.Run(string(why), func(t *testing.T) {
 			assert.True(t, q.state.Valid())
-			words := chat.Phrases{Words: all.For("en"), Now: time.Now}
+			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			text := asked{Reason: why, Tool: "Bash"}.text(words, e, views.Session{Name: "api"})
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets

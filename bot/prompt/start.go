@@ -40,7 +40,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
-	text := render.Plain(p.words.Say(i18n.AgedCommand, said))
+	text := render.Plain(p.Chat.In(in.To).Say(i18n.AgedCommand, said))
 	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 

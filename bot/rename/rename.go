@@ -63,7 +63,7 @@ func (n *Rename) command(ctx context.Context, in chat.Incoming, typed string) er
 	case chat.NameOf(typed) == "":
 		return n.Ask(ctx, in.To, found[0].ID, in.From)
 	}
-	return n.chat.For(found[0].ID).Post(ctx, in.To, n.rename(ctx, found[0], typed), nil)
+	return n.chat.For(found[0].ID).Post(ctx, in.To, n.rename(ctx, n.chat.In(in.To), found[0], typed), nil)
 }
 
 // Ask asks a person for the new name of a session.
@@ -72,8 +72,8 @@ func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.
 		return err
 	}
 	r, _ := n.chat.Book.Records.Get(session)
-	look := card.Look{To: to, Session: session, Text: n.chat.Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
-		Options: chat.Rows(1, n.chat.Cancel(asked)), Until: time.Now().Add(open)}
+	look := card.Look{To: to, Session: session, Text: n.chat.In(to).Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
+		Options: chat.Rows(1, n.chat.In(to).Cancel(asked)), Until: time.Now().Add(open)}
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
@@ -94,7 +94,7 @@ func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (take
 			return false, err
 		}
 		r, _ := n.chat.Book.Records.Get(q.Session)
-		c.Look.Text = n.rename(ctx, r, text)
+		c.Look.Text = n.rename(ctx, n.chat.In(in.To), r, text)
 		return true, n.asks.Show(ctx, c.Key, c.Look, q)
 	}
 	return false, nil
@@ -111,12 +111,12 @@ func (n *Rename) isName(in chat.Incoming, q question, text string) bool {
 }
 
 // rename renames a session and says what became of it.
-func (n *Rename) rename(ctx context.Context, r views.Session, typed string) render.Text {
+func (n *Rename) rename(ctx context.Context, p chat.Phrases, r views.Session, typed string) render.Text {
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
-		return n.chat.Failure(r, err).Text
+		return p.Failure(r, err).Text
 	}
 	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
-	return n.chat.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
+	return p.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
 }
 
 // switched hears that another session is the current one of a conversation: what people write there is
@@ -131,7 +131,7 @@ func (n *Rename) end(ctx context.Context, which func(c card.Card[question]) bool
 		if c.Payload.Key != "" || !which(c) {
 			continue
 		}
-		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.Words.Say(i18n.Cancelled))); err != nil {
+		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.In(c.Look.To).Say(i18n.Cancelled))); err != nil {
 			return err
 		}
 	}

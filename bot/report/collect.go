@@ -168,7 +168,7 @@ func (c *collector) addRepairs(rep news.Start) {
 
 // look is the report of a conversation with what can be done; blank where nothing matters.
 func (p *Reports) look(one *report) (look card.Look, shown offered) {
-	words := p.Chat.Words
+	words := p.Chat.In(one.to)
 	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
 	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))
 	dirs := map[i18n.Key]render.Text{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
@@ -180,58 +180,58 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		if len(names) == 0 {
 			return
 		}
-		list := p.Chat.Some(names, words.Say(i18n.JoinNames))
-		said := []render.Text{p.Chat.Text(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
+		list := words.Some(names, words.Say(i18n.JoinNames))
+		said := []render.Text{words.Text(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
 		if word == i18n.RecoveredReboot && !one.booted.IsZero() {
-			said = append(said, p.Chat.Text(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
+			said = append(said, words.Text(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
 		}
 		if word == i18n.RecoveredReboot && back > 0 {
-			said = append(said, p.Chat.Text(i18n.RecoveredComing, i18n.Args{"Count": back}))
+			said = append(said, words.Text(i18n.RecoveredComing, i18n.Args{"Count": back}))
 		}
-		lines = append(lines, render.Join(render.Plain("• "), p.Chat.Sentences(said...)))
+		lines = append(lines, render.Join(render.Plain("• "), words.Sentences(said...)))
 	}
 	for _, word := range sentences {
 		tell(word)
 	}
 	if len(lines) > 0 {
 		tell(i18n.RecoveredRestored)
-		lines = slices.Insert(lines, 0, p.Chat.Text(i18n.RecoveredHead))
+		lines = slices.Insert(lines, 0, words.Text(i18n.RecoveredHead))
 	}
 	if len(one.closed) > back {
-		lines = append(lines, p.Chat.Text(i18n.RecoveredFoot))
+		lines = append(lines, words.Text(i18n.RecoveredFoot))
 	}
 	look = card.Look{To: one.to}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })
 	}
-	if row := p.options(shown); len(row) > 0 {
+	if row := options(words, shown); len(row) > 0 {
 		look.Options = [][]card.Option{row}
 	}
-	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(one, shown.Cut))
+	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one, shown.Cut))
 	return look, shown
 }
 
 // options resume what went down with the machine or with tmux, and have those go on whose work was
 // cut short.
-func (p *Reports) options(shown offered) (row []card.Option) {
+func options(words chat.Phrases, shown offered) (row []card.Option) {
 	switch len(shown.Lost) {
 	case 0:
 	case 1:
-		row = append(row, p.Chat.Option(i18n.ButtonResume, allOption, outbox.Primary))
+		row = append(row, words.Option(i18n.ButtonResume, allOption, outbox.Primary))
 	default:
-		row = append(row, p.Chat.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
-			p.Chat.Option(i18n.ButtonPick, pickOption, ""))
+		row = append(row, words.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
+			words.Option(i18n.ButtonPick, pickOption, ""))
 	}
 	if len(shown.Cut) > 0 {
-		row = append(row, p.Chat.Option(i18n.ButtonContinue, continueOption, ""))
+		row = append(row, words.Option(i18n.ButtonContinue, continueOption, ""))
 	}
 	return row
 }
 
 // interruptions say whose work was cut short and how far it was, who goes on without a person's
 // word, and what is sent for that.
-func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
+func (p *Reports) interruptions(words chat.Phrases, one *report, cut []uuid.UUID) render.Text {
 	var lines []render.Text
 	var alone []string
 	for _, r := range one.closed {
@@ -239,16 +239,16 @@ func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
 			alone = append(alone, chat.ShownName(r.Name))
 		}
 		if r.Interruption != nil && len(lines) < shownInterruptions {
-			who := p.Chat.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(r.Name)), "Said": ""})
-			lines = append(lines, render.Plain("• "), who, p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
+			who := words.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(r.Name)), "Said": ""})
+			lines = append(lines, render.Plain("• "), who, words.InterruptionText(r.Interruption), render.Plain("\n"))
 		}
 	}
 	if len(alone) > 0 {
-		names := p.Chat.Some(alone, p.Chat.Words.Say(i18n.JoinNames))
-		lines = append(lines, p.Chat.Text(i18n.RecoveredAlone, i18n.Args{"Names": names}), render.Plain("\n"))
+		names := words.Some(alone, words.Say(i18n.JoinNames))
+		lines = append(lines, words.Text(i18n.RecoveredAlone, i18n.Args{"Names": names}), render.Plain("\n"))
 	}
 	if len(alone)+len(cut) > 0 {
-		lines = append(lines, p.Chat.ContinueText(p.ContinueText))
+		lines = append(lines, words.ContinueText(p.ContinueText))
 	}
 	return render.Join(lines...)
 }

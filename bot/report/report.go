@@ -175,11 +175,11 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	}
 	switch {
 	case len(list) == 0:
-		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.tidy(ctx, t, was)
+		return chat.Answer{Text: p.Chat.In(t.To).Say(i18n.RecoveredOver)}, p.tidy(ctx, t, was)
 	case t.Card.Option == pickOption:
 		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
 	}
-	text := p.Chat.Words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
+	text := p.Chat.In(t.To).Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
 		return errors.Join(p.bringBack(ctx, t.To, t.From, list, most, bring), p.tidy(ctx, t, was))
 	}}, nil

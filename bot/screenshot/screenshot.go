@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // screenshots are the pictures of all sessions.
@@ -43,24 +44,24 @@ func New(c *chat.Chat, panes desk.Panes, fonts []string) chat.Feature {
 func (s *screenshots) show(ctx context.Context, in chat.Incoming, r views.Session) error {
 	now, err := s.panes.Screen(ctx, r.ID, desk.KeyOn{})
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	look, err := s.look(r, now, "")
+	look, err := s.look(in.To, r, now, "")
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	for _, old := range s.cards.List() {
 		if old.Look.To == in.To {
 			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
 		}
 	}
-	look.To = in.To
 	return errors.Join(err, s.cards.Post(ctx, look, shown{now.Mark}))
 }
 
 // tap presses a key, and replaces the picture.
 func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
+		p := s.chat.In(t.To)
 		r, _ := s.chat.Book.Records.Get(t.Card.Session)
 		var press desk.KeyOn
 		if t.Card.Option != refresh {
@@ -70,21 +71,20 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 		said := ""
 		switch {
 		case refusal.Is(err, refusal.Changed):
-			said = s.chat.Words.Say(i18n.ScreenChanged, i18n.Args{"Key": words[t.Card.Option]})
+			said = p.Say(i18n.ScreenChanged, i18n.Args{"Key": words[t.Card.Option]})
 		case refusal.Is(err, refusal.Guarded):
-			said = s.chat.Words.Say(i18n.ScreenGuarded, i18n.Args{"Key": words[t.Card.Option]})
+			said = p.Say(i18n.ScreenGuarded, i18n.Args{"Key": words[t.Card.Option]})
 			now, err = s.panes.Screen(ctx, r.ID, desk.KeyOn{})
 		case refusal.Is(err, refusal.NoAgent, refusal.NotFound):
-			return errors.Join(s.cards.End(ctx, t, ""), s.chat.Explain(ctx, t.To, s.chat.Failure(r, err)))
+			return errors.Join(s.cards.End(ctx, t, ""), s.chat.Explain(ctx, t.To, p.Failure(r, err)))
 		}
 		if err != nil && !refusal.Is(err, refusal.Changed) {
-			return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		look, err := s.look(r, now, said)
+		look, err := s.look(t.To, r, now, said)
 		if err != nil {
-			return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		look.To = t.To
 		return s.cards.Redraw(ctx, t.Card.Key, look, shown{now.Mark})
 	})
 }
@@ -101,24 +101,25 @@ func keys(names ...string) (row []card.Option) {
 }
 
 // look is what the chat shows of a screen. said is what came of a tap.
-func (s *screenshots) look(r views.Session, now desk.Screen, said string) (card.Look, error) {
-	p, drawn, err := picture(now.Text, s.fonts)
+func (s *screenshots) look(to address.Conversation, r views.Session, now desk.Screen, said string) (card.Look, error) {
+	p := s.chat.In(to)
+	shot, drawn, err := picture(now.Text, s.fonts)
 	if err != nil {
 		return card.Look{}, err
 	}
-	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(s.chat.Now().Local().Format(" · 15:04:05")))}
+	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(p.Now().Local().Format(" · 15:04:05")))}
 	if said != "" {
 		text = append(text, render.Plain(said))
 	}
-	again := []card.Option{s.chat.Option(i18n.ButtonRefresh, refresh, "")}
+	again := []card.Option{p.Option(i18n.ButtonRefresh, refresh, "")}
 	rows := [][]card.Option{keys("up", "down", "left", "right"), keys("tab", "backtab", "space", "enter"), append(keys("esc", "interrupt"), again...)}
 	switch {
 	case !drawn:
 		rows = [][]card.Option{again}
-		text = append(text, render.Plain(s.chat.Words.Say(i18n.ScreenTooLarge)))
+		text = append(text, render.Plain(p.Say(i18n.ScreenTooLarge)))
 	case !now.Whole:
 		rows = [][]card.Option{rows[0], rows[2]}
-		text = append(text, render.Plain(s.chat.Words.Say(i18n.DialogNotWhole)))
+		text = append(text, render.Plain(p.Say(i18n.DialogNotWhole)))
 	}
-	return card.Look{Session: r.ID, Text: chat.Lines(text...), Picture: p, Options: rows}, nil
+	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot, Options: rows}, nil
 }

@@ -24,8 +24,8 @@ type end struct {
 // AskEnd is a command that asks whether to end a session.
 func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
-		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.Confirm(word, "end", in.From)}
-		look.Text = s.chat.Text(question, i18n.Args{"Name": r.Name})
+		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
+		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
 		return s.ends.Post(ctx, look, end{r.ID, r.StartedAt, final})
 	}
 }
@@ -37,7 +37,7 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 		return s.ends.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		archiving := s.chat.Text(i18n.Archiving, i18n.Args{"Name": r.Name})
+		archiving := s.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
 		if err := s.ends.Close(ctx, t.Card.Key, archiving); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 // retry tries again to end what is left of a session. The receipt comes as news; the message stays
 // as it is.
 func (s *Sessions) retry(t chat.Tap, r views.Session) (chat.Answer, error) {
-	return chat.Answer{Text: s.chat.Words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
+	return chat.Answer{Text: s.chat.In(t.To).Say(i18n.Retrying), Then: func(ctx context.Context) error {
 		return s.archive(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")
 	}}, nil
 }
@@ -61,7 +61,7 @@ func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, fin
 		return err
 	}
 	if err := s.Agents.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
-		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type GoingOn struct {
 func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
 	r := q.Session
 	if r.Interruption == nil {
-		return true, s.chat.For(uuid.Nil).Post(ctx, q.To, s.chat.Text(i18n.ContinueOver, i18n.Args{"Name": r.Name}), nil)
+		return true, s.chat.For(uuid.Nil).Post(ctx, q.To, s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name}), nil)
 	}
 	typed, class, _ := prompts.Normalise(s.GoOn.Text)
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
@@ -44,7 +44,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case err != nil:
 		return false, err
 	}
-	said := chat.Lines(s.chat.Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
+	said := chat.Lines(s.chat.In(q.To).Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
 	now, _ := s.chat.Book.Records.Get(r.ID)
 	switch {
 	case now.State != views.Running && fresh && !q.Many:
@@ -62,9 +62,9 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 
 // interrupted is a message's part about an interruption, with what [Continue] would send; blank
 // where nothing was interrupted.
-func (s *Sessions) interrupted(i *views.Interruption) render.Text {
+func (s *Sessions) interrupted(p chat.Phrases, i *views.Interruption) render.Text {
 	if i == nil {
 		return render.Text{}
 	}
-	return render.Join(s.chat.InterruptionText(i), render.Plain("\n"), s.chat.ContinueText(s.GoOn.Text))
+	return render.Join(p.InterruptionText(i), render.Plain("\n"), p.ContinueText(s.GoOn.Text))
 }

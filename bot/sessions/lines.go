@@ -45,25 +45,25 @@ type entry struct {
 }
 
 // entryOf looks at a session.
-func (s *Sessions) entryOf(ctx context.Context, r views.Session, current bool) entry {
-	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: s.chat.StateText(r)}
+func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r views.Session, current bool) entry {
+	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
 		l := s.Agents.Look(ctx, r.ID)
 		e.below = firstLine(l.Asked)
-		e.need, e.sign, e.state = doing(s.chat.Phrases, l, s.Idle.Asks(r.ID))
-		e.more, e.quiet = besides(s.chat.Phrases, r.Mode, l), s.Idle.Spared(r, l) == ""
-		if at := s.chat.AtWindow(l); len(at) > 0 {
+		e.need, e.sign, e.state = doing(p, l, s.Idle.Asks(r.ID))
+		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
+		if at := p.AtWindow(l); len(at) > 0 {
 			e.state += " · " + at[0]
 		}
 		if mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID); known && mark.Since != nil {
-			e.more = append([]string{s.chat.Words.Say(i18n.ListUnread)}, e.more...)
+			e.more = append([]string{p.Say(i18n.ListUnread)}, e.more...)
 		}
 	case isNotClean(r):
 		e.need, e.sign = rests, "⚠"
 		if len(r.Failures) > 0 {
-			note := s.chat.FailureTexts(r)[0] // the first reason is enough here
-			e.state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": e.state, "Note": note})
+			note := p.FailureTexts(r)[0] // the first reason is enough here
+			e.state = p.Say(i18n.Noted, i18n.Args{"What": e.state, "Note": note})
 		}
 	}
 	if e.below = ansi.Truncate(e.below, codeRoom, "…"); e.below == "" {

@@ -32,25 +32,26 @@ const idleOption = "idle"
 // look is the list as it is now: first who waits for a person, then who works, and of those the oldest
 // first. The buttons stay where they are, whatever the sessions do.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
+	p := s.chat.In(to)
 	var entries []entry
 	ended, now, quiet := make(map[string]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
-			ended[s.chat.StateText(r)]++
+			ended[p.StateText(r)]++
 		}
 		if !isEndable(r) {
 			continue
 		}
-		e := s.entryOf(ctx, r, r.ID == now)
+		e := s.entryOf(ctx, p, r, r.ID == now)
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	look := card.Look{To: to, Text: listText(s.chat.Words, entries), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
+	look := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
 	if len(ended) > 0 {
-		more := s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
+		more := p.Say(i18n.ListEnded, i18n.Args{"Details": counts(p, ended)})
 		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
 	}
 	if quiet {
-		look.Options = append(look.Options, []card.Option{s.chat.Option(i18n.ButtonEndIdle, idleOption, "")})
+		look.Options = append(look.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
 	}
 	return look
 }
@@ -68,14 +69,14 @@ func listText(words i18n.Words, entries []entry) render.Text {
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
-func (s *Sessions) counts(ended map[string]int) string {
+func counts(p chat.Phrases, ended map[string]int) string {
 	var all []string
 	for _, key := range []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned} {
-		if state := s.chat.Words.Say(key); ended[state] > 0 {
-			all = append(all, s.chat.Words.Say(i18n.ListCount, i18n.Args{"Count": ended[state], "State": state}))
+		if state := p.Say(key); ended[state] > 0 {
+			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[state], "State": state}))
 		}
 	}
-	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
+	return strings.Join(all, p.Say(i18n.JoinNames))
 }
 
 // tapList follows a link of a list, and shows the list as it is now.
@@ -123,7 +124,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
 	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
-		return chat.Answer{Text: s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
+		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
 		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })
@@ -132,7 +133,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	if !ok {
 		text = i18n.SessionGone
 	}
-	return chat.Answer{Text: s.chat.Words.Say(text), Then: draw}, nil
+	return chat.Answer{Text: s.chat.In(t.To).Say(text), Then: draw}, nil
 }
 
 // late answers a tap on a link that was followed already.
@@ -141,7 +142,7 @@ func (s *Sessions) late(t chat.Tap) string {
 	if r = s.chat.Book.Successor(r); !r.Open {
 		return ""
 	}
-	return s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
+	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes

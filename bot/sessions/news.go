@@ -29,14 +29,15 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 // from the chat. Where a message says that the session begins, that one is edited, unless people have
 // something to tap.
 func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
-	said := s.chat.Text(i18n.Ready, i18n.Args{"Name": r.Name})
+	p := s.chat.In(r.Conversation)
+	said := p.Text(i18n.Ready, i18n.Args{"Name": r.Name})
 	if now, _, err := s.chat.Book.CurrentSession(r.Conversation); err == nil && now.Live && now.ID != r.ID {
-		said = s.chat.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
+		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
-	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(s.chat.Words, n.Answerers)))
-	if cut := s.interrupted(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
+	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
+	if cut := s.interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, s.chat.ContinueLink(r)...))
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, p.ContinueLink(r)...))
 	}
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
@@ -49,7 +50,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 
 // tellRetrying says that an agent gets nowhere at present, and until when.
 func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Retrying) error {
-	text := s.chat.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
+	text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
 		"Time": s.chat.Moment(n.Now.Until)})
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 }
@@ -57,6 +58,7 @@ func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Ret
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen. What has failed in the session that people read makes a sound.
 func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News) error {
+	p := s.chat.In(r.Conversation)
 	screen, waiting := "", ""
 	word, args := exitOf(r)
 	switch n := told.(type) {
@@ -72,15 +74,15 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 		}
 	}
 	if n := len(r.Prompts); n > 0 {
-		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
+		waiting = p.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	foot := s.interrupted(r.Interruption)
+	foot := s.interrupted(p, r.Interruption)
 	if waiting != "" {
 		foot = render.Join(render.Plain(waiting+"\n"), foot)
 	}
-	links := s.chat.EndedLink(r.ID)
-	links[0] = append(links[0], s.chat.ContinueLink(r)...)
-	text := s.chat.ScreenText(r, s.chat.Text(word, args), screen, foot)
+	links := p.EndedLink(r.ID)
+	links[0] = append(links[0], p.ContinueLink(r)...)
+	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})
 }
@@ -105,14 +107,15 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	if receipt.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(receipt) {
 		return nil // another feature has told it, with others
 	}
-	links := s.chat.ResumeLink(r)
+	p := s.chat.In(r.Conversation)
+	links := p.ResumeLink(r)
 	switch {
 	case r.Resumable && receipt.Quiet == 0:
-		links = s.chat.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+		links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 	case r.Resumable:
-		links = s.chat.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
+		links = p.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(s.chat.Phrases, r, receipt), links)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(p, r, receipt), links)
 }
 
 // receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line

@@ -72,7 +72,7 @@ func (s *Sessions) findToResume(to address.Conversation, arg string) (found []vi
 // PostPick shows sessions to choose one from, the latest end first.
 func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
 	if len(list) == 0 {
-		return s.chat.Say(ctx, to, s.chat.Words.Say(i18n.ResumeNone))
+		return s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.ResumeNone))
 	}
 	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	return s.picks.Post(ctx, to, list, chat.Among{})
@@ -112,7 +112,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
-	q.Before = chat.Lines(q.Before, endingsText(s.chat.Phrases, ended))
+	q.Before = chat.Lines(q.Before, endingsText(s.chat.In(q.To), ended))
 	switch open := refusal.In(err).Open; {
 	case open && q.Many:
 		return true, nil
@@ -140,7 +140,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 	dir := s.chat.Short(q.Session.Dir)
-	text := s.chat.Text(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": render.Code(dir)})
+	text := s.chat.In(q.To).Text(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": render.Code(dir)})
 	return s.tellBegin(ctx, q.To, q.Session, q.Above(text))
 }
 
@@ -154,7 +154,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	if at != q.To {
 		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
-	text := s.chat.Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
+	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
 	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(text), nil)
 }
 
@@ -163,21 +163,21 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	if now, ok := s.chat.Book.Records.Get(q.Session.ID); ok { // it may have changed since q was made
 		q.Session = now
 	}
-	e, f := refusal.In(err), s.chat.Failure(q.Session, err)
+	e, f := refusal.In(err), s.chat.In(q.To).Failure(q.Session, err)
 	f.Text = q.Above(f.Text)
 	asCopy := func(word i18n.Key) card.Option {
-		return s.chat.Option(word, string(control.UseCopy), outbox.Primary)
+		return s.chat.In(q.To).Option(word, string(control.UseCopy), outbox.Primary)
 	}
 	var options []card.Option
 	switch e.Code {
 	case refusal.Writers:
 	case refusal.DirMissing:
-		options = []card.Option{s.chat.Option(i18n.ButtonMakeDir, makeDirOption, "")}
+		options = []card.Option{s.chat.In(q.To).Option(i18n.ButtonMakeDir, makeDirOption, "")}
 	case refusal.NothingLeft: // a copy of nothing is a new conversation
-		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.Cancel(q.From)}
+		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.In(q.To).Cancel(q.From)}
 	case refusal.Damaged:
-		asItIs := s.chat.Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), "")
-		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.Cancel(q.From)}
+		asItIs := s.chat.In(q.To).Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), "")
+		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.In(q.To).Cancel(q.From)}
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}

@@ -32,7 +32,7 @@ type Agents interface {
 // Idle ends the idle sessions together.
 type Idle interface {
 	// Spared says why a session is not ended with them; empty: it may be.
-	Spared(r views.Session, l desk.Look) string
+	Spared(p chat.Phrases, r views.Session, l desk.Look) string
 	// Asks reports whether the chat has a question about a session that a person has to answer.
 	Asks(session uuid.UUID) bool
 	// Offer asks whether to end them, where a person has tapped.
@@ -90,7 +90,7 @@ func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
 		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
-	s.picks = d.Chat.NewChoice(pickKind, d.Chat.Words.Say(i18n.ResumePick),
+	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
@@ -133,7 +133,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	}
 	dir, err := s.resolve(ctx, in.To, path)
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(views.Session{}, err))
 	}
 	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
 }
@@ -149,14 +149,14 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	q.Conversation = at
 	r, err := s.Starter.Start(ctx, q)
 	if err != nil {
-		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
+		return s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
 	}
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
-	receipt := s.chat.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(r))); err != nil {
+	receipt := s.chat.In(at).Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
+	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
 		return err
 	}
 	return s.chat.Lead(ctx, to, r, at)
@@ -186,14 +186,14 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 		q.Dir, err = s.resolve(ctx, in.To, path)
 	}
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(views.Session{}, err))
 	}
-	words := s.chat.Words
+	words := s.chat.In(in.To)
 	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
 	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
 	look := card.Look{To: in.To, Text: chat.Marked(words.Say(i18n.NewUnclear, i18n.Args{"Path": path}), path),
 		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
-			card.Option{Text: name, Value: asName, For: in.From}, s.chat.Cancel(in.From))}
+			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel(in.From))}
 	return s.wheres.Post(ctx, look, q)
 }
 
@@ -244,19 +244,19 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	told, err := s.Agents.Interrupt(ctx, r.ID)
 	idle := refusal.Is(err, refusal.Idle)
 	if err != nil && !idle {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	agents := s.Agents.Look(ctx, r.ID).Agents
 	if idle && agents == 0 {
-		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	var said []render.Text
 	if !idle && !told {
-		said = append(said, s.chat.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
+		said = append(said, s.chat.In(in.To).Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
 	}
 	if agents > 0 {
-		said = append(said, s.chat.Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
+		said = append(said, s.chat.In(in.To).Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
 	}
 	if said == nil {
 		return nil

@@ -32,7 +32,7 @@ type Switcher struct {
 func newSwitcher(c *chat.Chat, agents Agents,
 	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
 	nothing := func(context.Context) error { return nil }
-	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, c.Words.Say(i18n.SwitchPick),
+	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, i18n.SwitchPick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
 			opened, err := open(ctx, t, r, nothing)
 			if err != nil {
@@ -59,10 +59,10 @@ func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session 
 			look = s.agents.Look(ctx, r.ID)
 		}
 		mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID)
-		options = append(options, s.option(r, r.ID == now, known && mark.Since != nil, look.Now))
+		options = append(options, s.option(to, r, r.ID == now, known && mark.Since != nil, look.Now))
 	}
 	if len(open) > len(options) {
-		all := s.chat.Words.Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
+		all := s.chat.In(to).Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
 		options = append(options, card.Option{Text: all, Value: allLink})
 	}
 	return chat.Rows(2, options...)
@@ -79,11 +79,12 @@ func shownOf(open []views.Session, now uuid.UUID) []views.Session {
 }
 
 // option opens a session; of a session that is not cleaned up, it tries that again.
-func (s *Switcher) option(r views.Session, current, unread bool, now phase.Now) card.Option {
+func (s *Switcher) option(to address.Conversation, r views.Session, current, unread bool, now phase.Now) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
-		return card.Option{Text: s.chat.Words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
+		p := s.chat.In(to)
+		args := i18n.Args{"What": p.Say(i18n.ButtonRetry), "Said": name}
+		return card.Option{Text: p.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
 	return card.Option{Text: switchLabel(name, current, unread, now), Value: chat.OpenLink + ":" + r.ID.String()}
 }
@@ -112,7 +113,7 @@ func switchLabel(name string, current, unread bool, now phase.Now) string {
 func (s *Switcher) chooseAll(ctx context.Context, t chat.Tap) error {
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
 	if len(open) == 0 {
-		return s.chat.Say(ctx, t.To, s.chat.NoSessionText())
+		return s.chat.Say(ctx, t.To, s.chat.NoSessionText(t.To))
 	}
 	return s.all.Post(ctx, t.To, open, chat.Among{})
 }

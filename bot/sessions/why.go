@@ -22,28 +22,29 @@ const (
 
 // why tells what happened to a session, newest last.
 func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) error {
+	p := s.chat.In(in.To)
 	history := s.chat.Book.Records.History(r.ID)
 	head := i18n.WhyTitle
 	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
-	text := s.chat.Text(head, i18n.Args{"Name": r.Name, "State": s.chat.AgedState(r)})
+	text := p.Text(head, i18n.Args{"Name": r.Name, "State": p.AgedState(r)})
 	if word, args := exitOf(r); r.Resumable && word != i18n.Ended { // the state alone says nothing of a crash
-		text = chat.Lines(s.chat.Text(word, args), text)
+		text = chat.Lines(p.Text(word, args), text)
 	}
 	if left := len(history) - shownChanges; left > 0 {
 		command := "ccbot why " + r.ID.String()
-		more := s.chat.Words.Say(i18n.WhyMore, i18n.Args{"Count": left, "Command": command})
+		more := p.Say(i18n.WhyMore, i18n.Args{"Count": left, "Command": command})
 		text = render.Join(text, chat.Marked("\n"+more, command))
 		history = history[left:]
 	}
 	for _, c := range history {
-		text = render.Join(text, changeLine(s.chat.Words, c))
+		text = render.Join(text, changeLine(p.Words, c))
 	}
-	links := s.chat.ResumeLink(r)
-	if cut := s.interrupted(r.Interruption); !cut.Blank() {
+	links := p.ResumeLink(r)
+	if cut := s.interrupted(p, r.Interruption); !cut.Blank() {
 		text = render.Join(text, render.Plain("\n\n"), cut)
-		links = append(links, s.chat.ContinueLink(r))
+		links = append(links, p.ContinueLink(r))
 	}
 	return s.chat.For(r.ID).Post(ctx, in.To, text, links)
 }

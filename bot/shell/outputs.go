@@ -207,7 +207,7 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	if rows.Blank() {
 		rows = render.Text{}
 	}
-	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.Words.Say(state)))
+	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.In(c.Look.To).Say(state)))
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", logkey.SessionID, c.Payload.Session.String(),
 			logkey.Error, err.Error())

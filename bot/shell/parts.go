@@ -39,7 +39,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
 			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-			text, note = m[3]+"\n"+outputGap, o.chat.Words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
+			text, note = m[3]+"\n"+outputGap, o.chat.In(r.Conversation).Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
 		}
 	}
 	text = printedText(text)
@@ -47,18 +47,18 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 	case shown.Blank() && item.Bash == "":
 		return nil
 	case shown.Blank():
-		return []render.Part{{Text: render.Plain(o.chat.Words.Say(i18n.OutputNone))}}
+		return []render.Part{{Text: render.Plain(o.chat.In(r.Conversation).Say(i18n.OutputNone))}}
 	case note != "":
 		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
 	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:
 		return []render.Part{{Text: shown}}
 	}
-	return o.longParts(text)
+	return longParts(o.chat.In(r.Conversation), text)
 }
 
 // longParts is how an output begins and ends, as far as a message has room for it, and all of it as
 // a file.
-func (o *Outputs) longParts(text string) []render.Part {
+func longParts(p chat.Phrases, text string) []render.Part {
 	lines := strings.Split(text, "\n")
 	block := func(lines []string) render.Text { return render.Pre(strings.Join(lines, "\n"), "") }
 	head := lines[:min(len(lines), outputHead)]
@@ -72,11 +72,11 @@ func (o *Outputs) longParts(text string) []render.Part {
 	}
 	gap := render.Text{}
 	if more := len(rest) - len(tail); more > 0 {
-		gap = render.Plain(o.chat.Words.Say(i18n.OutputMore, i18n.Args{"Count": more}))
+		gap = render.Plain(p.Say(i18n.OutputMore, i18n.Args{"Count": more}))
 	}
 	return []render.Part{
 		{Text: chat.Paragraphs(block(head), gap, block(tail))},
-		{Text: render.Plain(o.chat.Words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
+		{Text: render.Plain(p.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
 			File: &render.File{Name: "output.txt", Data: []byte(text + "\n")}},
 	}
 }

@@ -73,14 +73,14 @@ func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 
 // status tells all of a session, and offers what can be done.
 func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
-	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
+	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, in.To, r)}
 	var options []card.Option
 	if r.Over && r.Resumable {
-		options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
+		options = append(options, s.chat.In(in.To).Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
-	options = append(options, s.chat.Option(i18n.ButtonRename, renameOption, ""))
+	options = append(options, s.chat.In(in.To).Option(i18n.ButtonRename, renameOption, ""))
 	if r.Over {
-		options = append(options, s.chat.Option(i18n.ButtonForget, forgetOption, ""))
+		options = append(options, s.chat.In(in.To).Option(i18n.ButtonForget, forgetOption, ""))
 	}
 	look.Options = chat.Rows(2, options...)
 	return s.cards.Post(ctx, look, over{r.ID, r.StartedAt})
@@ -106,13 +106,13 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 	}
 	if t.Card.Option != surely {
 		return chat.Do(func(ctx context.Context) error {
-			question := card.Look{To: t.To, Session: r.ID, Text: s.staying(i18n.ForgetConfirm, r),
-				Options: s.chat.Confirm(i18n.ButtonForget, surely, t.From)}
+			question := card.Look{To: t.To, Session: r.ID, Text: words{s.chat.In(t.To)}.staying(i18n.ForgetConfirm, r),
+				Options: s.chat.In(t.To).Confirm(i18n.ButtonForget, surely, t.From)}
 			return s.cards.Post(ctx, question, was)
 		})
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.cards.Close(ctx, t.Card.Key, s.chat.Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
+		if err := s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
 			return err
 		}
 		return s.forget(ctx, t, r)
@@ -124,11 +124,11 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
-		return s.chat.For(uuid.Nil).Post(ctx, t.To, s.chat.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), nil)
+		return s.chat.For(uuid.Nil).Post(ctx, t.To, s.chat.In(t.To).Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), nil)
 	case err != nil:
-		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
-	return s.chat.For(uuid.Nil).Post(ctx, t.To, s.staying(i18n.Forgotten, r), nil)
+	return s.chat.For(uuid.Nil).Post(ctx, t.To, words{s.chat.In(t.To)}.staying(i18n.Forgotten, r), nil)
 }
 
 // now is what was seen of a session, within a bound.

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 )
 
@@ -23,75 +24,78 @@ const (
 )
 
 // text tells all of a session, a paragraph for each thing.
-func (s *status) text(ctx context.Context, r views.Session) render.Text {
-	n := s.look(ctx, r)
-	return chat.Paragraphs(s.head(r, n), s.agent(r.Mode, n), s.tasks(n.Tasks), s.git(n.Git), s.writers(n), s.queue(r), s.events(r))
+func (s *status) text(ctx context.Context, to address.Conversation, r views.Session) render.Text {
+	n, w := s.look(ctx, r), words{s.chat.In(to)}
+	shared := render.Text{}
+	if r.Live {
+		shared = s.chat.SharedText(to, r)
+	}
+	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
+		w.queue(s.waiting(r)), w.events(s.chat.Book.Records.History(r.ID)))
 }
 
-func (s *status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Words.Say(key, args...) }
+// words say what is known of a session.
+type words struct{ chat.Phrases }
 
 // head says what the agent does and where.
-func (s *status) head(r views.Session, n now) render.Text {
-	does := s.chat.AgedState(r)
+func (w words) head(r views.Session, n now, shared render.Text) render.Text {
+	does := w.AgedState(r)
 	if r.State == views.Running {
-		does = s.phase(n)
+		does = w.phase(n)
 	}
-	dir := s.chat.Short(r.Dir)
-	title := s.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
-	text := chat.Lines(title, render.Code(dir))
-	if r.Live {
-		text = chat.Lines(text, s.chat.SharedText(r))
-	}
+	dir := w.Short(r.Dir)
+	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
+	text := chat.Lines(title, render.Code(dir), shared)
 	if r.Live && r.Window != "" {
-		attach := s.chat.Attach(r.ID)
-		text = render.Join(text, render.Plain("\n"), chat.Marked(s.say(i18n.AttachHint, i18n.Args{"Command": attach}), attach))
+		attach := w.Attach(r.ID)
+		text = render.Join(text, render.Plain("\n"), chat.Marked(w.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach))
 	}
 	return text
 }
 
 // phase says what the agent does, since when where that is known, and who is at its window.
-func (s *status) phase(n now) string {
-	does := s.chat.NowText(n.Now)
+func (w words) phase(n now) string {
+	does := w.NowText(n.Now)
 	if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
-		does = s.say(i18n.StatusSince, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(n.PhaseAt))})
+		does = w.Say(i18n.StatusSince, i18n.Args{"State": does, "Age": w.Age(w.Now().Sub(n.PhaseAt))})
 	}
-	return strings.Join(append([]string{does}, s.chat.AtWindow(n.Look)...), s.say(i18n.JoinParts))
+	return strings.Join(append([]string{does}, w.AtWindow(n.Look)...), w.Say(i18n.JoinParts))
 }
 
 // agent says with what the agent works, and how much it has done.
-func (s *status) agent(mode string, n now) render.Text {
-	model, did := n.Model, []string{s.say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
+func (w words) agent(mode string, n now) render.Text {
+	model, did := n.Model, []string{w.Say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
 	if u := n.Work.Usage; u != nil {
 		model = cmp.Or(u.Model, model)
 		if u.Context >= 0 {
-			did = append(did, s.say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+			did = append(did, w.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
 		}
 		did = append(did, fmt.Sprintf("$%.2f", u.Cost))
 	}
 	var lines []string
 	if model = short(model); model != "" {
-		lines = append(lines, s.say(i18n.StatusModel, i18n.Args{"Model": model}))
+		lines = append(lines, w.Say(i18n.StatusModel, i18n.Args{"Model": model}))
 	}
 	if own := short(n.Permissions); own != "" && mode != "" {
-		mode = s.say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
+		mode = w.Say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
 	} else if mode == "" {
 		mode = own
 	}
 	if mode != "" {
-		lines = append(lines, s.say(i18n.StatusMode, i18n.Args{"Mode": mode}))
+		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
 	}
-	lines = append(lines, strings.Join(did, s.say(i18n.JoinParts)))
+	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (views.Tokens{}) {
-		lines = append(lines, s.say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
+		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
 			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))
 	}
 	if n.Memory > 0 {
-		size := s.say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
-		lines = append(lines, s.say(i18n.StatusMemory, i18n.Args{"Size": size}))
+		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
+		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": size}))
 	}
 	text := render.Plain(strings.Join(lines, "\n"))
 	if flags := short(strings.Join(n.Flags, " ")); flags != "" {
-		text = render.Join(text, render.Plain("\n"+s.say(i18n.StatusFlags)+" "), render.Code(flags))
+		text = render.Join(text, render.Plain("\n"+w.Say(i18n.StatusFlags)+" "), render.Code(flags))
 	}
 	return text
 }
@@ -100,7 +104,7 @@ func (s *status) agent(mode string, n now) render.Text {
 var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
 
 // tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
-func (s *status) tasks(all []views.Task) render.Text {
+func (w words) tasks(all []views.Task) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
 	}
@@ -113,24 +117,24 @@ func (s *status) tasks(all []views.Task) render.Text {
 			open = append(open, line)
 		}
 	}
-	title := s.say(i18n.StatusTasks, i18n.Args{"Done": len(done), "All": len(all)})
-	return render.Join(render.Plain(title+"\n"), render.Pre(s.chat.First(shownTasks, append(open, done...), "\n"), ""))
+	title := w.Say(i18n.StatusTasks, i18n.Args{"Done": len(done), "All": len(all)})
+	return render.Join(render.Plain(title+"\n"), render.Pre(w.First(shownTasks, append(open, done...), "\n"), ""))
 }
 
 // shownCommit is how many letters of a commit's id are shown.
 const shownCommit = 8
 
 // git says on which branch the folder is, and what has changed there since the session's start.
-func (s *status) git(g *views.Git) render.Text {
+func (w words) git(g *views.Git) render.Text {
 	switch {
 	case g == nil:
-		return render.Plain(s.say(i18n.StatusGitUnknown))
+		return render.Plain(w.Say(i18n.StatusGitUnknown))
 	case g.Root == "":
-		return render.Plain(s.say(i18n.StatusGitNone))
+		return render.Plain(w.Say(i18n.StatusGitNone))
 	}
-	branch, start := render.Plain(s.say(i18n.StatusGitBare)), g.Start[:min(len(g.Start), shownCommit)]
+	branch, start := render.Plain(w.Say(i18n.StatusGitBare)), g.Start[:min(len(g.Start), shownCommit)]
 	if g.Branch != "" {
-		branch = render.Join(render.Plain(s.say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
+		branch = render.Join(render.Plain(w.Say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
 	}
 	args, changed := i18n.Args{"Commit": start}, i18n.StatusChanges
 	switch c := g.Changes; {
@@ -143,54 +147,57 @@ func (s *status) git(g *views.Git) render.Text {
 	default:
 		args["Count"], args["Added"], args["Removed"] = c.Files, c.Insertions, c.Deletions
 	}
-	text := "\n" + s.say(changed, args)
+	text := "\n" + w.Say(changed, args)
 	if g.Changes != nil && g.Changes.Untracked > 0 {
-		text += "\n" + s.say(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked})
+		text += "\n" + w.Say(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked})
 	}
 	return render.Join(branch, chat.Marked(text, start))
 }
 
 // writers say who else has the conversation open.
-func (s *status) writers(n now) render.Text {
+func (w words) writers(n now) render.Text {
 	if n.unseen {
-		return render.Plain(s.say(i18n.StatusWritersUnknown))
+		return render.Plain(w.Say(i18n.StatusWritersUnknown))
 	}
 	if len(n.writers) == 0 {
 		return render.Text{}
 	}
 	var lines []string
-	for _, w := range n.writers {
-		lines = append(lines, "• "+s.chat.WriterText(w))
+	for _, one := range n.writers {
+		lines = append(lines, "• "+w.WriterText(one))
 	}
-	return render.Plain(s.say(i18n.StatusWriters) + "\n" + s.chat.Some(lines, "\n"))
+	return render.Plain(w.Say(i18n.StatusWriters) + "\n" + w.Some(lines, "\n"))
 }
 
-// queue quotes the messages that wait for the agent.
-func (s *status) queue(r views.Session) render.Text {
-	if len(r.Prompts) == 0 {
-		return render.Text{}
-	}
-	var lines []string
+// waiting are the messages that wait for the agent, each in a line.
+func (s *status) waiting(r views.Session) (lines []string) {
 	for _, key := range r.Prompts {
 		if e, err := s.entries.Load(key); err == nil { // else it has just left the queue
 			lines = append(lines, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
 		}
 	}
-	title := s.say(i18n.StatusQueue, i18n.Args{"Count": len(r.Prompts)})
-	return render.Join(render.Plain(title+"\n"), render.Quote(s.chat.First(shownQueued, lines, "\n")))
+	return lines
+}
+
+// queue quotes the messages that wait for the agent.
+func (w words) queue(lines []string) render.Text {
+	if len(lines) == 0 {
+		return render.Text{}
+	}
+	title := w.Say(i18n.StatusQueue, i18n.Args{"Count": len(lines)})
+	return render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, lines, "\n")))
 }
 
 // events are the last lines of the session's history.
-func (s *status) events(r views.Session) render.Text {
-	history := s.chat.Book.Records.History(r.ID)
+func (w words) events(history []views.Change) render.Text {
 	if len(history) == 0 {
 		return render.Text{}
 	}
-	text := render.Plain(s.say(i18n.StatusEvents))
+	text := render.Plain(w.Say(i18n.StatusEvents))
 	for _, c := range history[max(0, len(history)-shownEvents):] {
-		line := "\n" + s.chat.Moment(c.At) + " "
+		line := "\n" + w.Moment(c.At) + " "
 		if c.From != c.To {
-			line += "→ " + s.say(i18n.StateKey(string(c.To))) + " "
+			line += "→ " + w.Say(i18n.StateKey(string(c.To))) + " "
 		}
 		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
 	}
@@ -198,11 +205,11 @@ func (s *status) events(r views.Session) render.Text {
 }
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.
-func (s *status) staying(key i18n.Key, r views.Session) render.Text {
-	text := s.chat.Text(key, i18n.Args{"Name": r.Name})
+func (w words) staying(key i18n.Key, r views.Session) render.Text {
+	text := w.Text(key, i18n.Args{"Name": r.Name})
 	if c, ok := r.Cursor(); ok && c.Path != "" {
-		file := render.Code(s.chat.Short(c.Path))
-		text = chat.Lines(text, s.chat.Text(i18n.ForgetStays, i18n.Args{"Path": file}))
+		file := render.Code(w.Short(c.Path))
+		text = chat.Lines(text, w.Text(i18n.ForgetStays, i18n.Args{"Path": file}))
 	}
 	return text
 }

@@ -28,7 +28,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicClosed != nil && r.Open:
 		return t.AskArchive(ctx, in, r, i18n.TopicClosedAsk)
 	case m.ForumTopicReopened != nil && r.Resumable:
-		return t.Chat.For(r.ID).Post(ctx, in.To, t.Chat.OverText(r), t.Chat.ResumeLink(r))
+		return t.Chat.For(r.ID).Post(ctx, in.To, t.Chat.In(in.To).OverText(r), t.Chat.In(in.To).ResumeLink(r))
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session,
 	if err := t.agree(in.To, r.Name); err != nil {
 		return err
 	}
-	return t.Chat.Explain(ctx, in.To, t.Chat.Failure(r, failed))
+	return t.Chat.Explain(ctx, in.To, t.Chat.In(in.To).Failure(r, failed))
 }
 
 // agree notes as what a session and its topic were last called the same.
@@ -79,8 +79,8 @@ func (t *Topics) AskLost(ctx context.Context, to address.Conversation, of []view
 		return t.Chat.For(uuid.Nil).Post(ctx, to, text, nil)
 	}
 	look := card.Look{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
-		t.Chat.Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
-		t.Chat.Option(i18n.ButtonArchive, archiveOption, ""))}
+		t.Chat.In(to).Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
+		t.Chat.In(to).Option(i18n.ButtonArchive, archiveOption, ""))}
 	return t.lost.Post(ctx, look, lost{of[0].ID})
 }
 
@@ -104,7 +104,7 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 		if err := t.book.Use(ctx, at, r); err != nil {
 			return err
 		}
-		text := t.Chat.Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
+		text := t.Chat.In(at).Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
 		if err := t.Chat.For(r.ID).Post(ctx, at, text, nil); err != nil {
 			return err
 		}

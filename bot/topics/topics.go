@@ -157,12 +157,12 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	}
 	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
 	if !isFinal(failed) {
-		return to, t.Chat.For(r.ID).Post(ctx, to, t.Chat.Text(i18n.TopicFailed, i18n.Args{"Name": r.Name}), nil)
+		return to, t.Chat.For(r.ID).Post(ctx, to, t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name}), nil)
 	}
 	if t.book.TopicsRefused(to.ChatID) {
 		return to, nil
 	}
-	if err := t.Chat.Say(ctx, to, t.Chat.Words.Say(i18n.TopicsRefused)); err != nil {
+	if err := t.Chat.Say(ctx, to, t.Chat.In(to).Say(i18n.TopicsRefused)); err != nil {
 		return to, err
 	}
 	return to, t.book.NoteTopicsRefused(to.ChatID, true)

@@ -23,7 +23,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 	if !known || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
 		return
 	}
-	w := words{t.Chat.Phrases}
+	w := words{t.Chat.In(r.Conversation)}
 	line := render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))
 	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Card, Text: line}
 	key := card.NewKey()

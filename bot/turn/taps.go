@@ -52,7 +52,7 @@ const fullContext = 80
 
 // fill puts what is shown of a turn into its look.
 func (t *Turns) fill(look *card.Look, s *state, r views.Session, key string) {
-	w := words{t.Chat.Phrases}
+	w := words{t.Chat.In(look.To)}
 	look.Means = key
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
@@ -95,7 +95,7 @@ const longDetails = 3000
 
 // details shows all steps of a turn that is over, as the transcript has them.
 func (t *Turns) details(ctx context.Context, tap chat.Tap, s state) error {
-	w := words{t.Chat.Phrases}
+	w := words{t.Chat.In(tap.To)}
 	r, _ := t.Chat.Book.Records.Get(s.Session)
 	all, err := t.steps(ctx, s)
 	if err != nil {

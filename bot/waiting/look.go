@@ -34,16 +34,17 @@ const (
 // look is what a card shows, and which page that is: a page that is not there any more gives way to
 // the last one, and a prompt that waits no more to the list.
 func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (card.Look, page) {
+	say := words{w.chat.In(to), len(w.chat.Book.People) > 1}
 	r, known := w.chat.Book.Records.Get(p.Session)
 	if !known {
-		return card.Look{To: to, Text: render.Plain(w.chat.Words.Say(i18n.SessionGone))}, p
+		return card.Look{To: to, Text: render.Plain(say.Say(i18n.SessionGone))}, p
 	}
 	r = w.chat.Book.Successor(r)
 	p.Session = r.ID
 	all := w.held(r)
 	look := card.Look{To: to, Session: r.ID}
 	if len(all) == 0 {
-		look.Text = w.chat.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
+		look.Text = say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
 		return look, page{Session: p.Session}
 	}
 	var now desk.Look
@@ -52,16 +53,16 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 		defer cancel()
 		now = w.agents.Look(ctx, r.ID)
 	}
-	head := []render.Text{w.title(r, now), render.Plain(w.why(r, now, all[0]))}
+	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0]))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
-		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": w.sent(all[i])}
+		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": say.sent(all[i])}
 		look.Text = chat.Paragraphs(chat.Lines(head...),
-			chat.Lines(render.Plain(w.chat.Words.Say(i18n.QueueOne, said)), full(all[i].Text)))
-		look.Options = w.decisions(r, now, i)
+			chat.Lines(render.Plain(say.Say(i18n.QueueOne, said)), full(all[i].Text)))
+		look.Options = say.decisions(r, now, i)
 		return look, p
 	}
 	p = page{p.Session, min(p.Page, (len(all)-1)/pageSize), ""}
-	look.Text, look.Options = w.list(head, all, p.Page)
+	look.Text, look.Options = say.list(head, all, p.Page)
 	return look, p
 }
 
@@ -75,19 +76,25 @@ func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
 	return all
 }
 
+// words say what a card shows.
+type words struct {
+	chat.Phrases
+	several bool // people, who send prompts
+}
+
 // list is one page of the queue, with a button for each prompt.
-func (w *Waiting) list(head []render.Text, all []inbox.Entry, at int) (render.Text, [][]card.Option) {
+func (w words) list(head []render.Text, all []inbox.Entry, at int) (render.Text, [][]card.Option) {
 	first := max(at, 0) * pageSize
 	last := min(first+pageSize, len(all))
 	var lines []render.Text
 	var buttons []card.Option
 	for i, e := range all[first:last] {
 		number := strconv.Itoa(first + i + 1)
-		line := w.chat.Words.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
+		line := w.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
 		lines = append(lines, render.Plain(number+". "+line))
 		buttons = append(buttons, card.Option{Text: number, Value: showOption + ":" + e.Key})
 	}
-	title := render.Plain(w.chat.Words.Say(i18n.StatusQueue, i18n.Args{"Count": len(all)}))
+	title := render.Plain(w.Say(i18n.StatusQueue, i18n.Args{"Count": len(all)}))
 	text := chat.Paragraphs(chat.Lines(head...), chat.Lines(append([]render.Text{title}, lines...)...))
 	options := chat.Rows(perRow, buttons...)
 	turns := chat.Turns(at, last < len(all), func(page int) card.Option {
@@ -96,32 +103,32 @@ func (w *Waiting) list(head []render.Text, all []inbox.Entry, at int) (render.Te
 	if len(turns) == 0 {
 		return text, options
 	}
-	shown := w.chat.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})
+	shown := w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})
 	return chat.Lines(text, render.Plain(shown)), append(options, turns)
 }
 
 // decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only
 // where one may run: Esc would answer what an agent asks, and one that is idle has something else in
 // the way.
-func (w *Waiting) decisions(r views.Session, now desk.Look, at int) (options [][]card.Option) {
+func (w words) decisions(r views.Session, now desk.Look, at int) (options [][]card.Option) {
 	if r.Open && !now.Idle && !now.Now.Phase.Waiting() {
-		options = append(options, []card.Option{w.chat.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})
+		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})
 	}
 	var row []card.Option
 	if at > 0 {
-		row = append(row, w.chat.Option(i18n.ButtonSendNext, nextOption, ""))
+		row = append(row, w.Option(i18n.ButtonSendNext, nextOption, ""))
 	}
-	row = append(row, w.chat.Option(i18n.ButtonDrop, discardOption, ""))
-	return append(options, row, []card.Option{w.chat.Option(i18n.AskBack, backOption, "")})
+	row = append(row, w.Option(i18n.ButtonDrop, discardOption, ""))
+	return append(options, row, []card.Option{w.Option(i18n.AskBack, backOption, "")})
 }
 
 // title is the session and what it does.
-func (w *Waiting) title(r views.Session, now desk.Look) render.Text {
-	does := w.chat.AgedState(r)
+func (w words) title(r views.Session, now desk.Look) render.Text {
+	does := w.AgedState(r)
 	if r.State == views.Running {
-		does = w.chat.NowText(now.Now)
+		does = w.NowText(now.Now)
 	}
-	return w.chat.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
+	return w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 }
 
 // inTheWay says what else than the agent's work and its questions a prompt waits for.
@@ -130,32 +137,32 @@ var inTheWay = map[string]i18n.Key{
 }
 
 // why says why the first prompt waits, where the title does not say it.
-func (w *Waiting) why(r views.Session, now desk.Look, first inbox.Entry) string {
+func (w words) why(r views.Session, now desk.Look, first inbox.Entry) string {
 	switch {
 	case !r.Live:
-		return w.chat.Words.Say(i18n.QueueOver)
+		return w.Say(i18n.QueueOver)
 	case now.Idle && len(first.Told) > 0:
 		if key := inTheWay[first.Told[len(first.Told)-1]]; key != "" {
-			return w.chat.Words.Say(key)
+			return w.Say(key)
 		}
 	}
 	return ""
 }
 
 // sent is when a prompt was sent, and by whom where several people may.
-func (w *Waiting) sent(e inbox.Entry) string {
+func (w words) sent(e inbox.Entry) string {
 	at := e.Received
 	if e.Sent.Unix() > 0 {
 		at = e.Sent
 	}
-	said := []string{w.chat.Moment(at)}
+	said := []string{w.Moment(at)}
 	var u models.Update
-	if len(w.chat.Book.People) > 1 && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
+	if w.several && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
 		if name := chat.Head(glyph.Name(u.Message.From.FirstName), shownName); name != "" {
 			said = append(said, name)
 		}
 	}
-	return strings.Join(said, w.chat.Words.Say(i18n.JoinParts))
+	return strings.Join(said, w.Say(i18n.JoinParts))
 }
 
 // firstLine is the beginning of a prompt in a line.

@@ -178,9 +178,9 @@ func (w *Waiting) tap(_ context.Context, t chat.Tap, was page) (chat.Answer, err
 	e, err := w.entries.Load(was.Prompt)
 	switch {
 	case err == nil && (e.State == inbox.Typing || e.State == inbox.Unproven):
-		return chat.Answer{Text: w.chat.Words.Say(i18n.QueueTyping), Then: to(list)}, nil
+		return chat.Answer{Text: w.chat.In(t.To).Say(i18n.QueueTyping), Then: to(list)}, nil
 	case chat.IsGone(err), err == nil && e.State != inbox.Held:
-		return chat.Answer{Text: w.chat.Words.Say(i18n.QueueLeft), Then: to(list)}, nil
+		return chat.Answer{Text: w.chat.In(t.To).Say(i18n.QueueLeft), Then: to(list)}, nil
 	case err != nil:
 		return chat.Answer{}, err
 	}
@@ -193,10 +193,10 @@ func (w *Waiting) tap(_ context.Context, t chat.Tap, was page) (chat.Answer, err
 		if drawn := to(list)(ctx); err == nil || drawn != nil {
 			return errors.Join(err, drawn)
 		}
-		return w.chat.Explain(ctx, t.To, w.chat.Failure(r, err))
+		return w.chat.Explain(ctx, t.To, w.chat.In(t.To).Failure(r, err))
 	}}
 	if what == nowOption {
-		a.Text = w.chat.Words.Say(i18n.Interrupting, i18n.Args{"Name": r.Name})
+		a.Text = w.chat.In(t.To).Say(i18n.Interrupting, i18n.Args{"Name": r.Name})
 	}
 	return a, nil
 }
@@ -209,7 +209,7 @@ func (w *Waiting) do(ctx context.Context, t chat.Tap, what string, e inbox.Entry
 		if err != nil || told {
 			return err
 		}
-		return w.chat.Tell(ctx, t, w.chat.Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}))
+		return w.chat.Tell(ctx, t, w.chat.In(t.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}))
 	case nextOption:
 		return w.order.ToFront(ctx, e.Session, e.Key)
 	case discardOption:

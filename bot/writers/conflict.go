@@ -93,47 +93,47 @@ func (c conflict) canEnd() bool {
 
 // look is the message about writers, with what can be done.
 func (o *Others) look(c conflict, details bool) card.Look {
-	r, say := c.resume.Session, phrases[c.kind]
+	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
 	var lines, copied []string // copied: what people copy
 	var can []render.Text
 	for _, one := range c.writers {
-		line, values := o.writerText(one, details)
+		line, values := writerText(p, one, details)
 		lines, copied = append(lines, line), append(copied, values...)
 	}
-	options := []card.Option{o.chat.Option(i18n.ButtonShow, showOption, "")}
+	options := []card.Option{p.Option(i18n.ButtonShow, showOption, "")}
 	offer := func(what i18n.Key, option card.Option) {
-		can, options = append(can, o.chat.Text(what, i18n.Args{"Name": r.Name})), append(options, option)
+		can, options = append(can, p.Text(what, i18n.Args{"Name": r.Name})), append(options, option)
 	}
 	if c.canEnd() {
-		offer(say.end, o.chat.Option(say.button, askOption, outbox.Danger))
+		offer(say.end, p.Option(say.button, askOption, outbox.Danger))
 	}
 	if c.canAdopt() {
-		offer(i18n.FootAdopt, o.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))
+		offer(i18n.FootAdopt, p.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))
 	}
 	if say.fork != "" {
-		offer(say.fork, o.chat.Option(i18n.ButtonForkInstead, forkOption, ""))
-		options = append(options, o.chat.Cancel(0))
+		offer(say.fork, p.Option(i18n.ButtonForkInstead, forkOption, ""))
+		options = append(options, p.Cancel(0))
 	}
-	all := chat.Marked("• "+o.chat.Some(lines, "\n• "), copied...)
+	all := chat.Marked("• "+p.Some(lines, "\n• "), copied...)
 	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
-		Text: chat.Lines(o.chat.Text(say.head, o.chat.StateArgs(r)), all, o.chat.Sentences(can...))}
+		Text: chat.Lines(p.Text(say.head, p.StateArgs(r)), all, p.Sentences(can...))}
 }
 
 // writerText is a writer as the message shows it, and what in it people copy.
-func (o *Others) writerText(one desk.Writer, details bool) (text string, copied []string) {
-	lines, copied := []string{o.chat.WriterText(one)}, []string{o.chat.ShortTail(one.Dir)}
+func writerText(p chat.Phrases, one desk.Writer, details bool) (text string, copied []string) {
+	lines, copied := []string{p.WriterText(one)}, []string{p.ShortTail(one.Dir)}
 	if details {
-		source := o.words.Say(i18n.SourceKey(cmp.Or(one.Source, "unclear")))
-		lines = append(lines, o.words.Say(i18n.WriterSource, i18n.Args{"Source": source}))
+		source := p.Say(i18n.SourceKey(cmp.Or(one.Source, "unclear")))
+		lines = append(lines, p.Say(i18n.WriterSource, i18n.Args{"Source": source}))
 	}
 	if details && one.Window != nil {
 		copied = append(copied, one.Window.Attach)
 		args := i18n.Args{"Window": one.Window.Name, "Command": one.Window.Attach}
-		lines = append(lines, o.words.Say(i18n.WriterTmux, args))
+		lines = append(lines, p.Say(i18n.WriterTmux, args))
 	}
 	if !one.Endable {
-		reason := o.words.Say(i18n.ReasonKey(one.Kept))
-		lines = append(lines, o.words.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
+		reason := p.Say(i18n.ReasonKey(one.Kept))
+		lines = append(lines, p.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
 	}
 	return strings.Join(lines, "\n   "), copied
 }

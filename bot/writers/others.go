@@ -17,7 +17,6 @@ import (
 // windows that belong to no session.
 type Others struct {
 	chat       *chat.Chat
-	words      i18n.Words
 	starter    control.Starter
 	ender      control.Ender
 	neighbours desk.Neighbours
@@ -39,7 +38,7 @@ const (
 func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
 	follow func(r views.Session)) *Others {
-	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
+	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
 		resume: resume, follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
 		lists: chat.NewCards[[]desk.ID](c, windowKind)}
 }
@@ -57,7 +56,8 @@ func (o *Others) Feature() chat.Feature {
 // tellWriters tells that somebody else writes the conversation of a session.
 func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
-		return o.chat.For(r.ID).Post(ctx, r.Conversation, o.chat.Text(i18n.GhostUnseen, o.chat.StateArgs(r)), nil)
+		p := o.chat.In(r.Conversation)
+		return o.chat.For(r.ID).Post(ctx, r.Conversation, p.Text(i18n.GhostUnseen, p.StateArgs(r)), nil)
 	}
 	k := writerAfterEnd
 	if r.Live {

@@ -58,26 +58,27 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 }
 
 func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return o.chat.Tell(ctx, t, o.chat.Text(key, args...))
+	return o.chat.Tell(ctx, t, o.chat.In(t.To).Text(key, args...))
 }
 
 // explain says why nothing was done.
 func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
-	return o.chat.Explain(ctx, t.To, o.chat.Failure(views.Session{}, err))
+	return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(views.Session{}, err))
 }
 
 // tellFree says that nobody else writes any more, under lines of what was done before.
 func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
-	r := c.resume.Session
-	text := chat.Lines(render.Plain(strings.Join(before, "\n")), o.chat.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
-	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeLink(r))
+	r, p := c.resume.Session, o.chat.In(c.resume.To)
+	text := chat.Lines(render.Plain(strings.Join(before, "\n")), p.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
+	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, p.ResumeLink(r))
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
 func (o *Others) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
-	text := o.words.Say(i18n.EndConfirm, i18n.Args{"Processes": o.names(c.processes())})
+	p := o.chat.In(t.To)
+	text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
 	look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
-		Options: o.chat.Confirm(phrases[c.kind].button, endOption, t.From)}
+		Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 
@@ -88,31 +89,32 @@ func (c conflict) processes() (all []desk.Process) {
 	return all
 }
 
-func (o *Others) names(all []desk.Process) string {
-	var names []string
+func names(p chat.Phrases, all []desk.Process) string {
+	var said []string
 	for _, one := range all {
-		names = append(names, o.chat.ProcessText(one))
+		said = append(said, p.ProcessText(one))
 	}
-	return o.chat.Some(names, o.words.Say(i18n.JoinItems))
+	return p.Some(said, p.Say(i18n.JoinItems))
 }
 
 // end ends the writers that a person has confirmed, and nothing else. A resume that was refused
 // goes on when all of the writers are gone. Where one is not, the message that shows the writers
 // still stands, and looks at them again.
 func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
-	names := i18n.Args{"Processes": o.names(c.processes())}
-	if err := o.conflicts.End(ctx, t, o.words.Say(i18n.Taking, names)); err != nil {
+	p := o.chat.In(t.To)
+	whom := i18n.Args{"Processes": names(p, c.processes())}
+	if err := o.conflicts.End(ctx, t, p.Say(i18n.Taking, whom)); err != nil {
 		return err
 	}
 	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
 	said, all := make([]string, 0, len(endings)), err == nil && len(endings) > 0
 	for _, e := range endings {
-		said = append(said, o.chat.EndingText(e))
+		said = append(said, p.EndingText(e))
 		all = all && e.Ended && e.Verified
 	}
 	switch {
 	case len(said) == 0:
-		said = append(said, o.words.Say(i18n.TakingFailed, names))
+		said = append(said, p.Say(i18n.TakingFailed, whom))
 	case all && c.kind == resumeRefused:
 		c.resume.Before = render.Plain(strings.Join(said, "\n"))
 		_, err := o.resume(ctx, c.resume)
@@ -135,7 +137,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if c.kind == otherWriter {
 		why := "left to another writer, " + askedBy(t)
 		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
-			return o.chat.Explain(ctx, t.To, o.chat.Failure(from, err))
+			return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(from, err))
 		}
 	}
 	r, err := o.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Owner: t.From,
@@ -146,7 +148,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
 	}
-	text := o.chat.Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
+	text := o.chat.In(t.To).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
 	err = o.chat.For(r.ID).Post(ctx, t.To, text, nil)
 	return errors.Join(err, o.conflicts.End(ctx, t, ""))
 }
@@ -190,10 +192,10 @@ func askedBy(t chat.Tap) string { return fmt.Sprintf("asked for by %d", t.From) 
 // there.
 func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Conversation) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
-	text := []render.Text{o.chat.Text(i18n.Adopted, args)}
+	text := []render.Text{o.chat.In(to).Text(i18n.Adopted, args)}
 	if !r.Shared { // no shell keeps the window
-		text = append(text, o.chat.Text(i18n.AdoptedBare, args))
+		text = append(text, o.chat.In(to).Text(i18n.AdoptedBare, args))
 	}
-	text = append(text, o.chat.Text(i18n.AdoptedAsks))
-	return o.chat.For(r.ID).Post(ctx, to, o.chat.Sentences(text...), nil)
+	text = append(text, o.chat.In(to).Text(i18n.AdoptedAsks))
+	return o.chat.For(r.ID).Post(ctx, to, o.chat.In(to).Sentences(text...), nil)
 }

@@ -41,46 +41,47 @@ func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.W
 
 // list is a message about windows. Those that are not named have no options.
 func (o *Others) list(to address.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
+	p := o.chat.In(to)
 	var lines, copied []string // copied: what people copy
 	for i, one := range all {
-		line := o.windowText(one)
-		copied = append(copied, o.chat.ShortTail(one.Dir))
+		line := windowText(p, one)
+		copied = append(copied, p.ShortTail(one.Dir))
 		if !canAdopt(one) { // only the desk can tell what it is
-			line += "\n   " + o.words.Say(i18n.AttachHint, i18n.Args{"Command": one.Attach})
+			line += "\n   " + p.Say(i18n.AttachHint, i18n.Args{"Command": one.Attach})
 			copied = append(copied, one.Attach)
 		}
 		lines = append(lines, line)
 		if i < chat.MaxListed {
-			look.Options, shown = append(look.Options, o.windowOptions(one, len(all) > 1)), append(shown, one.ID)
+			look.Options, shown = append(look.Options, windowOptions(p, one, len(all) > 1)), append(shown, one.ID)
 		}
 	}
-	look.To, look.Text = to, render.Plain(o.words.Say(i18n.NoWindows))
+	look.To, look.Text = to, render.Plain(p.Say(i18n.NoWindows))
 	if len(all) > 0 {
-		head := o.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
-		look.Text = chat.Marked(head+"\n• "+o.chat.Some(lines, "\n• "), copied...)
+		head := p.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
+		look.Text = chat.Marked(head+"\n• "+p.Some(lines, "\n• "), copied...)
 	}
 	return look, shown
 }
 
 // windowText is one window in one line: its id and name, what runs in it and where, and of a proven
 // agent which conversation the agent writes.
-func (o *Others) windowText(one desk.Window) string {
+func windowText(p chat.Phrases, one desk.Window) string {
 	parts := []string{chat.Tail(glyph.Name(one.Command), 24)}
 	switch {
 	case one.Agent != nil:
-		parts[0] = o.chat.ProcessText(one.Agent.Process)
+		parts[0] = p.ProcessText(one.Agent.Process)
 	case one.Dead:
-		parts[0] = o.words.Say(i18n.WindowDead)
+		parts[0] = p.Say(i18n.WindowDead)
 	}
-	if dir := o.chat.ShortTail(one.Dir); dir != "" {
+	if dir := p.ShortTail(one.Dir); dir != "" {
 		parts = append(parts, dir)
 	}
 	if one.Agent != nil {
 		id := one.Agent.Claude.String()[:8]
-		parts = append(parts, o.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
+		parts = append(parts, p.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
 	}
-	what := strings.Join(parts, o.words.Say(i18n.JoinParts))
-	return o.words.Say(i18n.Named, i18n.Args{"What": nameOf(one), "Said": what})
+	what := strings.Join(parts, p.Say(i18n.JoinParts))
+	return p.Say(i18n.Named, i18n.Args{"What": nameOf(one), "Said": what})
 }
 
 // nameOf is what people know a window by.
@@ -94,12 +95,12 @@ func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adopt
 
 // windowOptions are what can be done about a window. Of several windows each option names its
 // window.
-func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) {
+func windowOptions(p chat.Phrases, one desk.Window, named bool) (row []card.Option) {
 	if canAdopt(one) {
-		row = append(row, o.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
-			o.chat.Option(i18n.ButtonArchive, askOption, outbox.Danger))
+		row = append(row, p.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
+			p.Option(i18n.ButtonArchive, askOption, outbox.Danger))
 	}
-	row = append(row, o.chat.Option(i18n.ButtonIgnore, ignoreOption, ""))
+	row = append(row, p.Option(i18n.ButtonIgnore, ignoreOption, ""))
 	for i := range row {
 		row[i].Value += ":" + one.Window
 		if named {
@@ -153,7 +154,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 	from := o.ownerOf(one.Agent.Claude)
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
-		return o.tell(ctx, t, i18n.WindowOwned, o.chat.StateArgs(from))
+		return o.tell(ctx, t, i18n.WindowOwned, o.chat.In(t.To).StateArgs(from))
 	case word == askOption:
 		return o.askArchive(ctx, t, one)
 	case word == endOption:
@@ -165,17 +166,18 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
 // may confirm.
 func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) error {
-	text := []string{o.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
-		"Process": o.chat.ProcessText(one.Agent.Process)})}
-	if stays := o.names(one.Others); stays != "" {
-		text = append(text, o.words.Say(i18n.WindowStays, i18n.Args{"Details": stays}))
+	p := o.chat.In(t.To)
+	text := []string{p.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
+		"Process": p.ProcessText(one.Agent.Process)})}
+	if stays := names(p, one.Others); stays != "" {
+		text = append(text, p.Say(i18n.WindowStays, i18n.Args{"Details": stays}))
 	}
 	end := i18n.WindowKept
 	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
-	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
-		Options: o.chat.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
+	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
+		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
 	return o.lists.Post(ctx, look, []desk.ID{one.ID})
 }
 
@@ -187,12 +189,12 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	said := o.chat.Text(i18n.Archiving, i18n.Args{"Name": r.Name})
+	said := o.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
 	if err := o.lists.Close(ctx, t.Card.Key, said); err != nil {
 		return err
 	}
 	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
-		return o.chat.Explain(ctx, t.To, o.chat.Failure(r, err))
+		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
 	return nil
 }

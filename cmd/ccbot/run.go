@@ -133,7 +133,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
-	publishMenu(s.bot.Published())
+	publishMenu(s.bot.Published(s.Lang))
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
 		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,

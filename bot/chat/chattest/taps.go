@@ -45,7 +45,7 @@ func Deep(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, er
 func (w *World) StartFailure(err error) chat.Failure {
 	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, err }
 	_, err = w.Hosted.Start(context.Background(), control.Start{})
-	return w.Failure(views.Session{}, err)
+	return w.In(AtAlice).Failure(views.Session{}, err)
 }
 
 var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
@@ -142,7 +142,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.sayInterruptions(t)
 	w.ShowsQueue(t)
 	w.ShowsTurn(t, r)
-	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
+	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)
 	w.MustHear(t, "/rename")

@@ -205,5 +205,5 @@ func (w *World) SayAsks(t *testing.T) {
 // OutsideText says that no session may be opened in a folder.
 func (w *World) OutsideText(ctx context.Context, dir string) string {
 	_, err := w.Deps.Places.Resolve(ctx, "/", dir)
-	return w.Failure(views.Session{}, err).Text.Text
+	return w.In(AtAlice).Failure(views.Session{}, err).Text.Text
 }

@@ -353,7 +353,7 @@ func TapOn(from int64, m *models.Message, data string) *models.Update {
 }
 
 // Word is a sentence as the bot says it.
-func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.Chat.Words.Say(key, args...) }
+func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.In(AtAlice).Say(key, args...) }
 
 // Named is the sentence with a session's name.
 func (w *World) Named(key i18n.Key, name string) string { return w.Word(key, i18n.Args{"Name": name}) }
