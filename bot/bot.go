@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
@@ -70,6 +71,13 @@ type Sessions interface {
 	diffs.Diffs
 }
 
+// Places are the ports of a machine about its folders.
+type Places interface {
+	places.Places
+	places.Folders
+	places.Worktrees
+}
+
 // Decisions are the ports of a machine about what agents ask for.
 type Decisions interface {
 	decisions.Waiters
@@ -122,7 +130,7 @@ type Deps struct {
 	Sessions    Sessions
 	Records     views.Views
 	Decisions   Decisions
-	Places      places.Places
+	Places      Places
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts talk.Transcripts
@@ -154,6 +162,7 @@ type Bot struct {
 	Deps
 	kernel
 	Prompts  *prompt.Prompts
+	Browser  *browse.Browser
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves

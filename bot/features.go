@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -64,6 +65,8 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: b.Prompts,
+		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
@@ -93,6 +96,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Topics.Feature(),
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
 		b.help(),
+		b.Browser.Feature(),
 		b.Prompts.Feature(),
 	}
 }

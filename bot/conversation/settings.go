@@ -18,6 +18,7 @@ type Settings struct {
 	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, messages, off
 	Background string         `json:"background,omitempty"` // off: sessions that are not the current one report nothing
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
+	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first; a group has them, too
 }
 
 // Hours are a part of each day, in minutes since midnight by the machine's clock; it may pass midnight.

@@ -109,17 +109,10 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 // person is asked which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
 	files []string) error {
-	typed, class, ok := prompts.Normalise(withFiles(text, files))
+	e, ok, err := p.accept(ctx, in, r, text, files)
 	if !ok {
-		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
-	}
-	e, err := p.Entries.Load(in.Key)
-	if err != nil {
 		return err
 	}
-	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
-	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		p.noteTarget(e, r)
 	}
@@ -144,6 +137,21 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
 	}
 	return nil
+}
+
+// accept is the entry of a text; false: there is none.
+func (p *Prompts) accept(ctx context.Context, in chat.Incoming, r views.Session, text string, files []string) (e inbox.Entry, ok bool, err error) {
+	typed, class, some := prompts.Normalise(withFiles(text, files))
+	if !some {
+		return e, false, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
+	}
+	if e, err = p.Entries.Load(in.Key); err != nil {
+		return e, false, err
+	}
+	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
+	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
+	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+	return e, true, nil
 }
 
 // hold queues a prompt for its session. The entry is accepted until the queue holds it.

@@ -143,6 +143,12 @@ func FindWorktree(dir string) *Worktree {
 	return w
 }
 
+// TopOf is the top folder of the work tree that dir is in; empty: it is in none.
+func TopOf(dir string) string {
+	root, _ := findRoot(dir)
+	return root
+}
+
 // worktreeAt gives the work tree beside the first one of its repository that dir is in, whoever has made it.
 func worktreeAt(dir string) *Worktree {
 	root, ok := findRoot(dir)
