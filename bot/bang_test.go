@@ -29,12 +29,13 @@ func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
 		require.Len(t, s.Telegram.Sent, 1)
 		card := s.Telegram.Sent[0]
 		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputRuns)), card.Text.Text)
-		assert.Equal(t, []any{77, false, outbox.Card, s.R.ID}, []any{card.ReplyTo, card.Sounds, card.Rank, card.Session})
+		assert.Equal(t, []any{77, false, outbox.Later, s.R.ID}, []any{card.ReplyTo, card.Sounds, card.Rank, card.Session})
 		s.Shows(s.Rows("one"))
 		s.Shows(s.Rows("one"))
 		assert.Empty(t, s.Telegram.Edited, "nothing has changed")
 		s.Shows(s.Rows("one", "two"))
 		require.Len(t, s.Telegram.Edited, 1)
+		assert.Equal(t, outbox.Card, s.Telegram.Edited[0].Rank, "what grows shares the pace of cards")
 		assert.Equal(t, []any{1, chattest.Lines("$ make test", "one", "two", s.Word(i18n.OutputRuns))},
 			[]any{s.Telegram.Edited[0].ReplyTo, s.Telegram.Edited[0].Text.Text})
 
@@ -47,6 +48,7 @@ func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
 		require.Len(t, s.Telegram.Ended, 1)
 		assert.Equal(t, []any{1, chattest.Lines("$ make test", "one", "two", "three")}, []any{s.Telegram.Ended[0].ReplyTo, s.Telegram.Ended[0].Text.Text})
 		assert.Len(t, s.Telegram.Sent, 1, "one message in the end")
+		assert.Equal(t, outbox.Talk, s.Telegram.Ended[0].Rank, "the end waits for no card")
 		all := s.Happened()
 		assert.True(t, strings.HasPrefix(all[0], "edit now") && strings.HasPrefix(all[1], "advance"), "%q", all)
 		time.Sleep(time.Minute)

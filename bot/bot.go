@@ -122,6 +122,7 @@ type Config struct {
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
 	Steps         turn.Steps
+	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
 
 // Deps are what a Bot works with. The chat touches the agents' machine through the first of them
@@ -170,6 +171,7 @@ type Bot struct {
 	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
+	Spoken   func()         // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command
@@ -188,18 +190,16 @@ func New(c Config, d Deps) *Bot {
 			}
 		},
 		Facts: chat.Facts{Places: d.Places, Now: func() time.Time { return b.Now() }, Attach: d.Sessions.Attach}}
+	b.Pages = chat.NewPages(b.Chat)
 	b.Install(b.Features())
 	return b
 }
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	pages := make(map[string]chat.Page)
-	b.Chat.Pages = chat.NewPages(b.Chat, pages)
-	b.Rooms = append([]chat.Feature{b.Chat.Pages.Feature()}, rooms...)
-	b.commands, b.Events = make(map[string]chat.Command), conversation.Events{}
+	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
 	for _, f := range rooms {
-		maps.Copy(pages, f.Pages)
+		maps.Copy(b.Pages.All, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
@@ -402,15 +402,4 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return b.files.Send(ctx, id, path, caption)
-}
-
-// Published are the commands that Telegram's menu shows, with their sentence in a language.
-func (b *Bot) Published(lang string) map[string]string {
-	menu, words := make(map[string]string), b.Speech.For(lang)
-	for name, c := range b.commands {
-		if !c.Hidden {
-			menu[name] = words.Say(i18n.MenuKey(name))
-		}
-	}
-	return menu
 }

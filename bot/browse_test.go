@@ -152,11 +152,13 @@ func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
 
 func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
 	w := inFolders(t, "api")
-	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "Opus" }))
+	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
 	w.MustHear(t, "/new one ~/api")
-	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode = "bypassPermissions" }))
-	w.MustHear(t, "/new two ~/api")
-	assert.Equal(t, []modes.Wish{{Mode: modes.Plan, Model: "opus"}, {Model: "opus"}}, []modes.Wish{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}), w.say(i18n.ButtonNewModel, i18n.Args{"Model": "Opus"}))
+	w.press(w.say(i18n.ButtonStartFresh))
+	assert.Equal(t, []modes.Wish{{Mode: modes.Plan, Model: "opus"}, {Mode: modes.Plan, Model: "sonnet"}},
+		[]modes.Wish{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
 }
 
 // What is wrong with a folder is a sentence, whenever it becomes wrong.

@@ -74,6 +74,7 @@ func TestChanges(t *testing.T) {
 	assert.Equal(t, "bot/turn/card.go\nfile 1 of 7, +80 −3\n@@ -1,2 +1,2 @@ func\n a\n-b\n+c", file.Text.Text)
 	assert.Equal(t, "diff", file.Text.Entities[len(file.Text.Entities)-1].Language)
 	assert.Equal(t, []string{"doc.go →", "All files", "As a file"}, chattest.Words(file))
+	assert.Equal(t, 2, w.Git.Asked, "git is asked once for a page")
 
 	next := tapped(t, w, file, "doc.go →")
 	assert.Contains(t, next.Text.Text, "+package doc")
@@ -105,6 +106,26 @@ func TestChangesOfATurn(t *testing.T) {
 		"api: changes since the session's start\nHow it was before that turn is not kept any more.\n7 files")
 }
 
+// Two taps on the button of a turn are one; a command is answered below it.
+func TestChangesOfATurnAreOneMessage(t *testing.T) {
+	w, r := changed(t)
+	show := func(since diffs.Since) int {
+		require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, since))
+		w.Telegram.Deliver(t.Context())
+		return len(w.Telegram.Sent)
+	}
+	assert.Equal(t, 1, show("turn"))
+	w.Git.Since["turn"] = diffs.Changes{Of: "turn"}
+	assert.Equal(t, 1, show("turn"))
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.ChangesNone))
+	assert.Equal(t, 2, show(diffs.SessionStart), "another turn's are another message")
+	now := w.Now()
+	w.Now = func() time.Time { return now.Add(time.Hour) }
+	w.MustHear(t, "/changes")
+	w.MustHear(t, "/changes")
+	assert.Len(t, w.Telegram.Sent, 4)
+}
+
 func TestChangesSayWhatIsNotKnown(t *testing.T) {
 	w, _ := changed(t)
 	w.Git.Since[diffs.SessionStart] = diffs.Changes{Of: diffs.LastCommit, Cut: true}
@@ -124,7 +145,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 			"The folder ~/api no longer exists. Create it again, or choose another folder for api: /resume api PATH"},
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
-			"Git shows no changes in ~/api. It says: fatal: bad config"},
+			"Git failed in ~/api: fatal: bad config"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, _ := changed(t)
@@ -179,7 +200,7 @@ func TestChangesHavePages(t *testing.T) {
 	w, _ := changed(t)
 	var files []diffs.File
 	for i := range 20 {
-		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300))
+		name := fmt.Sprintf("%02d-%s\n\xff.go", i, strings.Repeat("😀", 300)+"\"\u202ecod")
 		files = append(files, diffs.File{Path: name, From: name, Kind: diffs.Renamed, Added: 1})
 	}
 	w.Git.Since[diffs.SessionStart] = diffs.Changes{Files: files, Branch: strings.Repeat("b", 300)}
@@ -192,6 +213,7 @@ func TestChangesHavePages(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "9–16 of 20")
 	words := chattest.Words(m)
 	assert.Equal(t, []string{"←", "→", "Refresh"}, words[8:])
+	assert.NotContains(t, m.Text.Text+strings.Join(words, ""), "\u202e", "a name turns nothing around")
 	file := tapped(t, w, m, words[1])
 	assert.Contains(t, file.Text.Text, "⟨U+202E⟩", "nothing is hidden, and a path that is no text is found")
 	assert.Contains(t, tapped(t, w, file, "All files").Text.Text, "9–16 of 20", "where the file stands")

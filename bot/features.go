@@ -23,6 +23,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
+	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
@@ -39,16 +40,11 @@ import (
 // later is looked up when it is called.
 func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
-	tidy := func(ctx context.Context) { b.Prompts.Tidy(ctx) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: b.Steps != turn.OnCard})
-	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
-		Rename: b.Sessions.Rename,
-		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
-			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
-		}})
+		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
+	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
@@ -61,7 +57,7 @@ func (b *Bot) Features() []chat.Feature {
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Decisions, Records: b.Decisions,
-		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: tidy})
+		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
@@ -69,14 +65,16 @@ func (b *Bot) Features() []chat.Feature {
 		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
-	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard)
+	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
+	queues := waiting.New(b.Chat, b.Entries, b.Sessions, b.Sessions, b.Prompts.Discard, askedAgain(b.asks, dialogs))
 	names := rename.New(b.Chat, b.Sessions)
 	b.Moves = moves.New(b.Chat, b.moved, b.Topics.AskLost)
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
-	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions, Upload: upload,
-		InFront: b.Answers.InFull, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
 	return []chat.Feature{
+		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
@@ -86,11 +84,12 @@ func (b *Bot) Features() []chat.Feature {
 		b.Answers.Feature(),
 		turns.Feature(),
 		outputs.Feature(),
-		dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		dialogs.Feature(),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),
+		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
@@ -101,15 +100,34 @@ func (b *Bot) Features() []chat.Feature {
 	}
 }
 
+// askedAgain brings below what an agent asks, in the chat or in its terminal.
+func askedAgain(asks *ask.Requests, dialogs *dialog.Dialogs) func(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	return func(ctx context.Context, session uuid.UUID) (bool, error) {
+		if shown, err := asks.Again(ctx, session); shown || err != nil {
+			return shown, err
+		}
+		return dialogs.Again(ctx, session)
+	}
+}
+
+// newTopics makes the feature of the topics; it asks about an archive as /kill does.
+func (b *Bot) newTopics() *topics.Topics {
+	return topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		Rename: b.Sessions.Rename,
+		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
+		}})
+}
+
 // turnActs are what the buttons of a turn's card do.
-func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) map[turn.Button]turn.Act {
+func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.Button]turn.Act {
 	return map[turn.Button]turn.Act{
 		turn.Stop: func(ctx context.Context, a turn.Asked) error {
 			r, _ := b.Records.Get(a.Session)
 			return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
 		},
-		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queue(ctx, a.To, a.Session, a.From) },
-		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return mode(ctx, a.To, a.Session, a.From) },
+		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queues.Show(ctx, a.To, a.Session, a.From) },
+		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return switches.Show(ctx, a.To, a.Session, a.From) },
 		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}

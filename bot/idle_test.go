@@ -1,6 +1,9 @@
 package bot_test
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,11 +30,11 @@ func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
 	return w.LastSent(t).Text.Text, len(w.Telegram.Sent)
 }
 
-func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) (bool, error) {
-	return func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+func endedWith(w *chattest.World, t *testing.T, receipt lifecycle.Receipt) func(uuid.UUID, lifecycle.Silence) error {
+	return func(id uuid.UUID, q lifecycle.Silence) error {
 		receipt.Together = q.Together
 		w.Records.Change(id, func(r *session.Record) { r.State, r.EndedAt = session.Archived, w.Now() })
-		return true, w.SessionNews(t.Context(), w.Record(t, id), receipt)
+		return w.SessionNews(t.Context(), w.Record(t, id), receipt)
 	}
 }
 
@@ -89,11 +92,11 @@ func TestP3_TheIdleOnesEndWithOneReceipt(t *testing.T) {
 	assert.NotContains(t, w.Lifecycle.Done(), "archive "+api.ID.String()+" when quiet", "only who asked may end them")
 
 	hard := chattest.Ended(9, process.HowKill, time.Hour)
-	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) (bool, error) {
+	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q lifecycle.Silence) error {
 		switch id {
 		case db.ID: // somebody has begun to work there
 			w.Lifecycle.Doing = map[uuid.UUID]lifecycle.Look{id: {Phase: lifecycle.PhaseWorking}}
-			return false, nil
+			return lifecycle.ErrChanged
 		case web.ID:
 			return endedWith(w, t, lifecycle.Receipt{Agent: &hard})(id, q)
 		}
@@ -112,7 +115,7 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	w.Lifecycle.OnLook = quiet
 	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
 	_, id := asksIdle(t, w)
-	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) (bool, error) {
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
 		if one == api.ID {
 			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
 		}
@@ -125,8 +128,50 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	w.Work(t)
 	assert.Contains(t, w.Shows(t, id).Text.Text, "web: it may be needed again")
 	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
-	_, err := endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{})
-	require.NoError(t, err)
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
 	w.Work(t)
 	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: it may be needed again", w.Shows(t, id).Text.Text)
+}
+
+// TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived: of one that is ending all the same its own end tells.
+func TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	api, web := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
+	_, id := asksIdle(t, w)
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, _ lifecycle.Silence) error {
+		if one == api.ID {
+			w.Records.Change(one, func(r *session.Record) { r.State = session.Stopping })
+		}
+		return errors.New("no space left on device")
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.Equal(t, "Ending api…\n\nNot ended:\n• web: it could not be ended", w.Shows(t, id).Text.Text)
+	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
+	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
+	w.Work(t)
+	assert.Contains(t, w.Shows(t, id).Text.Text, "1 session is archived: api.")
+}
+
+// What one message cannot name is counted, and stays open.
+func TestTheIdleOnesBeyondTheFirstAreCounted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lifecycle.OnLook = quiet
+	for n := range 32 {
+		w.Session(t, fmt.Sprintf("s%02d", n), session.Running)
+	}
+	text, id := asksIdle(t, w)
+	assert.True(t, strings.HasPrefix(text, "End these 30 idle sessions and archive them? Their conversations are kept.\n• s00"), text)
+	assert.True(t, strings.HasSuffix(text, "\n• s29\n\n2 more sessions are idle and stay open for now."), text)
+	assert.Len(t, bold(w.LastSent(t)), 30, "names are bold")
+	w.Lifecycle.OnArchiveQuiet = func(one uuid.UUID, q lifecycle.Silence) error {
+		if w.Record(t, one).Name == "s07" {
+			return lifecycle.ErrChanged
+		}
+		return endedWith(w, t, ordinary())(one, q)
+	}
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
+	assert.True(t, strings.HasSuffix(w.Shows(t, id).Text.Text, "2 more sessions are idle and stay open for now.\n\nNot ended:\n• s07: it may be needed again"),
+		w.Shows(t, id).Text.Text)
+	assert.Len(t, bold(w.Shows(t, id)), 30)
 }

@@ -94,6 +94,19 @@ func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
 	assert.Equal(t, []string{"✓ Opus", "Sonnet", "Haiku", "Fable"}, rows(w.Shows(t, 1))[1])
 }
 
+func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := modesCard(t, w)
+	w.Lifecycle.OnModes.Waits = true
+	w.Press(t, chattest.Alice, 1, "Plan")
+	n := news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.AcceptEdits, Outcome: modes.NoSuch, Waited: true}
+	switched(t, w, r, n)
+	assert.Equal(t, "Plan is not offered by api.\nPermission mode: Accept edits", w.Telegram.Last(t).Text.Text)
+	n.Seen = ""
+	switched(t, w, r, n)
+	assert.Equal(t, "Plan is not offered by api.", w.Telegram.Last(t).Text.Text)
+}
+
 func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := modesCard(t, w)

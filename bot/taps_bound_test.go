@@ -32,6 +32,7 @@ var whoMayTap = map[string]string{
 	"end":              asker,
 	"idle":             asker,
 	"modes":            asker,
+	"page":             asker,
 	"rename":           asker,
 	"resume":           asker,
 	"status":           asker,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -219,6 +220,50 @@ func TestTheIconOfATopicChangesAtArchiveAndResumeOnly(t *testing.T) {
 	})
 }
 
+// A topic is opened without an icon where Telegram does not say which there are; it gets one when that is known.
+func TestAnIconThatIsNotKnownYetIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		fails := 3
+		w.Telegram.OnIcons = func() error {
+			if fails--; fails >= 0 {
+				return errors.New("connection reset")
+			}
+			return nil
+		}
+		w.MustSayInForum(t, 0, "/new api /")
+		assert.Equal(t, []string{"open topic api () in -100"}, opened(w))
+		api := named(t, w, "api")
+		stop := w.Running(t)
+		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), lifecycle.Receipt{}))
+		w.Later(20 * chattest.Patience)
+		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w))
+		require.NoError(t, stop())
+	})
+}
+
+// Telegram may take long to open a topic, or make a chat wait: the topics of other chats do not.
+func TestATopicWaitsForThoseOfItsChatOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Threaded = true
+		answers, first := make(chan struct{}), sync.Once{}
+		w.Telegram.OnTopic = func() error {
+			first.Do(func() { <-answers })
+			return nil
+		}
+		slow := make(chan error, 1)
+		go func() { slow <- w.SaysInForum(t, 0, models.Message{Text: "/new slow /"}) }()
+		synctest.Wait()
+		w.Telegram.OnTopic = nil
+		w.MustHear(t, "/new quick /")
+		assert.Equal(t, []string{"open topic slow (open) in -100", "open topic quick (open) in 7"}, opened(w))
+		close(answers)
+		require.NoError(t, <-slow)
+	})
+}
+
 func TestATopicFollowsTheNameOfItsSession(t *testing.T) {
 	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
 		w.Records.Change(api.ID, func(r *session.Record) { r.Name = "web" })
@@ -301,6 +346,21 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), posted+1, "of a session that is over nothing is asked")
 }
 
+// An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
+func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+	says := func(m models.Message) {
+		m.Chat, m.From, m.MessageThreadID = chattest.Forum(), &models.User{ID: chattest.Eve}, 9
+		key, u := w.Accept(t, &m)
+		require.NoError(t, w.HandleText(t, key, u))
+	}
+	says(models.Message{ForumTopicClosed: &models.ForumTopicClosed{}})
+	assert.True(t, w.Telegram.Parked(chattest.Ours))
+	says(models.Message{ForumTopicReopened: &models.ForumTopicReopened{}})
+	assert.False(t, w.Telegram.Parked(chattest.Ours))
+}
+
 func TestWhatStrangersDoWithTopicsIsNotHeard(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustSayInForum(t, 0, "/new api /")
@@ -353,7 +413,7 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 		all = append(all, w.Session(t, name, session.Running))
 	}
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, all[0].ID))
-	rows := w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, all[0].ID)
+	rows := w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice)
 	var words []string
 	for _, row := range rows {
 		assert.LessOrEqual(t, len(row), 2)
@@ -362,7 +422,8 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 		}
 	}
 	assert.Equal(t, append(strings.Split("✓ a,d,e,f,g,h,i,j", ","), w.Word(i18n.ButtonAll, i18n.Args{"Count": 10})), words)
-	assert.Empty(t, w.Resumer.Switcher.Switch(t.Context(), chattest.InForum(0), all[0].ID), "a topic is of one session")
+	assert.Len(t, w.Resumer.Row(chattest.AtAlice), 3)
+	assert.Empty(t, w.Resumer.Row(chattest.InForum(0)), "a topic is of one session")
 
 	w.MustHear(t, "/list")
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.Key(w.Word(i18n.ButtonAll, i18n.Args{"Count": 10}))))
@@ -376,7 +437,7 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 
 func TestTheSwitcherHasNoButtonForOneSession(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r := w.NewCurrentSession(t, "api", session.Running)
-	assert.Empty(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, r.ID))
-	assert.Len(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice, uuid.Nil), 1)
+	w.NewCurrentSession(t, "api", session.Running)
+	assert.Empty(t, w.Resumer.Row(chattest.AtAlice))
+	assert.Len(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice), 1)
 }

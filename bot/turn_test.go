@@ -174,9 +174,6 @@ func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
 		w.writes(chattest.PromptLine("go"), toolUse("t", "TodoWrite", map[string]any{"todos": todos}), toolResult("t", false),
 			toolUse("s", "Agent", map[string]any{"description": "look around"}))
 		assert.Contains(t, w.card(), "☰ 1/3: two\n◆ look around")
-		w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = []string{"101", "102"} })
-		w.tells(news.Doing{})
-		assert.Contains(t, w.card(), "\n\n2 messages wait")
 		w.writes(toolResult("s", false))
 		assert.Contains(t, w.card(), "✓ look around · 1 s")
 	})
@@ -332,7 +329,7 @@ func TestDetailsAreAllSteps(t *testing.T) {
 		w.types("more")
 		w.writes(chattest.PromptLine("more"), bash("z", "of the next turn"))
 		w.Press(t, chattest.Bob, w.cards()[0], w.Word(i18n.ButtonDetails))
-		all := w.Telegram.Last(t)
+		all := w.Shows(t, w.cards()[0])
 		assert.Equal(t, 8, strings.Count(all.Text.Text, "command "))
 		assert.Contains(t, all.Text.Text, "✗ command 3 · 1 s")
 		assert.NotContains(t, all.Text.Text, "next turn")
@@ -367,6 +364,29 @@ func TestStepsAsMessages(t *testing.T) {
 		w.writes(bash("c", "three"))
 		assert.Equal(t, []string{"▸ one\n▸ two", "▸ three"}, w.Telegram.AnswersSent())
 		assert.False(t, w.Telegram.Sent[0].Sounds)
+	})
+}
+
+func TestStepsThatWaitAreNotLost(t *testing.T) {
+	inTurns(t, turn.AsMessages, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"))
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return outbox.ErrUnsure }
+		var want []string
+		for i := range 150 {
+			line := fmt.Sprintf("%03d %s", i, strings.Repeat("x", 36))
+			want = append(want, "▸ "+line)
+			w.writes(bash(fmt.Sprint(i), line))
+		}
+		w.Telegram.OnSend = nil
+		w.Work(t)
+		var lines []string
+		for _, m := range w.Telegram.Sent {
+			assert.Equal(t, outbox.Later, m.Rank, "it comes before the answer")
+			lines = append(lines, strings.Split(m.Text.Text, "\n")...)
+		}
+		assert.ElementsMatch(t, want, lines)
 	})
 }
 

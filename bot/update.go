@@ -29,6 +29,9 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if taken, err := b.Moves.Take(m); taken {
 		return err
 	}
+	if place, _ := b.inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
+		b.unpark(ctx, place.ChatID) // a fact, whoever has done it
+	}
 	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
 		return nil
 	}
@@ -65,7 +68,9 @@ func (b *Bot) noteLanguage(from *models.User, in models.Chat) {
 	}
 	if err := b.Chats.Set(in.ID, func(s *conversation.Settings) { s.Telegram = from.LanguageCode }); err != nil {
 		b.Log.Warn("language_not_noted", logkey.ChatID, in.ID, logkey.Error, err.Error())
+		return
 	}
+	b.spoken()
 }
 
 // inside gives the place of a message, and the number that the message has there.

@@ -160,7 +160,11 @@ func TestP7_InterruptAndSendIsOfferedWhereATurnRuns(t *testing.T) {
 			inQueue(t, func(t *testing.T, q *queue) {
 				q.Lifecycle.OnLook = look
 				q.Press(t, chattest.Bob, q.id, "2")
-				assert.Equal(t, q.WordsOf(i18n.ButtonSendNext, i18n.ButtonDrop, i18n.AskBack), chattest.Words(q.now()))
+				want := q.WordsOf(i18n.ButtonSendNext, i18n.ButtonDrop, i18n.AskBack)
+				if name == "it asks" {
+					want = append(q.WordsOf(i18n.ButtonShowQuestion), want...)
+				}
+				assert.Equal(t, want, chattest.Words(q.now()))
 			}, "one", "two")
 		})
 	}
@@ -406,4 +410,35 @@ func TestTheQueueOfAForgottenSession(t *testing.T) {
 		q.Work(t)
 		assert.Equal(t, q.Word(i18n.SessionGone), q.now().Text.Text)
 	}, "one")
+}
+
+// Where Esc would answer a question, the question itself is brought below.
+func TestP7_WhereAQuestionIsInTheWayItIsShownAgain(t *testing.T) {
+	for name, asks := range map[string]func(t *testing.T, q *queue) outbox.Message{
+		"a dialog": func(t *testing.T, q *queue) outbox.Message { return q.Dialog(t, q.r, chattest.Trust) },
+		"a request": func(t *testing.T, q *queue) outbox.Message {
+			return q.Shows(t, q.Message(t, q.AsksFor(t, q.r, "Bash", chattest.Bash)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inQueue(t, func(t *testing.T, q *queue) {
+				q.Press(t, chattest.Bob, q.id, "1")
+				before := q.now()
+				asked, at := asks(t, q), q.Telegram.LastID()
+				q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, lifecycle.ErrAsks }
+				require.NoError(t, q.TapSpot(t, chattest.Bob, q.Spot(t, before, i18n.ButtonInterruptSend)))
+				q.Work(t)
+				require.Equal(t, at+1, q.Telegram.LastID())
+				assert.Equal(t, asked.Text, q.Shows(t, at+1).Text)
+				assert.Equal(t, chattest.Words(asked), chattest.Words(q.Shows(t, at+1)))
+				assert.Empty(t, chattest.Words(q.Shows(t, at)), "there is one place to answer")
+
+				q.Lifecycle.OnLook = lifecycle.Look{Phase: phase.WaitingPermission, Now: phase.Now{Phase: phase.WaitingPermission, What: "Bash"}}
+				q.show()
+				q.Press(t, chattest.Bob, q.id, "1")
+				q.Press(t, chattest.Bob, q.id, q.Word(i18n.ButtonShowQuestion))
+				assert.Equal(t, asked.Text, q.LastSent(t).Text)
+			}, "one")
+		})
+	}
 }

@@ -29,8 +29,8 @@ func switchingModes() life {
 	}
 	return life{name: "mode", setup: working, rows: []crash{
 		row("wish-saved", "before any key", "a wish", "looks, and presses the key until the screen shows the mode", "", "Manual", "Accept edits"),
-		row("wish-marked", "before the key", "a wish, with a key that is counted", "looks, and presses on from the mode that the screen shows", "", "Accept edits", "Plan"),
-		row("wish-pressed", "behind the key", "a wish, with a key that is counted", "reads the mode from the screen, and presses on where it is another one", "", "Plan", "Accept edits"),
+		row("wish-marked", "before the key", "a wish, with a key that is noted", "looks, and presses on from the mode that the screen shows", "", "Accept edits", "Plan"),
+		row("wish-pressed", "behind the key", "a wish, with a key that is noted", "reads the mode from the screen, and presses on where it is another one", "", "Plan", "Accept edits"),
 		row("wish-told", "it is told, the wish is not over", "a wish that is fulfilled", "reads the mode, and presses nothing", "told twice at most", "Accept edits", "Manual"),
 	}}
 }

@@ -72,6 +72,9 @@ func playground(t *testing.T, dir string) {
 // says is a sentence of the chat in the tour's language.
 func (tr *walk) says(key i18n.Key, args ...i18n.Args) string { return tr.words.Say(key, args...) }
 
+// cutButtons are the words of those buttons that have no room for them.
+const cutButtons = `[...document.querySelectorAll(".keyboard button, .keyboard a")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.textContent)`
+
 // screen keeps pictures of what the page shows now.
 func (tr *walk) screen(name string) {
 	tr.t.Helper()
@@ -86,6 +89,7 @@ func (tr *walk) screen(name string) {
 		{"desktop-dark", pagetest.Look{Width: 1100, Height: 800, Dark: true}},
 	} {
 		tr.page.Look(look.Look)
+		assert.Empty(tr.t, pagetest.Value[[]string](tr.page, cutButtons), "buttons of %s that are too long, %s", name, look.name)
 		shoot(tr.t, tr.page, fmt.Sprintf("%s-%02d-%s-%s", tr.words.Lang(), tr.shots, name, look.name))
 	}
 	if tr.kills {
@@ -108,7 +112,7 @@ func (tr *walk) whole() {
 	tr.screen("answer")
 
 	tr.press(card.ID, i18n.ButtonDetails)
-	tr.sees(card.ID, "make test")
+	tr.until("the card shows all steps", func() bool { return tr.has(card.ID, i18n.ButtonBack) })
 	tr.screen("details")
 	tr.press(card.ID, i18n.ButtonChanges)
 	changes := tr.withWord(card.ID, "1 colours.conf")

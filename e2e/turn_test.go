@@ -43,7 +43,7 @@ func TestATurnIsOneCard(t *testing.T) {
 	assert.Contains(t, all[0].Text, "12 steps")
 	w.picture("ended")
 	w.tap(all[0], "Details")
-	w.hear(all[0].ID, "Steps of work")
+	w.shows(all[0].ID, "Steps of work")
 	w.picture("details")
 	w.stop()
 }

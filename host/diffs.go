@@ -63,7 +63,7 @@ func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path 
 		}
 		for i, f := range c.Files {
 			if f.Path == path {
-				p.File = f
+				p.All, p.At = c, i
 				p.Text, p.Cut, err = tree.Patch(ctx, m, all[i])
 				return err
 			}
@@ -79,12 +79,8 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	if !ok {
 		return &refusal.Error{Code: refusal.NotFound}
 	}
-	if _, err := os.Stat(r.Dir); err != nil {
-		code := refusal.DirNoAccess
-		if errors.Is(err, fs.ErrNotExist) {
-			code = refusal.DirMissing
-		}
-		return &refusal.Error{Code: code, Dir: r.Dir, Reason: reason(err), Err: err}
+	if err := there(r.Dir); err != nil {
+		return err
 	}
 	asked, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
@@ -100,10 +96,12 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 
 // gitRefusal is why git has not done what was asked for in a folder; ctx is that of who has asked.
 func gitRefusal(ctx context.Context, dir string, err error) error {
-	said := (*git.Refused)(nil)
+	said, gone := (*git.Refused)(nil), there(dir)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
+	case gone != nil: // meanwhile
+		return gone
 	case errors.Is(err, context.DeadlineExceeded):
 		return &refusal.Error{Code: refusal.GitSlow, Dir: dir, Err: err}
 	case errors.As(err, &said):
@@ -111,6 +109,18 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 		return &refusal.Error{Code: refusal.GitFailed, Dir: dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
 	}
 	return err
+}
+
+// there refuses a folder that is not there, or that cannot be reached.
+func there(dir string) error {
+	_, err := os.Stat(dir)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return &refusal.Error{Code: refusal.DirMissing, Dir: dir, Reason: reason(err), Err: err}
+	}
+	return &refusal.Error{Code: refusal.DirNoAccess, Dir: dir, Reason: reason(err), Err: err}
 }
 
 // compare compares with a moment, or with the first one after it in this order that is known: the session's start, the

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,7 +42,9 @@ func newWork(t *testing.T) *work {
 	w.r = session.Record{ID: uuid.New(), Dir: filepath.Join(w.root, "below")}
 	state := WithoutLinks(t.TempDir())
 	w.Diffs = Diffs{Records: oneRecord{&w.r}, Moments: Moments{filepath.Join(state, "changes")}, StateDir: state,
-		Open: func(ctx context.Context, dir string) (*git.Tree, error) { return git.OpenTree(ctx, dir, w.env) }}
+		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, w.env, w.Moments.Dir)
+		}}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.email", "nobody@localhost")
 	w.git("config", "user.name", "nobody")
@@ -113,7 +114,7 @@ func TestDiffs(t *testing.T) {
 		w.changes(diffs.SessionStart))
 	p, err := w.Patch(t.Context(), w.r.ID, turn, "below/a")
 	require.NoError(t, err)
-	assert.Equal(t, diffs.Patch{File: w.changes(turn).Files[0], Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)
+	assert.Equal(t, diffs.Patch{All: w.changes(turn), Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)
 	_, err = w.Patch(t.Context(), w.r.ID, turn, "top")
 	assert.Equal(t, refusal.Unchanged, refusal.In(err).Code)
 }
@@ -125,7 +126,7 @@ func TestDiffsOfAnotherMomentThanAsked(t *testing.T) {
 		assert.Equal(t, diffs.SessionStart, w.changes(since).Of, since)
 	}
 	turn := w.mark()
-	path := filepath.Join(w.Moments.of(w.r.ID), string(turn), momentFile)
+	path := filepath.Join(w.Moments.of(w.r.ID), string(turn)+momentEnd)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	assert.Equal(t, diffs.SessionStart, w.changes(turn).Of, "a damaged one")
 	w.r.GitStart.Head = strings.Repeat("0", 40)
@@ -149,6 +150,20 @@ func TestDiffsRefuse(t *testing.T) {
 		w := newWork(t)
 		require.NoError(t, os.RemoveAll(w.r.Dir))
 		w.refuses(refusal.DirMissing)
+	})
+	t.Run("the folder goes while git looks", func(t *testing.T) {
+		w := newWork(t)
+		open := w.Open
+		w.Open = func(ctx context.Context, dir string) (*git.Tree, error) {
+			w.file("below/a", "one\n")
+			tree, err := open(ctx, dir)
+			assert.NoError(t, os.RemoveAll(w.r.Dir))
+			assert.NoError(t, os.Rename(w.root, w.root+".gone"))
+			t.Cleanup(func() { assert.NoError(t, os.RemoveAll(w.root+".gone")) })
+			return tree, err
+		}
+		_, err := w.Changes(t.Context(), w.r.ID, diffs.SessionStart)
+		assert.Equal(t, refusal.DirMissing, refusal.In(err).Code, "%v", err)
 	})
 	t.Run("the session is gone", func(t *testing.T) {
 		w := newWork(t)
@@ -176,6 +191,33 @@ func TestDiffsRefuse(t *testing.T) {
 	})
 }
 
+// A file that git could not merge is shown as it lies there, with git's marks.
+func TestDiffsInTheMiddleOfAMerge(t *testing.T) {
+	w := newWork(t)
+	w.git("checkout", "-q", "-b", "side")
+	w.file("below/a", "side\n")
+	w.commit()
+	w.git("checkout", "-q", "main")
+	w.file("below/a", "main\n")
+	w.commit()
+	turn := w.mark()
+	merge := exec.Command("git", "merge", "side")
+	merge.Dir, merge.Env = w.root, w.env
+	require.Error(t, merge.Run())
+	for since, want := range map[diffs.Since]string{
+		turn:               "@@ -1 +1,5 @@\n+<<<<<<< HEAD\n main\n+=======\n+side\n+>>>>>>> side\n",
+		diffs.SessionStart: "@@ -1 +1,5 @@\n-one\n+<<<<<<< HEAD\n+main\n+=======\n+side\n+>>>>>>> side\n",
+	} {
+		p, err := w.Patch(t.Context(), w.r.ID, since, "below/a")
+		require.NoError(t, err)
+		assert.Equal(t, want, p.Text)
+		assert.Equal(t, diffs.Modified, p.File().Kind)
+		assert.Len(t, p.All.Files, 1)
+	}
+	again := w.mark()
+	assert.Empty(t, w.changes(again).Files)
+}
+
 // TestP9_DiffsShowNoFileOfCcbot: its folder may lie in a repository.
 func TestP9_DiffsShowNoFileOfCcbot(t *testing.T) {
 	w := newWork(t)
@@ -199,41 +241,4 @@ func TestManyChangesAreCut(t *testing.T) {
 	c := w.changes(diffs.SessionStart)
 	assert.Len(t, c.Files, shownFiles)
 	assert.True(t, c.Cut)
-}
-
-func TestMoments(t *testing.T) {
-	w := newWork(t)
-	var all []diffs.Since
-	for range keptMoments + 2 {
-		all = append(all, w.mark())
-	}
-	for i, since := range all {
-		_, err := w.Moments.Load(w.r.ID, since)
-		assert.Equal(t, i < 2, err != nil, i)
-	}
-	require.NoError(t, filepath.WalkDir(w.Moments.Dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() && !strings.Contains(path, objectsIn) || filepath.Base(path) == momentFile {
-			info, err := d.Info()
-			require.NoError(t, err)
-			assert.Zero(t, info.Mode().Perm()&0o077, path)
-		}
-		return err
-	}))
-	broken := errors.New("broken")
-	_, err := w.Moments.Keep(w.r.ID, func(string) (git.Moment, error) { return git.Moment{}, broken })
-	require.ErrorIs(t, err, broken)
-	left, err := os.ReadDir(w.Moments.of(w.r.ID))
-	require.NoError(t, err)
-	assert.Len(t, left, keptMoments, "nothing is left of one that failed")
-
-	require.NoError(t, os.MkdirAll(w.Moments.of(uuid.New()), 0o700))
-	require.NoError(t, os.MkdirAll(filepath.Join(w.Moments.Dir, "stray"), 0o700))
-	require.NoError(t, w.Moments.Tidy(func(id uuid.UUID) bool { return id == w.r.ID }))
-	left, err = os.ReadDir(w.Moments.Dir)
-	require.NoError(t, err)
-	assert.Len(t, left, 1)
-	require.NoError(t, w.Moments.Forget(w.r.ID))
-	assert.NoDirExists(t, w.Moments.of(w.r.ID))
-	require.NoError(t, w.Moments.Forget(w.r.ID))
-	require.NoError(t, Moments{filepath.Join(t.TempDir(), "none")}.Tidy(nil))
 }

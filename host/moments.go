@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -14,37 +15,81 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Moments are the remembered work trees of sessions: a folder for each session, with one for each moment, whose name
-// sorts by its time.
+// Moments are the remembered work trees of sessions: a folder for each session, with a file for each moment, whose name
+// sorts by its time, and a folder with the objects of all of them, so that what does not change is there once. Whatever
+// else lies in Dir, such as the folders of trees that are open, is of no use to the next start.
 type Moments struct{ Dir string }
 
 const (
 	// keptMoments is how many moments of a session are remembered.
 	keptMoments = 20
+	// maxMoments is how large the moments of all sessions are before one is added, in bytes.
+	maxMoments = 128 << 20
 	// maxMoment bounds the file of a moment: its list of files is bounded by that of git.
-	maxMoment  = 64 << 20
-	momentFile = "moment.json"
-	objectsIn  = "objects"
+	maxMoment = 64 << 20
+	momentEnd = ".json"
+	objectsIn = "objects"
 )
 
-// Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the oldest ones.
+// Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the oldest ones. Where all
+// are too large, the session with the most forgets its earlier ones.
 func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, error)) (since diffs.Since, err error) {
-	id := uuid.Must(uuid.NewV7()).String()
-	folder := filepath.Join(m.of(session), id)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := m.makeRoom(maxMoments); err != nil {
 		return "", err
 	}
-	moment, err := mark(filepath.Join(folder, objectsIn))
-	if err == nil {
-		var data []byte
-		if data, err = json.Marshal(moment); err == nil {
-			err = os.WriteFile(filepath.Join(folder, momentFile), data, 0o600)
-		}
-	}
+	moment, err := mark(filepath.Join(m.of(session), objectsIn))
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(folder))
+		return "", err
+	}
+	data, err := json.Marshal(moment)
+	if err != nil {
+		return "", err
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	if err := os.WriteFile(filepath.Join(m.of(session), id+momentEnd), data, 0o600); err != nil {
+		return "", errors.Join(err, os.Remove(filepath.Join(m.of(session), id+momentEnd)))
 	}
 	return diffs.Since(id), m.prune(session)
+}
+
+// makeRoom forgets the moments of the sessions that have the most, until the others have no more than room.
+func (m Moments) makeRoom(room int64) (err error) {
+	all, err := m.list()
+	if err != nil {
+		return err
+	}
+	sizes, sum := make(map[uuid.UUID]int64), int64(0)
+	for _, name := range all {
+		if id, bad := uuid.Parse(name); bad == nil {
+			sizes[id] = size(filepath.Join(m.Dir, name))
+			sum += sizes[id]
+		}
+	}
+	for sum > room {
+		var most uuid.UUID
+		for id, size := range sizes {
+			if size > sizes[most] {
+				most = id
+			}
+		}
+		err = errors.Join(err, m.Forget(most))
+		sum -= sizes[most]
+		delete(sizes, most)
+	}
+	return err
+}
+
+// size is how much the files of a folder have; one that goes meanwhile has nothing.
+func size(dir string) (sum int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		return nil
+	})
+	return sum
 }
 
 // prune forgets all but the newest moments of a session.
@@ -53,8 +98,14 @@ func (m Moments) prune(session uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	for _, old := range all[:max(0, len(all)-keptMoments)] { // sorted by name
-		err = errors.Join(err, os.RemoveAll(filepath.Join(m.of(session), old.Name())))
+	for kept := 0; len(all) > 0; all = all[:len(all)-1] { // sorted by name
+		switch name := all[len(all)-1].Name(); {
+		case name == objectsIn:
+		case kept < keptMoments && strings.HasSuffix(name, momentEnd):
+			kept++
+		default:
+			err = errors.Join(err, os.RemoveAll(filepath.Join(m.of(session), name)))
+		}
 	}
 	return err
 }
@@ -65,31 +116,45 @@ func (m Moments) Load(session uuid.UUID, since diffs.Since) (moment git.Moment, 
 	if err != nil {
 		return git.Moment{}, err
 	}
-	folder := filepath.Join(m.of(session), id.String())
-	data, err := ownfile.Read(filepath.Join(folder, momentFile), maxMoment, 0)
+	data, err := ownfile.Read(filepath.Join(m.of(session), id.String()+momentEnd), maxMoment, 0)
 	if err != nil {
 		return git.Moment{}, err
 	}
 	err = json.Unmarshal(data, &moment)
-	moment.Objects = filepath.Join(folder, objectsIn)
+	moment.Objects = filepath.Join(m.of(session), objectsIn)
 	return moment, err
 }
 
-// Forget removes the moments of a session.
-func (m Moments) Forget(session uuid.UUID) error { return os.RemoveAll(m.of(session)) }
-
-// Tidy removes the moments of sessions that do not exist.
-func (m Moments) Tidy(exists func(session uuid.UUID) bool) error {
-	all, err := os.ReadDir(m.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// Forget removes the moments of a session, at once for whoever reads or adds one: none has only a part of its objects.
+func (m Moments) Forget(session uuid.UUID) error {
+	gone := filepath.Join(m.Dir, "gone-"+uuid.NewString())
+	if err := os.Rename(m.of(session), gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	for _, e := range all {
-		if id, bad := uuid.Parse(e.Name()); bad != nil || !exists(id) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(m.Dir, e.Name())))
+	return os.RemoveAll(gone)
+}
+
+// Tidy removes all but the moments of those sessions that need them. No tree is open yet.
+func (m Moments) Tidy(needs func(session uuid.UUID) bool) error {
+	all, err := m.list()
+	for _, name := range all {
+		if id, bad := uuid.Parse(name); bad != nil || !needs(id) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(m.Dir, name)))
 		}
 	}
 	return err
+}
+
+// list is what lies in the folder.
+func (m Moments) list() (names []string, err error) {
+	all, err := os.ReadDir(m.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names, err
 }
 
 func (m Moments) of(session uuid.UUID) string { return filepath.Join(m.Dir, session.String()) }

@@ -19,11 +19,16 @@ type Chat interface {
 type News struct {
 	Sessions *Sessions
 	Chat     Chat
+	Moments  Moments // a session that was ended on purpose needs none
 }
 
 // SessionNews passes on one piece of news.
 func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
-	return n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
+	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
+	if r.State.EndedOnPurpose() {
+		_ = n.Moments.Forget(r.ID) // else a start removes them
+	}
+	return err
 }
 
 // News is a piece of news as the chat understands it.

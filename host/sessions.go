@@ -30,7 +30,7 @@ type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error)
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q lifecycle.Silence) error
 	Writers(ctx context.Context, id uuid.UUID) ([]evidence.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
@@ -152,9 +152,8 @@ func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, 
 }
 
 // ArchiveQuiet ends a session in which nothing has happened.
-func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error) {
-	done, err = m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together})
-	return done, m.refused(err)
+func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) error {
+	return m.refused(m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together}))
 }
 
 // EndWriters ends other writers of a session's conversation.

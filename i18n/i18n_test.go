@@ -305,7 +305,7 @@ func TestButtonWords(t *testing.T) {
 		want string
 	}{
 		{ButtonTakeOver, "Take over"}, {ButtonUndo, "Undo"}, {ButtonSendAgain, "Send again"}, {ButtonDrop, "Discard"},
-		{ButtonSendAnyway, "Send anyway"}, {ButtonSendNow, "Send now"}, {ButtonCancel, "Cancel"}, {ButtonShow, "Show"},
+		{ButtonSendAnyway, "Send anyway"}, {ButtonCancel, "Cancel"}, {ButtonShow, "Show"},
 		{ButtonForkInstead, "Continue in a copy"}, {ButtonResume, "Resume"}, {ButtonStopIt, "End it"},
 		{ButtonAdopt, "Connect"}, {ButtonArchive, "Archive"}, {ButtonIgnore, "Hide"},
 		{ButtonResumeAll, "Resume all"}, {ButtonPick, "Choose"}, {ButtonYesArchive, "End and archive"},

@@ -187,7 +187,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 		w.bequeath(t, q.Agent)
 	} else {
 		t.Dir = cmp.Or(agent.Cwd, agent.Pane.Path)
-		t.Name = w.freeName(cmp.Or(agent.Pane.WindowName, filepath.Base(t.Dir)), t.ID)
+		t.Name = cmp.Or(agent.Pane.WindowName, filepath.Base(t.Dir))
 		t.Conversation, t.Owner = q.Conversation, q.Owner
 	}
 	if t.Cursors, err = w.cursorsFromHere(); err != nil {

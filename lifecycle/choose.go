@@ -248,6 +248,11 @@ func grant(ctx context.Context, w *work) error {
 	if w.r.Wish.Agent != w.r.Binding.Agent {
 		return granted(ctx, w, modes.NewAgent)
 	}
+	if lookForWish(ctx, w); w.r.Wish.Listed && modelsClosed(w.view) {
+		if err := forgetModels(w); err != nil {
+			return err
+		}
+	}
 	for {
 		var act wishes.Act
 		var outcome modes.Outcome
@@ -279,7 +284,7 @@ func lookForWish(ctx context.Context, w *work) wishes.Look {
 	return l
 }
 
-// pressForWish presses the next key. The key is counted on disk first, and the screen is looked at
+// pressForWish presses the next key. The key is noted on disk first, and the screen is looked at
 // again right before it. pressed is false if something came in between, or the wish is over because
 // the agent did not take the key: then no other key may follow, because it may still take this one.
 func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, err error) {
@@ -290,7 +295,7 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		}
 	}
 	before, mode := *w.r.Wish, w.view.Screen.Mode
-	key := wishes.Count(w.r.Wish, act)
+	key := wishes.Note(w.r.Wish, act, mode)
 	if err := w.save(); err != nil {
 		return false, err
 	}
@@ -308,8 +313,11 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		return false, fmt.Errorf("press %s: %w", key, err)
 	}
 	w.at("wish-pressed")
-	if !seeSwitch(ctx, w, act, mode) {
+	switch seen := seeSwitch(ctx, w, act, mode); {
+	case !seen:
 		return false, granted(ctx, w, modes.NotTaken)
+	case act == wishes.Choose:
+		return true, forgetModels(w)
 	}
 	return true, nil
 }
@@ -324,7 +332,7 @@ func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
 		case wishes.Open:
 			return l.Listed
 		}
-		return w.view.Captured && !l.Listed && (w.view.Screen.Box.Present || w.view.DialogOpen())
+		return modelsClosed(w.view)
 	})
 }
 
@@ -354,8 +362,17 @@ func closeModels(ctx context.Context, w *work) error {
 	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return fmt.Errorf("close the list of models: %w", err)
 	}
-	seeSwitch(ctx, w, wishes.Choose, "")
-	return nil
+	if !seeSwitch(ctx, w, wishes.Choose, "") {
+		return nil
+	}
+	return forgetModels(w)
+}
+
+// forgetModels notes that the list of models that ccbot has opened is closed: the next one that is open is
+// a person's.
+func forgetModels(w *work) error {
+	w.r.Wish.Listed = false
+	return w.save()
 }
 
 // granted reports what came of the wish for a mode, or else of that for a model, and forgets it.

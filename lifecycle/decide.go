@@ -397,5 +397,11 @@ func takesModeKeys(r session.Record, v View) bool {
 // ownModels says whether the list of models is open, and ccbot has opened it.
 func ownModels(r session.Record, v View) bool {
 	_, open := v.Screen.Dialog.Models()
-	return open && r.Wish.Opened > 0 && r.Wish.Model != "" && inFront(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && inFront(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+}
+
+// modelsClosed says whether the terminal shows that no list of models is open.
+func modelsClosed(v View) bool {
+	_, open := v.Screen.Dialog.Models()
+	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())
 }

@@ -16,7 +16,7 @@ var (
 	ErrNoAgent = errors.New("the session has no living agent")
 	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude = errors.New("claude is not installed")
-	// ErrChanged means that a process or a dialog has changed since the person decided about it.
+	// ErrChanged means that a process, a dialog or a session is not as it was when somebody decided about it.
 	ErrChanged = errors.New("it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = errors.New("it runs outside of ccbot's tmux server, or in the background")

@@ -269,7 +269,7 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 					func() { _, _ = w.restoreIt(r.ID) },
 					func() { _, _ = w.EndWriters(w.ctx, r.ID, seen) },
 					func() {
-						_, _ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Why: "nothing has happened"})
+						_ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Why: "nothing has happened"})
 					},
 					func() { _ = w.NoticeWriters(w.ctx) },
 				}

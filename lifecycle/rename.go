@@ -41,14 +41,29 @@ func rename(ctx context.Context, w *work, name string, by session.Namer) error {
 		return nil
 	}
 	from := w.r.Name
+	if err := saveNamed(w, name, by); err != nil || w.r.Name == from {
+		return err
+	}
+	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
+}
+
+func saveNamed(w *work, name string, by session.Namer) error {
+	w.names.Lock()
+	defer w.names.Unlock()
+	from := w.r.Name
 	w.r.Rename(w.freeName(name, w.r.ID), by)
 	if w.r.Name != from {
 		w.r.NameDue = w.r.State.Live() && (w.r.Binding == nil || !w.r.Binding.Adopted)
 	}
-	if err := w.save(); err != nil || w.r.Name == from {
-		return err
-	}
-	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
+	return w.save()
+}
+
+// createNamed puts a new record on disk, with a number behind its name where that is taken.
+func (k *kit) createNamed(r session.Record) error {
+	k.names.Lock()
+	defer k.names.Unlock()
+	r.Name = k.freeName(r.Name, r.ID)
+	return k.Store.Create(r)
 }
 
 // nameWindow gives the window the name that the session has got. What fails is tried by the next
@@ -66,7 +81,8 @@ func nameWindow(ctx context.Context, w *work) error {
 	return w.save()
 }
 
-// freeName returns a name, with a number if another session that is open or may come back has it.
+// freeName returns a name, with a number if another session that is open or may come back has it. The caller
+// holds names.
 func (k *kit) freeName(name string, id uuid.UUID) string {
 	taken := make(map[string]bool)
 	for _, r := range k.Store.Shared() {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -153,6 +154,33 @@ func TestATakenNameGetsANumber(t *testing.T) {
 		require.NoError(t, w.Service.Rename(w.ctx, other.ID, r.Name))
 		assert.Equal(t, r.Name+"-2", w.get(other.ID).Name)
 		assert.Equal(t, r.Name, w.get(r.ID).Name)
+	})
+}
+
+// Two people who begin or rename a session at the same moment get two names.
+func TestNoNameIsGivenTwiceAtTheSameMoment(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		one, _ := w.started()
+		two, err := w.Service.Start(w.ctx, w.request())
+		require.NoError(t, err)
+		q := w.request()
+		q.Name = "web"
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				_, err := w.Service.Start(w.ctx, q)
+				assert.NoError(t, err)
+			})
+		}
+		for _, r := range []session.Record{one, two} {
+			all.Go(func() { assert.NoError(t, w.Service.Rename(w.ctx, r.ID, "web")) })
+		}
+		all.Wait()
+		names := make(map[string]int)
+		for _, r := range w.Store.List() {
+			names[r.Name]++
+		}
+		assert.Len(t, names, 8, "%v", names)
 	})
 }
 

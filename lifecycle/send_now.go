@@ -47,8 +47,9 @@ func toFront(w *work, key string) error {
 // Interrupt treats it; told is the same as there, and true if nothing was interrupted.
 //
 // ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is in
-// the box. Nothing is changed then. After ErrStillWorks the prompt is the next one. fs.ErrNotExist
-// means that it is no longer held.
+// the box. No key was pressed then, and the order is as it was, unless the dialog has opened in the
+// moment between the look and Esc. After ErrStillWorks the prompt is the next one. fs.ErrNotExist means
+// that it is no longer held.
 func (s *Service) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
 	told = true
 	err = resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,6 +86,7 @@ type kit struct {
 	Deps
 	agenda   *agenda
 	memories *memories
+	names    sync.Mutex // held from the choice of a name until a record on disk has it
 }
 
 // New returns a Service. Run starts its work.

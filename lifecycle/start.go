@@ -42,7 +42,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if name == "" {
 		name, by = filepath.Base(filepath.Clean(q.Dir)), session.NamedByFolder
 	}
-	r := session.Record{ID: id, Name: s.kit.freeName(name, id), NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
+	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
 	if err := s.kit.offered(&r, q); err != nil {
@@ -58,7 +58,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := s.kit.Store.Create(r); err != nil {
+	if err := s.kit.createNamed(r); err != nil {
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")

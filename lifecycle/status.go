@@ -173,26 +173,28 @@ type Silence struct {
 	Together bool // who asks tells an ordinary end, with those of other sessions
 }
 
-// ArchiveQuiet archives a session in which nothing has happened. It looks once
-// more on the session's worker: done is false if anything has happened since the look that led to
-// the decision, or if that is unknown. done is also false for an agent in a pane that a person has
-// opened: only a person ends that agent.
-func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) (done bool, err error) {
+// ArchiveQuiet archives a session in which nothing has happened; it returns nil only if Archive would.
+// It looks once more on the session's worker. ErrChanged means that nothing was done, because something
+// has happened since the look that led to the decision, or that is unknown, or the agent is in a pane
+// that a person has opened: only a person ends that agent. After any other error a step may go on with
+// the archive: the record says so.
+func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) error {
+	return s.do(ctx, id, func(w *work) error {
 		l := w.Observer.Look(ctx, *w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
-			return nil
+			return ErrChanged
 		}
 		if w.view = w.Observer.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
-			return nil
+			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
-		if err != nil || len(all.Untold(*w.r)) > 0 {
-			return err // a writer has just come, which has to be reported to the person first
+		switch {
+		case err != nil:
+			return err
+		case len(all.Untold(*w.r)) > 0:
+			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
-		done = true
 		return w.archive(ctx, session.Archived, q.Why, &Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
-	return done, err
 }

@@ -131,9 +131,7 @@ func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 		r, a := w.started()
 		seen := w.Observer.Look(w.ctx, r).Active
 		w.pass(6 * time.Hour)
-		done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
-		require.NoError(t, err)
-		assert.True(t, done)
+		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
 		require.Equal(t, 1, toldOf[Receipt](w.news))
@@ -203,9 +201,8 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 				if !tc.life { // then it is not for what has happened since
 					seen = time.Now().Add(time.Hour)
 				}
-				done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
-				require.NoError(t, err)
-				assert.False(t, done)
+				err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"})
+				require.ErrorIs(t, err, ErrChanged)
 				assert.True(t, w.get(r.ID).State.Live())
 				assert.Empty(t, w.processes.signalled())
 				assert.Zero(t, toldOf[Receipt](w.news))
@@ -217,11 +214,10 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
-		require.NoError(t, err)
-		assert.False(t, done)
+		err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
+		require.ErrorIs(t, err, ErrChanged)
 		assert.Equal(t, r, w.get(r.ID))
-		_, err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
+		err = w.ArchiveQuiet(w.ctx, uuid.New(), Silence{Since: time.Now(), Quiet: time.Hour, Why: "nothing has happened"})
 		assert.ErrorIs(t, err, session.ErrNotFound)
 	})
 }
@@ -244,9 +240,8 @@ func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 				l := w.Observer.Look(w.ctx, w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				done, err := w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Look(w.ctx, w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
-				require.NoError(t, err)
-				assert.Equal(t, left, done)
+				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Look(w.ctx, w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
+				assert.Equal(t, !left, errors.Is(err, ErrChanged))
 				assert.Equal(t, !left, w.processes.alive(a.id))
 			})
 		})

@@ -34,7 +34,11 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
 	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts still belong to the other session
 	defer steps()
-	if err := w.Store.Create(*t); err != nil {
+	create := w.createNamed
+	if t.TookOver != uuid.Nil {
+		create = w.Store.Create // the name is taken over, too
+	}
+	if err := create(*t); err != nil {
 		return session.Record{}, err
 	}
 	r, _ := w.Store.Get(t.ID)

@@ -248,6 +248,77 @@ func TestSwitchChoosesAModelOnceAndReadsItBack(t *testing.T) {
 	})
 }
 
+// TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas: never one that asks nobody, wherever the keys pass.
+func TestP7_AModeThatIsNotOfferedLeavesTheModeAsItWas(t *testing.T) {
+	circle := []string{allModes[0], allModes[1], allModes[3]} // without plan mode
+	for from := range circle {
+		for _, dies := range []bool{false, true} {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				a.set(func(a *agent) { a.modes, a.mode = circle, from })
+				if dies {
+					w.crash("wish-marked", func() {
+						if _, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: modes.Plan}); err == nil {
+							_, _ = w.step(w.ctx, r.ID)
+						}
+					})
+					w.comeBack()
+				} else {
+					w.wants(r, modes.Wish{Mode: modes.Plan})
+				}
+				w.pass(20 * time.Second)
+				assert.Equal(t, []news.Switched{{Wish: modes.Wish{Mode: modes.Plan}, Outcome: modes.NoSuch}}, w.switched())
+				mode, _ := a.now()
+				assert.Equal(t, circle[from], mode)
+			})
+		}
+	}
+}
+
+// TestP7_TheListOfModelsOfAPersonIsLeftAlone also where ccbot has opened one before, which is gone, or where
+// what is wanted was wanted of an earlier agent.
+func TestP7_TheListOfModelsOfAPersonIsLeftAlone(t *testing.T) {
+	for name, opens := range map[string]func(w *world, r session.Record, a *agent) *menu{
+		"after ccbot's own": func(w *world, r session.Record, a *agent) *menu {
+			pressed := 0
+			w.order.onPoint(func(name string) {
+				if name == "wish-pressed" {
+					if pressed++; pressed == 2 { // the model is chosen, and then it works
+						a.set(works)
+					}
+				}
+			})
+			w.wants(r, modes.Wish{Model: "Haiku"})
+			w.order.onPoint(nil)
+			require.Equal(w.t, 2, pressed)
+			require.Nil(w.t, a.menu)
+			m := a.modelList()
+			a.set(func(a *agent) { a.menu, a.status = m, presence.Idle })
+			return m
+		},
+		"with the wish for an earlier agent": func(w *world, r session.Record, a *agent) *menu {
+			m := a.modelList()
+			a.set(func(a *agent) { a.menu = m })
+			w.edit(r.ID, func(r *session.Record) {
+				r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Model: "Haiku", Opened: 1, Listed: true}
+			})
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				m := opens(w, r, a)
+				w.WakeAgent(r.Binding.Agent.PID)
+				w.pass(time.Minute)
+				pressed, _ := a.took(m)
+				assert.Empty(t, pressed)
+				assert.Same(t, m, a.menu)
+			})
+		})
+	}
+}
+
 // A list that a person has opened in the terminal is left alone.
 func TestAPersonsOwnListOfModelsIsLeftAlone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -339,6 +410,6 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 		w.pass(10 * time.Minute)
 		assert.Zero(t, a.inputs)
 		assert.Empty(t, w.switched())
-		assert.Zero(t, w.get(r.ID).Wish.Keys)
+		assert.Empty(t, w.get(r.ID).Wish.Passed)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -83,6 +85,16 @@ func (a *Requests) look(c Card) card.Look {
 	}
 	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen, Sounds: c.State == StateOpen && !c.AllShown,
 		Text: v.Text, Options: v.Options}
+}
+
+// Again brings an open request of a session below all other messages. False: there is none that is shown.
+func (a *Requests) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	for _, r := range a.requestsOf(session) {
+		if shown, err = a.cards.Again(ctx, r.id); shown || err != nil {
+			break
+		}
+	}
+	return shown, err
 }
 
 func (a *Requests) viewer(to outbox.Conversation) Viewer {

@@ -190,8 +190,8 @@ func (b *Board) logUnsaved(c record, err error) {
 	}
 }
 
-// closeLocked takes the buttons off; a message that has none, and gets no last text, is not edited. A card that was never sent is removed, and the outbox, when it
-// asks for the message, has nothing to send.
+// closeLocked takes the buttons off; a message that has none, and gets no last text, is not edited. A
+// card that was never sent is removed, and the outbox, when it asks for the message, has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
 	if c.Message == 0 && c.offered == "" {
 		return b.removeLocked(c)

@@ -187,6 +187,50 @@ func TestATapTeachesTheMessage(t *testing.T) {
 	})
 }
 
+// Where it is said what options mean, only that decides: a text and words on buttons change under a thumb.
+func TestATapCountsWhileTheWordsChange(t *testing.T) {
+	look := func(text, word, value string) Look {
+		l := question(text)
+		l.Means, l.Options[0][1].Text, l.Options[0][1].Value = "the same", word, value
+		return l
+	}
+	inWorld(t, func(w *world) {
+		w.shown("k", look("one", "No", "no"))
+		early := w.chat.seen()[0]
+		w.shown("k", look("two", "No (2)", "no"))
+		assert.Equal(t, []string{"two [Yes] [No (2)]"}, w.looks())
+		tapped, ok := w.tap(early, 1)
+		assert.True(t, ok)
+		assert.Equal(t, "no", tapped.Option)
+		w.shown("k", look("two", "No (3)", "no"))
+		assert.Equal(t, []string{"two [Yes] [No (3)]"}, w.looks(), "new words alone are drawn, too")
+		w.shown("k", look("two", "No (3)", "never"))
+		_, ok = w.tap(early, 1)
+		assert.False(t, ok)
+	})
+}
+
+func TestACardIsShownAgainBelow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		w.shown("l", question("other"))
+		shown, err := w.kind.Again(w.Context(), "k")
+		require.NoError(t, err)
+		assert.True(t, shown)
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "one [Yes] [No]"}, w.looks())
+		_, ok := w.tap(w.chat.seen()[2], 0)
+		assert.True(t, ok)
+		w.restart()
+		w.pass(time.Minute)
+		assert.Len(t, w.looks(), 3)
+		require.NoError(t, w.kind.Close(w.Context(), "k", render.Text{}))
+		shown, err = w.kind.Again(w.Context(), "k")
+		require.NoError(t, err)
+		assert.False(t, shown)
+	})
+}
+
 func TestAnOlderCopyLosesItsButtonsAtATap(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)

@@ -126,6 +126,20 @@ func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) err
 	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
 
+// Again sends an open card in a new message, below all others: people have lost sight of it. The old
+// message loses its buttons. False: there is no such card.
+func (k Kind[P]) Again(ctx context.Context, key string) (shown bool, err error) {
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, open := b.openLocked(k.name, key)
+	if !open {
+		return false, nil
+	}
+	b.stripLocked(ctx, c.At, c.Message, c.message())
+	return true, b.resendLocked(ctx, c)
+}
+
 // ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
 var ErrUnsent = errors.New("the card is not in the chat")
 

@@ -32,7 +32,8 @@ type Look struct {
 	Renew     bool `json:"renew,omitempty"`
 	RenewOnce bool `json:"renew_once,omitempty"`
 	// Means, when set, says all that the options mean: taps count on any look that means the same, whatever
-	// its text and payload. A card that is drawn again and again would else be stale whenever it is tapped.
+	// its text, its payload and the words on its buttons. A card that is drawn again and again would else be
+	// stale whenever it is tapped.
 	Means string `json:"means,omitempty"`
 }
 
@@ -67,13 +68,19 @@ func fit(t render.Text, limit int) render.Text {
 }
 
 // revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that
-// is said.
+// is said: then the words on the buttons may change, too.
 func revisionOf(l Look, payload json.RawMessage) string {
 	if l.Means != "" {
+		var options []Option
+		for _, row := range l.Options {
+			for _, o := range row {
+				options = append(options, Option{Value: o.Value, For: o.For})
+			}
+		}
 		return digest(struct {
 			Means   string
-			Options [][]Option
-		}{l.Means, l.Options})
+			Options []Option
+		}{l.Means, options})
 	}
 	return digest(struct {
 		Text    render.Text

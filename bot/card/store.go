@@ -97,7 +97,7 @@ func (c record) message() outbox.Message {
 }
 
 // drawn names what is drawn.
-func (c record) drawn() string { return c.Revision + digest(c.Look.Text) }
+func (c record) drawn() string { return c.Revision + digest([]any{c.Look.Text, c.Look.Options}) }
 
 // isShownBy says whether a message looks as the card should: two posts of a card may be under way,
 // each with the look of its moment.

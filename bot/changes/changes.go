@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"path"
-	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,13 +29,18 @@ type Changes struct {
 	diffs  diffs.Diffs
 	upload func(ctx context.Context, f outbox.File) (messageID int, err error)
 	cards  chat.Cards[subject]
+	opens  sync.Mutex // held from the look at the cards to the post of another one
 }
 
 // subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
 type subject struct {
 	Session uuid.UUID   `json:"session"`
 	Turn    diffs.Since `json:"turn,omitempty"`
+	Posted  time.Time   `json:"posted,omitzero"`
 }
+
+// stillThere is how long what was asked for counts as seen: who asks again within it has tapped twice.
+const stillThere = time.Minute
 
 // view is a page of a card: of the list of files, or of the hunks of one of them. An option's value is the view that it
 // leads to.
@@ -69,18 +74,35 @@ func (c *Changes) Feature() chat.Feature {
 	f := chat.Feature{Name: "changes", Cards: map[string]chat.OnTap{kind: c.cards.OnTap(c.tap)}}
 	c.chat.ByName(&f, chat.Command{Name: "changes"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return c.Show(ctx, in.To, r.ID, diffs.SessionStart)
+			return c.post(ctx, in.To, subject{Session: r.ID}, "")
 		})
 	return f
 }
 
-// Show posts what has changed in a session's folder since a moment.
+// Show shows what has changed in a session's folder since a moment. Two taps are one message.
 func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid.UUID, since diffs.Since) error {
-	s := subject{Session: session, Turn: since}
-	look, err := c.look(ctx, to, s, view{Since: since})
+	c.opens.Lock()
+	defer c.opens.Unlock()
+	key := ""
+	for _, shown := range c.cards.List() {
+		p := shown.Payload
+		if p.Session == session && p.Turn == since && shown.Look.To == to && c.chat.Now().Sub(p.Posted) < stillThere {
+			key = shown.Key
+		}
+	}
+	return c.post(ctx, to, subject{Session: session, Turn: since}, key)
+}
+
+// post shows a subject in the card of a key, or in a new one below.
+func (c *Changes) post(ctx context.Context, to outbox.Conversation, s subject, key string) error {
+	look, err := c.look(ctx, to, s, view{Since: s.Turn})
 	if err != nil {
-		r, _ := c.chat.Book.Records.Get(session)
+		r, _ := c.chat.Book.Records.Get(s.Session)
 		return c.chat.Explain(ctx, to, c.chat.In(to).Failure(r, err))
+	}
+	s.Posted = c.chat.Now()
+	if key != "" {
+		return c.cards.Redraw(ctx, key, look, s)
 	}
 	return c.cards.Post(ctx, look, s)
 }
@@ -131,25 +153,21 @@ func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why
 
 // look is a view as a message.
 func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v view) (card.Look, error) {
+	look := card.Look{To: to, Session: s.Session}
+	if v.File != "" {
+		p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+		if err != nil {
+			return card.Look{}, err
+		}
+		look.Text, look.Options = words{c.chat.In(to)}.hunks(v, p)
+		return look, nil
+	}
 	all, err := c.diffs.Changes(ctx, s.Session, v.Since)
 	if err != nil {
 		return card.Look{}, err
 	}
-	look := card.Look{To: to, Session: s.Session}
-	if v.File == "" {
-		r, _ := c.chat.Book.Records.Get(s.Session)
-		look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
-		return look, nil
-	}
-	at := slices.IndexFunc(all.Files, func(f diffs.File) bool { return f.Path == v.File.path() })
-	if at < 0 {
-		return card.Look{}, &refusal.Error{Code: refusal.Unchanged}
-	}
-	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
-	if err != nil {
-		return card.Look{}, err
-	}
-	look.Text, look.Options = words{c.chat.In(to)}.hunks(v, all.Files, at, p)
+	r, _ := c.chat.Book.Records.Get(s.Session)
+	look.Text, look.Options = words{c.chat.In(to)}.list(r, s, v, all)
 	return look, nil
 }
 
@@ -166,14 +184,15 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 		}
 		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
 	}
-	caption := render.Code(shortPath(p.Path))
+	f := p.File()
+	caption := render.Code(shortPath(f.Path))
 	if p.Cut {
 		caption = chat.Lines(caption, render.Plain(c.chat.In(t.To).Say(i18n.ChangesCut)))
 	}
-	data := []byte("--- a/" + cmp.Or(p.From, p.Path) + "\n+++ b/" + p.Path + "\n" + p.Text)
+	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(p.Path)) + ".diff", Caption: caption, Session: s.Session,
+	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: s.Session,
 		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
 	return err
 }

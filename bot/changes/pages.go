@@ -135,7 +135,8 @@ func shortPath(path string) string {
 }
 
 // hunks is a part of the hunks of a file. The arrows lead through its parts, and on to the files beside it.
-func (w words) hunks(v view, files []diffs.File, at int, p diffs.Patch) (render.Text, [][]card.Option) {
+func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
+	files, at := p.All.Files, p.At
 	parts := split(p.Text)
 	part := min(max(v.Part, 0), max(len(parts)-1, 0))
 	args := i18n.Args{"First": at + 1, "All": len(files), "Page": part + 1, "Pages": len(parts)}
@@ -144,10 +145,10 @@ func (w words) hunks(v view, files []diffs.File, at int, p diffs.Patch) (render.
 		place = w.Say(i18n.ChangesPart, args)
 	}
 	head := []string{place}
-	if said := w.what(p.File); said != "" {
+	if said := w.what(p.File()); said != "" {
 		head = append(head, said)
 	}
-	text := []render.Text{render.Code(shortPath(p.Path)), render.Plain(strings.Join(head, w.Say(i18n.JoinParts)))}
+	text := []render.Text{render.Code(shortPath(p.File().Path)), render.Plain(strings.Join(head, w.Say(i18n.JoinParts)))}
 	if len(parts) > 0 {
 		text = append(text, render.Pre(parts[part], "diff"))
 	} else {

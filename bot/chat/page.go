@@ -65,16 +65,16 @@ type shownPage struct {
 	By int64  `json:"by"` // who has opened it
 }
 
-// Pages are all pages by their name, and the cards that show them.
+// Pages are all pages and the messages that show them.
 type Pages struct {
-	all   map[string]Page
+	All   map[string]Page // by their name
 	cards Cards[shownPage]
 	chat  *Chat
 }
 
-// NewPages gives the pages of a chat.
-func NewPages(c *Chat, all map[string]Page) *Pages {
-	return &Pages{all: all, cards: NewCards[shownPage](c, pageKind), chat: c}
+// NewPages gives the pages of a chat; there are none yet.
+func NewPages(c *Chat) *Pages {
+	return &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c}
 }
 
 // Feature is what the roof knows of all pages.
@@ -188,5 +188,5 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 
 func (p *Pages) find(address string) (page Page, rest string) {
 	name, rest, _ := strings.Cut(address, "/")
-	return p.all[name], rest
+	return p.All[name], rest
 }

@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// dialogs are the dialogs of all sessions.
-type dialogs struct {
+// Dialogs are the dialogs of all sessions.
+type Dialogs struct {
 	chat   *chat.Chat
 	keys   desk.Keys
 	floods func(session uuid.UUID) bool
@@ -31,10 +31,21 @@ type dialogs struct {
 // Kind is that of the cards.
 const Kind = "dialog"
 
-// New gives the feature. floods says whether a session has asked so much of late that nothing may
-// be chosen from the chat.
-func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat.Feature {
-	d := &dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, Kind)}
+// New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
+// may be chosen from the chat.
+func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, Kind)}
+}
+
+// Again brings the dialog of a session below all other messages. False: none is shown.
+func (d *Dialogs) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cards.Again(ctx, session.String())
+}
+
+// Feature is what the roof knows of dialogs.
+func (d *Dialogs) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{Kind: d.cards.OnTap(d.tap)},
@@ -44,19 +55,19 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 	}
 }
 
-func (d *dialogs) opened(ctx context.Context, r views.Session, n news.Dialog) error {
+func (d *Dialogs) opened(ctx context.Context, r views.Session, n news.Dialog) error {
 	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name}), n.Terminal)
 }
 
 // notReporting shows what an agent that is not ready asks: it may be nothing that is recognised.
-func (d *dialogs) notReporting(ctx context.Context, r views.Session, n news.NotReporting) error {
+func (d *Dialogs) notReporting(ctx context.Context, r views.Session, n news.NotReporting) error {
 	args := i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())}
 	return d.open(ctx, r, d.chat.In(r.Conversation).Text(i18n.ClaudeNotReady, args), n.Terminal)
 }
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
 // message of its own. Where nothing takes keys only the screen is told.
-func (d *dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
+func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
 		foot := p.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
@@ -76,7 +87,7 @@ func (d *dialogs) open(ctx context.Context, r views.Session, head render.Text, n
 }
 
 // hear closes a dialog that is gone, and that of a session that is ready or over.
-func (d *dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
+func (d *Dialogs) hear(ctx context.Context, r views.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
 		return d.close(ctx, r.ID)
@@ -88,7 +99,7 @@ func (d *dialogs) hear(ctx context.Context, r views.Session, n news.News) error 
 
 // run closes the dialogs that went while no ccbot was there. Where the terminal cannot be seen, the
 // dialog stays.
-func (d *dialogs) run(ctx context.Context) error {
+func (d *Dialogs) run(ctx context.Context) error {
 	for _, c := range d.cards.List() {
 		now, err := d.keys.Dialog(ctx, c.Look.Session)
 		if err == nil && now.Open || err != nil && !isGone(err) {
@@ -106,7 +117,7 @@ func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.No
 
 // tap presses the key or chooses the option of a button, and draws the message as the terminal is
 // then.
-func (d *dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
+func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		var now desk.Dialog
 		var err error
@@ -129,7 +140,7 @@ func (d *dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 
 // redraw shows what a terminal shows now in the card that was drawn for a mark. A card that was
 // drawn anew since then is left alone.
-func (d *dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
+func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c, ok := d.cards.Get(key)
@@ -146,7 +157,7 @@ func (d *dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog)
 }
 
 // close says that the dialog of a session is gone, if one is shown.
-func (d *dialogs) close(ctx context.Context, id uuid.UUID) error {
+func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c, ok := d.cards.Get(id.String()); ok {
@@ -155,7 +166,7 @@ func (d *dialogs) close(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-func (d *dialogs) closeLocked(ctx context.Context, c card.Card[string]) error {
+func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string]) error {
 	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(i18n.DialogClosed)))
 	return d.cards.Close(ctx, c.Key, last)
 }

@@ -32,7 +32,7 @@ const (
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the
 // terminal shows, and keys. Where something of what an answer would allow may be out of sight, or
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
-func (d *dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
+func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
 	foot := chat.Marked("\n"+p.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,15 +15,16 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 )
 
-// Ender ends a session in which nothing happens; false: something has happened, or that is unknown.
+// Ender ends a session in which nothing happens, see control.Ender.
 type Ender interface {
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) (done bool, err error)
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) error
 }
 
 // Idle ends the idle sessions together.
@@ -42,8 +42,15 @@ type Idle struct {
 // together are the sessions that one message asks about, and later tells of.
 type together struct {
 	All    []one    `json:"sessions"`
-	Spared []string `json:"spared,omitempty"` // lines about sessions that are not meant
-	Ending bool     `json:"ending,omitempty"` // a person has confirmed it
+	Spared []spared `json:"left_out,omitempty"` // sessions that are not meant
+	More   int      `json:"more,omitempty"`     // idle sessions for which there is no room
+	Ending bool     `json:"ending,omitempty"`   // a person has confirmed it
+}
+
+// spared is a session that is not ended, and why.
+type spared struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 // one is a session, and what has become of it.
@@ -65,7 +72,7 @@ const (
 	kind       = "idle" // of the cards
 	endIt      = "end"
 	folderRoom = 32 // letters of a folder
-	most       = 30 // sessions of one question, which names all of them in one message
+	most       = 30 // sessions of one question, and lines of one list: all of it is one message
 )
 
 // New returns the Idle of a chat.
@@ -118,74 +125,98 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 			continue
 		}
 		l := i.look(ctx, r.ID)
-		if why := i.Spared(p, r, l); why != "" {
-			q.Spared = append(q.Spared, about(p, r, why))
-		} else if len(q.All) < most {
+		switch why := i.Spared(p, r, l); {
+		case why != "":
+			q.Spared = append(q.Spared, spared{r.Name, why})
+		case len(q.All) < most:
 			q.All = append(q.All, one{ID: r.ID, Active: l.Active})
+		default:
+			q.More++
 		}
 	}
 	if len(q.All) == 0 {
-		return i.chat.Tell(ctx, t, render.Plain(p.Say(i18n.IdleNone)+sparedText(p, q.Spared)))
+		return i.chat.Tell(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
 	}
 	look := card.Look{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
 	return i.cards.Post(ctx, look, q)
 }
 
-// about is a line about a session.
-func about(p chat.Phrases, r views.Session, what string) string {
-	return p.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": what})
-}
-
 // text is the question, and after it what has become of each session.
 func (i *Idle) text(p chat.Phrases, q together) render.Text {
-	var asked, ended, waits, left []string
+	var asked, ended, waits []render.Text
+	var left []spared
 	for _, o := range q.All {
 		r, ok := i.chat.Book.Records.Get(o.ID)
 		if !ok {
 			continue // it is forgotten meanwhile
 		}
-		name := chat.ShownName(r.Name)
+		name := render.Bold(chat.ShownName(r.Name))
 		asked = append(asked, named(p, r))
 		switch {
 		case o.Ended:
 			ended = append(ended, name)
 		case o.Left != "":
-			left = append(left, about(p, r, o.Left))
+			left = append(left, spared{r.Name, o.Left})
 		default:
 			waits = append(waits, name)
 		}
 	}
-	names := func(all []string) string { return p.First(most, all, p.Say(i18n.JoinNames)) }
-	var lines []string
+	more := render.Text{}
+	if q.More > 0 {
+		more = p.Text(i18n.IdleMore, i18n.Args{"Count": q.More})
+	}
+	names := func(all []render.Text) render.Text { return listed(p, all, p.Say(i18n.JoinNames)) }
+	var said []render.Text
 	switch {
 	case !q.Ending:
-		ask := p.Say(i18n.IdleConfirm, i18n.Args{"Count": len(asked)})
-		return render.Plain(ask + "\n• " + p.First(most, asked, "\n• ") + sparedText(p, q.Spared))
+		ask := chat.Lines(p.Text(i18n.IdleConfirm, i18n.Args{"Count": len(asked)}), render.Join(bullet, listed(p, asked, "\n• ")))
+		return chat.Paragraphs(ask, more, sparedText(p, q.Spared))
 	case len(ended) > 0:
-		lines = append(lines, p.Say(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
+		said = append(said, p.Text(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
 	case len(waits) == 0:
-		lines = append(lines, p.Say(i18n.IdleNone))
+		said = append(said, p.Text(i18n.IdleNone))
 	}
 	if len(waits) > 0 {
-		lines = append(lines, p.Say(i18n.Archiving, i18n.Args{"Name": names(waits)}))
+		said = append(said, p.Text(i18n.Archiving, i18n.Args{"Name": names(waits)}))
 	}
-	return render.Plain(strings.Join(lines, "\n") + sparedText(p, left))
+	return chat.Paragraphs(chat.Lines(said...), more, sparedText(p, left))
 }
 
 // named is a session with its folder, where that is not called like it.
-func named(p chat.Phrases, r views.Session) string {
-	name := chat.ShownName(r.Name)
+func named(p chat.Phrases, r views.Session) render.Text {
+	name := render.Bold(chat.ShownName(r.Name))
 	if path.Base(r.Dir) == r.Name {
 		return name
 	}
-	return p.Say(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(p.Short(r.Dir), folderRoom)})
+	return p.Text(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(p.Short(r.Dir), folderRoom)})
 }
 
-func sparedText(p chat.Phrases, lines []string) string {
-	if len(lines) == 0 {
-		return ""
+// sparedText says which sessions are not ended, and why.
+func sparedText(p chat.Phrases, all []spared) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
 	}
-	return "\n\n" + p.Say(i18n.IdleSpared) + "\n• " + p.First(most, lines, "\n• ")
+	var lines []render.Text
+	for _, o := range all {
+		lines = append(lines, p.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(o.Name)), "Said": o.Why}))
+	}
+	return chat.Lines(p.Text(i18n.IdleSpared), render.Join(bullet, listed(p, lines, "\n• ")))
+}
+
+var bullet = render.Plain("• ")
+
+// listed joins the first entries of a list, and says how many more there are.
+func listed(p chat.Phrases, all []render.Text, between string) (text render.Text) {
+	if more := len(all) - most; more > 0 {
+		all = append(slices.Clone(all[:most]), p.Text(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	for n, one := range all {
+		if n > 0 {
+			text = render.Join(text, render.Plain(between))
+		}
+		text = render.Join(text, one)
+	}
+	return text
 }
 
 // confirmed ends the sessions of a question, one after the other.
@@ -221,16 +252,21 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	r, _ := i.chat.Book.Records.Get(o.ID)
 	q := control.Silence{Since: o.Active, Why: fmt.Sprintf("asked for by %d, with the idle ones", t.From),
 		Together: r.Conversation == t.To} // else its own place has to be told
-	done, err := i.ender.ArchiveQuiet(ctx, o.ID, q)
-	if done {
+	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
+	if err == nil {
 		return i.settle(ctx, t.Card.Key, o.ID, "")
+	}
+	changed := refusal.Is(err, refusal.Changed)
+	if !changed {
+		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
 	left := i.Spared(p, r, i.look(ctx, o.ID))
 	switch {
-	case err != nil:
-		i.chat.Log.Warn("idle_not_ended", logkey.SessionID, o.ID.String(), logkey.Error, err.Error())
+	case !changed && r.State == views.Stopping:
+		return nil // it tells its end itself
+	case !changed:
 		left = p.Say(i18n.SparedFailed)
 	case left == "":
 		left = p.Say(i18n.SparedChanged)

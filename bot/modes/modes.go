@@ -114,7 +114,11 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 	if err != nil || open && !n.Waited {
 		return err
 	}
-	text := outcome(m.chat.In(r.Conversation), r, n.Wish, n.Outcome)
+	p := m.chat.In(r.Conversation)
+	text := outcome(p, r, n.Wish, n.Outcome)
+	if n.Mode != "" && n.Outcome != modes.Done && n.Seen != "" {
+		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
+	}
 	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: n.Outcome != modes.Done})
 }
 

@@ -22,7 +22,7 @@ func (o *Outbox) Parked(chat int64) bool {
 
 // Unpark tries a chat again, because somebody there has written, so the chat can be reached. For
 // the same reason a job that failed there is tried at once, and the topics of the chat are assumed
-// to exist. Unpark returns quickly.
+// to exist and to be open: people open a closed topic again by a message. Unpark returns quickly.
 func (o *Outbox) Unpark(chat int64) {
 	o.with(func(q *queues) { q.unpark(chat) })
 	o.notes.unpark(chat)

@@ -22,14 +22,14 @@ type queues struct {
 	turns  uint64
 	edits  map[ref]*job // the one edit of a message that waits; an edit under way is not in it
 	known  memory
-	gone   map[address.Conversation]bool // topics that do not exist any more
-	fatal  error                         // why Run must end
-	closed error                         // why nothing can be sent any more
+	lost   map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
+	fatal  error                           // why Run must end
+	closed error                           // why nothing can be sent any more
 }
 
 func newQueues(open func(chat int64) *lane) queues {
 	return queues{open: open, lanes: map[int64]*lane{}, edits: map[ref]*job{},
-		gone: map[address.Conversation]bool{}, all: rate.NewLimiter(allRate, allBurst)}
+		lost: map[address.Conversation]answer{}, all: rate.NewLimiter(allRate, allBurst)}
 }
 
 // without takes one out of a list.
@@ -47,9 +47,10 @@ func (q *queues) lane(chat int64) *lane {
 	return l
 }
 
-// place is the place that messages for a conversation go to now: the topic may have been deleted.
+// place is the place that messages for a conversation go to now: the topic may have been deleted or
+// closed.
 func (q *queues) place(to address.Conversation) address.Conversation {
-	if q.gone[to] {
+	if _, lost := q.lost[to]; lost {
 		to.ThreadID = 0
 	}
 	return to
@@ -117,7 +118,7 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 	switch v.answer {
 	case taken, vanished, refused:
 		l.parked = l.parked && !(v.answer == taken && j.isNew())
-		lost = v.strayed && q.loseTopic(l, j.to)
+		lost = v.strayed && q.loseTopic(l, j.to, topicGone)
 		q.finish(l, j, id, v)
 		return lost
 	case blocked: // the job under way ends like all that waits there; a post stays
@@ -132,10 +133,8 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 		j.asDocument = true
 	case revoked:
 		q.fatal = v.err
-	case topicGone:
-		lost = q.loseTopic(l, j.to)
-	case topicShut:
-		q.loseTopic(l, j.to)
+	case topicGone, topicShut:
+		lost = q.loseTopic(l, j.to, v.answer)
 	case later:
 		l.failures++
 		j.unsure = true
@@ -200,34 +199,38 @@ func (q *queues) park(l *lane) {
 	})
 }
 
-// unpark assumes again that a chat accepts messages and that its topics exist.
+// unpark assumes again that a chat accepts messages and that its topics exist and are open.
 func (q *queues) unpark(chat int64) {
-	maps.DeleteFunc(q.gone, func(topic address.Conversation, _ bool) bool { return topic.ChatID == chat })
+	maps.DeleteFunc(q.lost, func(topic address.Conversation, _ answer) bool { return topic.ChatID == chat })
 	if l, ok := q.lanes[chat]; ok {
 		l.parked, l.again = false, time.Time{}
 	}
 }
 
-// loseTopic records that a topic takes nothing: jobs that wait for the topic go to its chat. fresh: this
-// was not known before.
-func (q *queues) loseTopic(l *lane, lost address.Conversation) (fresh bool) {
-	fresh = !q.gone[lost]
-	q.gone[lost] = true
+// loseTopic records why a topic takes nothing: jobs that wait for the topic go to its chat. gone: it does
+// not exist, and this was not known before.
+func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone bool) {
+	gone = why == topicGone && q.lost[lost] != topicGone
+	q.lost[lost] = why
 	for _, one := range l.queue {
 		if one.isNew() {
 			one.settleIn(q.place(one.to))
 		}
 	}
-	return fresh
+	return gone
 }
 
-// beginAside takes an aside out of its lane, and gives the place that it goes to.
+// beginAside takes an aside out of its lane, and gives the place that it goes to. A call that is awaited is
+// about the topic itself, whatever the topic takes.
 func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
 	l.asides = without(l.asides, a)
 	q.all.AllowN(now, 1)
 	q.turns++
 	q.flying++
 	l.beside, l.attended = true, q.turns
+	if a.kind == awaited {
+		return a.to
+	}
 	return q.place(a.to)
 }
 
@@ -245,7 +248,7 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 	case blocked:
 		q.park(l)
 	case topicGone:
-		lost = q.loseTopic(l, a.to)
+		lost = q.loseTopic(l, a.to, v.answer)
 	}
 	again := v.answer == paused || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
 	if again && a.kind != typing && q.closed == nil && !l.parked {

@@ -31,6 +31,47 @@ func TestP5_WhatAClosedTopicDoesNotTakeComesInItsChat(t *testing.T) {
 	})
 }
 
+// A topic that was closed is told of once more when it is deleted, and takes messages again when it is open.
+func TestP5_AClosedTopicIsNotADeletedOne(t *testing.T) {
+	shut := fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+	topic := session.Conversation{ChatID: -5, ThreadID: 9}
+	for _, tt := range []struct {
+		name  string
+		later error // what Telegram says of the topic later
+		gone  int
+		place int
+	}{
+		{"still closed", shut, 0, 0},
+		{"open again", nil, 0, 9},
+		{"deleted", errNoTopic, 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now, gone := shut, 0
+			inBubble(t, func(_ context.Context, _ int, c call) error {
+				if c.thread == 9 {
+					return now
+				}
+				return nil
+			}, func(t *testing.T, b *bench) {
+				b.OnTopicGone = func(session.Conversation) { gone++ }
+				_, err := b.Send(t.Context(), inTopic(-5, 9, "1"))
+				require.NoError(t, err)
+				now = tt.later
+				_ = b.Call(t.Context(), topic, func(_ context.Context, to session.Conversation) error {
+					assert.Equal(t, topic, to, "a call about a topic is about no other place")
+					return now
+				})
+				assert.Equal(t, tt.gone, gone)
+				b.Unpark(-5) // a person has written in the chat, or has opened the topic again
+				_, err = b.Send(t.Context(), inTopic(-5, 9, "2"))
+				require.NoError(t, err)
+				sent := b.seen("send", true)
+				assert.Equal(t, tt.place, sent[len(sent)-1].thread)
+			})
+		})
+	}
+}
+
 // In a private chat Telegram refuses nothing: the message is elsewhere than asked.
 func TestAMessageThatStandsOutsideItsTopicSaysThatTheTopicIsGone(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {

@@ -266,18 +266,18 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
 	name, err = p.Attachments.Files.Has(ctx, r.ID, id)
 	if err != nil || name != "" && !spoken {
-		return name, "", p.problem(in.To, r, file, err)
+		return name, "", problem(p.Chat, in.To, r, file, err)
 	}
 	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
 	if err != nil {
-		return "", "", p.problem(in.To, r, file, err)
+		return "", "", problem(p.Chat, in.To, r, file, err)
 	}
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
 		recording, err := io.ReadAll(body)
 		if err != nil {
-			return "", "", p.problem(in.To, r, file, err)
+			return "", "", problem(p.Chat, in.To, r, file, err)
 		}
 		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
 			return "", "", err
@@ -285,22 +285,22 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 		content = bytes.NewReader(recording)
 	}
 	name, err = p.Attachments.Files.Put(ctx, r.ID, id, file.called(ending), content)
-	return name, said, p.problem(in.To, r, file, err)
+	return name, said, problem(p.Chat, in.To, r, file, err)
 }
 
 // problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
-func (p *Prompts) problem(to address.Conversation, r views.Session, file attachment, err error) error {
+func problem(c *chat.Chat, to address.Conversation, r views.Session, file attachment, err error) error {
 	said := i18n.Args{"Name": file.shown()}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrFileTooBig):
-		return &fileError{text: p.Chat.In(to).Say(i18n.FileTooBig, said)}
+		return &fileError{text: c.In(to).Say(i18n.FileTooBig, said)}
 	case errors.As(err, new(*refusal.Error)):
-		p.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return &fileError{text: p.Chat.In(to).Failure(r, err).Text.Text}
+		c.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		return &fileError{text: c.In(to).Failure(r, err).Text.Text}
 	}
-	return &fileError{p.Chat.In(to).Say(i18n.FileNotFetched, said), err}
+	return &fileError{c.In(to).Say(i18n.FileNotFetched, said), err}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where

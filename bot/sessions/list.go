@@ -45,7 +45,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		e := s.entryOf(ctx, p, r, r.ID == now)
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	look := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(ctx, to, uuid.Nil)}
+	look := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(ctx, to)}
 	if len(ended) > 0 {
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": counts(p, ended)})
 		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))

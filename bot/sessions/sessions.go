@@ -170,11 +170,8 @@ func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control
 
 // wished is what the agent of a new session runs with.
 func (s *Sessions) wished(to address.Conversation, with modes.Wish) modes.Wish {
-	set := s.chat.Book.Settings(to.ChatID)
-	if mode := modes.Mode(set.Mode); with.Mode == "" && mode.Offered() {
-		with.Mode = mode
-	}
-	return modes.Wish{Mode: with.Mode, Model: strings.ToLower(cmp.Or(with.Model, set.Model))}
+	set := s.chat.Defaults(to)
+	return modes.Wish{Mode: cmp.Or(with.Mode, set.Mode), Model: cmp.Or(with.Model, set.Model)}
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
@@ -228,6 +225,9 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
 func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
+	if dir := s.chat.Book.Settings(to.ChatID).Dir; dir != "" && path == "" {
+		return s.chat.Places.Resolve(ctx, "/", dir)
+	}
 	r, _, err := s.chat.Book.CurrentSession(to)
 	if err != nil {
 		return "", err

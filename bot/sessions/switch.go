@@ -16,8 +16,10 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// maxSwitch is how many sessions have a button of their own.
-const maxSwitch = 8
+const (
+	maxSwitch = 8 // sessions that have a button of their own under a list
+	maxRow    = 3 // buttons in the row of a card
+)
 
 // allLink shows all sessions to choose one from.
 const allLink = "all"
@@ -42,15 +44,10 @@ func newSwitcher(c *chat.Chat, agents Agents,
 		})}
 }
 
-// Switch are buttons that make a session the current one of a plain chat: those of the open sessions, the
-// newest eight in the order of their creation and, if there are more, one that shows all. Under the card
-// of a session there are none where there is nothing to switch to, or where the card stands in a topic;
-// uuid.Nil: the buttons are under a list.
-func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session uuid.UUID) [][]card.Option {
+// Switch are the buttons under a list, which make a session the current one of a plain chat: those of the
+// open sessions, the newest eight in the order of their creation and, if there are more, one that shows all.
+func (s *Switcher) Switch(ctx context.Context, to address.Conversation) [][]card.Option {
 	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isEndable(r) })
-	if session != uuid.Nil && (to.ThreadID != 0 || len(open) < 2) {
-		return nil
-	}
 	now := s.chat.Book.CurrentID(to)
 	var options []card.Option
 	for _, r := range shownOf(open, now) {
@@ -58,14 +55,37 @@ func (s *Switcher) Switch(ctx context.Context, to address.Conversation, session 
 		if r.State == views.Running {
 			look = s.agents.Look(ctx, r.ID)
 		}
-		mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID)
-		options = append(options, s.option(to, r, r.ID == now, known && mark.Since != nil, look.Now))
+		options = append(options, s.option(to, r, r.ID == now, look.Now))
 	}
 	if len(open) > len(options) {
-		all := s.chat.In(to).Say(i18n.ButtonAll, i18n.Args{"Count": len(open)})
-		options = append(options, card.Option{Text: all, Value: allLink})
+		options = append(options, s.allOption(to, len(open)))
 	}
 	return chat.Rows(2, options...)
+}
+
+// Row are the buttons under the card of a session: those of the newest open sessions but the current one, as
+// they were noted last. Where nothing can be switched to, and in topics, there are none.
+func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
+	now := s.chat.Book.CurrentID(to)
+	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) || r.ID == now })
+	if to.ThreadID != 0 {
+		return nil
+	}
+	shown := open
+	if len(open) > maxRow {
+		shown = open[len(open)-maxRow+1:]
+	}
+	for _, r := range shown {
+		row = append(row, s.Switcher.option(to, r, false, r.Now))
+	}
+	if len(shown) < len(open) {
+		row = append(row, s.Switcher.allOption(to, len(open)+1))
+	}
+	return row
+}
+
+func (s *Switcher) allOption(to address.Conversation, count int) card.Option {
+	return card.Option{Text: s.chat.In(to).Say(i18n.ButtonAll, i18n.Args{"Count": count}), Value: allLink}
 }
 
 // shownOf are the sessions that have a button: the newest, and the current one whatever its age.
@@ -79,13 +99,14 @@ func shownOf(open []views.Session, now uuid.UUID) []views.Session {
 }
 
 // option opens a session; of a session that is not cleaned up, it tries that again.
-func (s *Switcher) option(to address.Conversation, r views.Session, current, unread bool, now phase.Now) card.Option {
-	name := glyph.Name(r.Name)
+func (s *Switcher) option(to address.Conversation, r views.Session, current bool, now phase.Now) card.Option {
+	name, words := glyph.Name(r.Name), s.chat.In(to)
 	if isNotClean(r) {
-		p := s.chat.In(to)
-		args := i18n.Args{"What": p.Say(i18n.ButtonRetry), "Said": name}
-		return card.Option{Text: p.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
+		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
+		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
+	mark, known := s.chat.Book.ReadMarkOf(r.Conversation, r.ID)
+	unread := known && mark.Since != nil
 	return card.Option{Text: switchLabel(name, current, unread, now), Value: chat.OpenLink + ":" + r.ID.String()}
 }
 

@@ -104,8 +104,7 @@ func (o *Outputs) heard(ctx context.Context, s views.Session, told news.News) er
 	}
 	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: s.ID, Text: n.Prompt.Text},
-		Look: card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID,
-			Rank: outbox.Card}}
+		Look:    card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID}}
 	typed := o.chat.Now()
 	if m := n.Prompt.Mark; m != nil {
 		c.Payload.Path, c.Payload.Offset, typed = m.Path, m.Offset, m.At
@@ -202,12 +201,18 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 	}
 }
 
+// showLocked draws a card. It comes below its command as a message; what it becomes then shares the pace of
+// all cards, but for its end, which Finish shows.
 func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	rows := render.Pre(strings.Join(c.Payload.Rows, "\n"), "")
 	if rows.Blank() {
 		rows = render.Text{}
 	}
 	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.In(c.Look.To).Say(state)))
+	c.Look.Rank = outbox.Later
+	if shown, _ := o.cards.Get(c.Key); shown.Sent {
+		c.Look.Rank = outbox.Card
+	}
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", logkey.SessionID, c.Payload.Session.String(),
 			logkey.Error, err.Error())

@@ -99,7 +99,9 @@ func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
 		name = title(now.Name)
 	}
 	if now.Over != was.Over {
-		icon = t.icon(ctx, now.Over)
+		if icon, err = t.icon(ctx, now.Over); err != nil {
+			return err
+		}
 	}
 	if name != "" || icon != "" {
 		waits, cancel := context.WithTimeout(ctx, patience)
@@ -129,16 +131,15 @@ const (
 	overIcon = "📁"
 )
 
-// icon is the icon of a topic; empty: Telegram has none of that look, or does not say.
-func (t *Topics) icon(ctx context.Context, over bool) string {
+// icon is the icon of a topic; empty: Telegram has none of that look.
+func (t *Topics) icon(ctx context.Context, over bool) (string, error) {
 	t.mu.Lock()
 	icons := t.icons
 	t.mu.Unlock()
 	if icons == nil {
 		all, err := t.Telegram.TopicIcons(ctx)
 		if err != nil {
-			t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err.Error())
-			return ""
+			return "", err
 		}
 		icons = make(map[string]string, len(all))
 		for emoji, id := range all {
@@ -149,7 +150,7 @@ func (t *Topics) icon(ctx context.Context, over bool) string {
 		t.mu.Unlock()
 	}
 	if over {
-		return icons[overIcon]
+		return icons[overIcon], nil
 	}
-	return icons[openIcon]
+	return icons[openIcon], nil
 }

@@ -24,7 +24,8 @@ import (
 type Telegram interface {
 	OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at address.Conversation) error) error
 	EditTopic(ctx context.Context, at address.Conversation, name, icon string) error
-	// TopicIcons are the ids of the icons that a topic may have, by their emoji.
+	// TopicIcons are the ids of the icons that a topic may have, by their emoji. An error passes: a
+	// server that knows no icons has none.
 	TopicIcons(ctx context.Context) (map[string]string, error)
 }
 
@@ -46,12 +47,11 @@ type Topics struct {
 	lost chat.Cards[lost] // ask what becomes of a session whose topic was deleted
 	wake chan struct{}
 
-	opening sync.Mutex // held while a topic is opened
-
-	mu     sync.Mutex
-	forums map[int64]bool    // the chats that have topics
-	ends   map[uuid.UUID]end // what news said last, which come before the record says it
-	icons  map[string]string // nil: not asked for yet
+	mu      sync.Mutex
+	opening map[int64]*sync.Mutex // by chat: held while a topic is opened there
+	forums  map[int64]bool        // the chats that have topics
+	ends    map[uuid.UUID]end     // what news said last, which come before the record says it
+	icons   map[string]string     // nil: not asked for yet
 }
 
 const lostKind = "topic-lost"
@@ -59,7 +59,7 @@ const lostKind = "topic-lost"
 // New returns the Topics of a chat.
 func New(d Deps) *Topics {
 	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[lost](d.Chat, lostKind), wake: make(chan struct{}, 1),
-		forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
+		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
 }
 
 // Feature is what the roof knows of Topics.
@@ -136,15 +136,17 @@ const patience = 20 * time.Second
 
 // open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
 func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
-	t.opening.Lock() // two taps on one button ask at the same time
-	defer t.opening.Unlock()
+	defer t.turn(to.ChatID)() // two taps on one button ask at the same time
 	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
 		return at, nil
 	}
 	waits, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name := title(r.Name)
-	failed := t.Telegram.OpenTopic(waits, to.ChatID, name, t.icon(waits, false), func(at address.Conversation) error {
+	icon, err := t.icon(waits, false)
+	if err != nil { // the topic is worth more than its icon
+		t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err.Error())
+	}
+	failed := t.Telegram.OpenTopic(waits, to.ChatID, title(r.Name), icon, func(at address.Conversation) error {
 		t.Chat.At("topic-made")
 		return t.book.NoteTopic(at, conversation.Topic{For: asked, Name: r.Name})
 	})
@@ -166,6 +168,19 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 		return to, err
 	}
 	return to, t.book.NoteTopicsRefused(to.ChatID, true)
+}
+
+// turn waits until nobody else opens a topic in a chat; done lets the next one.
+func (t *Topics) turn(chat int64) (done func()) {
+	t.mu.Lock()
+	one := t.opening[chat]
+	if one == nil {
+		one = &sync.Mutex{}
+		t.opening[chat] = one
+	}
+	t.mu.Unlock()
+	one.Lock()
+	return one.Unlock
 }
 
 // isFinal says that Telegram has refused a call for good.

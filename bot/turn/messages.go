@@ -20,24 +20,26 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		return
 	}
 	r, known := t.Chat.Book.Records.Get(session)
-	if !known || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
+	if !known || t.Steps(r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
 		return
 	}
 	w := words{t.Chat.In(r.Conversation)}
-	line := render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))
-	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Card, Text: line}
-	key := card.NewKey()
+	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Later, // before the answer
+		Text: render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))}
+	key, last := card.NewKey(), card.Card[string]{}
 	for _, c := range t.lines.List() {
-		text := chat.Lines(c.Look.Text, line)
 		switch {
 		case c.Look.Session != session:
-		case c.Sent || c.Look.To != look.To || text.Length() > render.Limit:
+		case c.Sent:
 			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
 				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err.Error())
 			}
-		default:
-			key, look.Text = c.Key, text
+		case c.Key > last.Key:
+			last = c
 		}
+	}
+	if text := chat.Lines(last.Look.Text, look.Text); last.Look.To == look.To && text.Length() <= render.Limit {
+		key, look.Text = last.Key, text
 	}
 	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
 		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err.Error())
@@ -48,11 +50,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 func (t *Turns) isFirst(session uuid.UUID, item talk.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	one, known := t.all[session]
-	if !known {
-		one = t.addLocked(session)
-	}
-	first := !isBehind(item.At, one.behind)
-	one.behind = item.Next
+	first := !isBehind(item.At, t.behind[session])
+	t.behind[session] = item.Next
 	return first
 }

@@ -35,11 +35,12 @@ type state struct {
 
 	Todo    *todo        `json:"todo,omitempty"` // nil: this turn has not touched the list
 	Model   string       `json:"model,omitempty"`
-	Context float64      `json:"context"`         // used, 0 to 100; -1: not known
-	Paid    float64      `json:"paid"`            // the session's cost before the turn; -1: not known
-	Mark    *diffs.Since `json:"mark,omitempty"`  // the work tree before the turn; nil: not known
-	Waiting int          `json:"waits,omitempty"` // prompts
+	Context float64      `json:"context"`        // used, 0 to 100; -1: not known
+	Paid    float64      `json:"paid"`           // the session's cost before the turn; -1: not known
+	Mark    *diffs.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
+	waits   []string     // the first lines of the prompts that wait
 
+	Page    int       `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
 	Shown   bool      `json:"shown,omitempty"` // its card was in the chat, or on its way there
 	End     ending    `json:"end,omitempty"`
 	Ended   time.Time `json:"ended,omitzero"`
@@ -154,8 +155,7 @@ func (s *state) take(item talk.Item, now time.Time) {
 	if item.Kind == talk.TaskOver && item.Tool != nil {
 		s.result(*item.Tool, now)
 	}
-	early := !item.Time.IsZero() && item.Time.Before(s.Began) // a copy begins with all of the original
-	if early || item.Sidechain || item.Meta {
+	if s.precedes(item) || item.Sidechain || item.Meta {
 		return
 	}
 	if now.After(s.At) {
@@ -222,15 +222,35 @@ func runs(now phase.Now) bool {
 	return now.Works() || now.Phase.Waiting() || now.Phase == phase.Unknown
 }
 
-// over says how the turn is over by what the agent does now; empty: it is not.
-func (s *state) over() ending {
+// precedes reports whether an item is older than the turn: a copy begins with all of the original.
+func (s *state) precedes(item talk.Item) bool {
+	return !item.Time.IsZero() && item.Time.Before(s.Began)
+}
+
+// fate says how the turn is over by what is known of its session, and since when; empty: it is not.
+func (s *state) fate(r views.Session, now time.Time) (how ending, at time.Time) {
 	switch {
+	case r.StartedAt.After(s.Began): // the session has ended, and is back
+		return cut, s.At
+	case !r.Live && r.EndedAt.After(s.Began):
+		return cut, r.EndedAt
+	case !r.Live:
+		return cut, now
 	case runs(s.Now):
-		return ""
+		return "", now
 	case s.Now.Phase == phase.Idle:
-		return done
+		return done, now
 	}
-	return failed
+	return failed, now
+}
+
+// follow ends the turn because another one of its session has begun.
+func (s *state) follow(r views.Session) {
+	how, at := s.fate(r, s.At)
+	if how != cut {
+		how = done
+	}
+	s.finish(how, at)
 }
 
 func (s *state) finish(how ending, at time.Time) {

@@ -113,11 +113,36 @@ func TestWhatWasNotedBeforeATurnSaysNothingOfIt(t *testing.T) {
 	} {
 		s := prompted()
 		s.look(phase.Now{Phase: tt.now}, noon.Add(tt.since))
-		assert.Equal(t, tt.want, s.over(), "%v", tt)
+		how, _ := s.fate(views.Session{Live: true}, noon)
+		assert.Equal(t, tt.want, how, "%v", tt)
 	}
 	s := prompted()
 	s.look(phase.Now{Phase: phase.APIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
-	assert.Empty(t, s.over(), "it is tried again")
+	how, _ := s.fate(views.Session{Live: true}, noon)
+	assert.Empty(t, how, "it is tried again")
+}
+
+// A turn of which nothing was heard at its end has ended with its session, and not when that is found.
+func TestATurnEndsWithItsSession(t *testing.T) {
+	at := func(after time.Duration) time.Time { return noon.Add(after) }
+	for _, tt := range []struct {
+		name string
+		r    views.Session
+		how  ending
+		at   time.Time
+	}{
+		{"it runs", views.Session{Live: true, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
+		{"the session is over", views.Session{EndedAt: at(time.Minute)}, cut, at(time.Minute)},
+		{"and it is not known since when", views.Session{}, cut, at(time.Hour)},
+		{"and is back", views.Session{Live: true, StartedAt: at(time.Minute)}, cut, at(time.Second)},
+	} {
+		s := prompted()
+		s.At, s.Now.Phase = at(time.Second), phase.Working
+		how, ended := s.fate(tt.r, at(time.Hour))
+		assert.Equal(t, []any{tt.how, tt.at}, []any{how, ended}, tt.name)
+		s.follow(tt.r)
+		assert.Equal(t, tt.how == cut, s.End == cut, tt.name)
+	}
 }
 
 func TestSpend(t *testing.T) {

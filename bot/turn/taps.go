@@ -1,10 +1,8 @@
 package turn
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -13,7 +11,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
-	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -45,108 +42,122 @@ const (
 	Compact Button = "compact"
 )
 
-const detailsOption = "details"
+const (
+	detailsOption = "details" // with a colon and a page of the steps behind it; page 0: none
+	pageSteps     = 40
+)
 
 // fullContext is from how many percent of the context on compacting it is offered.
 const fullContext = 80
 
 // fill puts what is shown of a turn into its look.
-func (t *Turns) fill(look *card.Look, s *state, r views.Session, key string) {
+func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Session, key string) {
 	w := words{t.Chat.In(look.To)}
-	look.Means = key
+	look.Means, look.Options = key, nil
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
 		if t.Acts[b] != nil {
-			row = append(row, card.Option{Text: w.say(word, args...), Value: string(b), Style: style})
+			row = append(row, card.Option{Text: w.Say(word, args...), Value: string(b), Style: style})
 		}
 	}
-	if s.End != "" {
+	switch {
+	case s.End == "":
+		look.Text = w.running(s, r)
+		add(Stop, i18n.ButtonStop, outbox.Danger)
+		if n := len(s.waits); n > 0 {
+			add(Queue, i18n.ButtonQueue, "", i18n.Args{"Count": n})
+		}
+		add(Mode, i18n.ButtonMode, "")
+		look.Options, row = chat.Rows(3, row...), nil
+		add(Changes, i18n.ButtonChanges, "")
+		if s.Context >= fullContext {
+			add(Compact, i18n.ButtonCompact, "")
+		}
+	case s.Page > 0:
+		var turns []card.Option
+		if look.Text, turns = t.details(ctx, w, s, r); len(turns) > 0 {
+			look.Options = append(look.Options, turns)
+		}
+		add(Changes, i18n.ButtonChanges, "")
+		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
+	default:
 		look.Text = w.ended(s, r, look.To.ThreadID != 0)
 		add(Changes, i18n.ButtonChanges, "")
-		look.Options = chat.Rows(2, append(row, w.Option(i18n.ButtonDetails, detailsOption, ""))...)
-		return
-	}
-	look.Text = w.running(s, r)
-	add(Stop, i18n.ButtonStop, outbox.Danger)
-	if s.Waiting > 0 {
-		add(Queue, i18n.ButtonQueue, "", i18n.Args{"Count": s.Waiting})
-	}
-	add(Mode, i18n.ButtonMode, "")
-	look.Options, row = chat.Rows(3, row...), nil
-	add(Changes, i18n.ButtonChanges, "")
-	if s.Context >= fullContext {
-		add(Compact, i18n.ButtonCompact, "")
+		row = append(row, w.Option(i18n.ButtonDetails, detailsOption+":1", ""))
 	}
 	look.Options = append(look.Options, chat.Rows(2, row...)...)
 }
 
-// tap does what a button says.
-func (t *Turns) tap(_ context.Context, tap chat.Tap, s state) (chat.Answer, error) {
-	if tap.Card.Option == detailsOption {
-		return chat.Do(func(ctx context.Context) error { return t.details(ctx, tap, s) })
-	}
-	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
-		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
-	return chat.Do(func(ctx context.Context) error { return t.Acts[Button(tap.Card.Option)](ctx, asked) })
-}
-
-// longDetails is from how many UTF-16 units on the steps of a turn are a file.
-const longDetails = 3000
-
-// details shows all steps of a turn that is over, as the transcript has them.
-func (t *Turns) details(ctx context.Context, tap chat.Tap, s state) error {
-	w := words{t.Chat.In(tap.To)}
-	r, _ := t.Chat.Book.Records.Get(s.Session)
+// details are a page of the steps of a turn that is over, as the transcript has them, and the arrows to
+// others.
+func (t *Turns) details(ctx context.Context, w words, s *state, r views.Session) (text render.Text, turns []card.Option) {
+	title := render.Bold(w.Say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)}))
 	all, err := t.steps(ctx, s)
 	if err != nil {
 		t.Chat.Log.Warn("turn_unreadable", logkey.SessionID, s.Session.String(), logkey.Error, err.Error())
-		return t.Chat.Tell(ctx, tap, w.Text(i18n.TurnUnreadable))
 	}
-	if len(all) == 0 {
-		return t.Chat.Tell(ctx, tap, w.Text(i18n.TurnNoSteps))
+	switch {
+	case err != nil, len(all) == 0 && s.Count > 0:
+		return chat.Lines(title, w.Text(i18n.TurnUnreadable)), nil
+	case len(all) == 0:
+		return chat.Lines(title, w.Text(i18n.TurnNoSteps)), nil
 	}
-	title := w.say(i18n.TurnDetails, i18n.Args{"Name": r.Name, "Time": w.Moment(s.Began)})
+	first := min(s.Page-1, (len(all)-1)/pageSteps) * pageSteps
+	last := min(first+pageSteps, len(all))
 	var lines []string
-	for _, one := range all {
-		lines = append(lines, one.Began.Local().Format("15:04:05 ")+w.step(one, views.Session{Dir: r.Dir}).Text)
+	for _, one := range all[first:last] {
+		lines = append(lines, one.Began.Local().Format("15:04:05 ")+w.step(one, r).Text)
 	}
-	text := strings.Join(lines, "\n")
-	if page := render.Pre(text, ""); page.Length() <= longDetails {
-		look := card.Look{To: tap.To, Text: chat.Lines(render.Bold(title), page), ReplyTo: tap.Message, Session: s.Session}
-		return t.Chat.Post(ctx, look)
+	turns = chat.Turns(first/pageSteps, last < len(all), func(page int) card.Option {
+		return card.Option{Value: detailsOption + ":" + strconv.Itoa(page+1)}
+	})
+	var place render.Text
+	if len(turns) > 0 {
+		place = w.Text(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})
 	}
-	file := []byte(text + "\n")
-	_, err = t.Upload(ctx, outbox.File{To: tap.To, Name: "steps.txt", Caption: render.Plain(title), Body: bytes.NewReader(file),
-		Size: int64(len(file)), ReplyTo: tap.Message, Session: s.Session})
-	return err
+	return chat.Lines(title, render.Pre(strings.Join(lines, "\n"), ""), place), turns
 }
 
-// steps reads the steps of a turn that is over again.
-func (t *Turns) steps(ctx context.Context, s state) (all []step, err error) {
-	now, cancel := context.WithCancel(ctx)
-	cancel() // nothing is waited for
-	at := make(map[string]int)
-	for from := s.From; from.Path != "" && isBehind(from, s.Behind); {
-		items, err := t.Transcripts.Next(now, s.Session, from, readAhead)
-		if len(items) == 0 {
-			if err == nil || now.Err() != nil && ctx.Err() == nil && len(all) > 0 {
-				return all, nil
-			}
-			return nil, fmt.Errorf("steps of a turn: %w", err)
+// tap does what a button says. What belongs to a turn alone is not done to the next one.
+func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, error) {
+	what, value, _ := strings.Cut(tap.Card.Option, ":")
+	if what == detailsOption {
+		page, err := strconv.Atoi(value)
+		if err != nil {
+			page = 1
 		}
-		for _, item := range items {
-			from = item.Next
-			if !isBehind(item.At, s.Behind) || item.Sidechain || item.Tool == nil || slices.Contains(listTools, item.Tool.Name) {
-				continue
-			}
-			switch i, known := at[item.Tool.ID]; {
-			case item.Kind == talk.ToolUse:
-				at[item.Tool.ID] = len(all)
-				all = append(all, step{Line: item.Tool.Step, Began: item.Time})
-			case known && item.Kind == talk.ToolResult:
-				all[i].Ended, all[i].Failed = item.Time, item.Tool.Failed || item.Tool.Denied
-			}
-		}
+		return chat.Do(func(ctx context.Context) error {
+			return t.change(ctx, tap.Card.Key, outbox.Later, func(s *state) { s.Page = page })
+		})
 	}
-	return all, nil
+	act, known := t.Acts[Button(what)]
+	if !known {
+		return t.Others.Follow(ctx, tap, func(context.Context) error {
+			t.hear(s.Session, hint{do: func(_ context.Context, o *tracker) { o.drawn = card.Look{} }})
+			return nil
+		})
+	}
+	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
+		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
+	return chat.Do(func(ctx context.Context) error {
+		if Button(what) == Stop && t.isOver(ctx, s) {
+			return nil // its card is about to say so
+		}
+		return act(ctx, asked)
+	})
+}
+
+// change draws the card of a turn that is over, with something about it changed.
+func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do func(s *state)) error {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	c, open := t.cards.Get(key)
+	if !open || c.Payload.End == "" {
+		return nil
+	}
+	do(&c.Payload)
+	r, _ := t.Chat.Book.Records.Get(c.Payload.Session)
+	c.Look.Rank = rank
+	t.fill(ctx, &c.Look, &c.Payload, r, key)
+	return t.cards.Show(ctx, key, c.Look, c.Payload)
 }

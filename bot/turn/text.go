@@ -30,8 +30,6 @@ const (
 // words says what a card shows.
 type words struct{ chat.Phrases }
 
-func (w words) say(key i18n.Key, args ...i18n.Args) string { return w.Words.Say(key, args...) }
-
 // running is the card of a turn that runs.
 func (w words) running(s *state, r views.Session) render.Text {
 	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+w.doing(s)))}
@@ -40,14 +38,14 @@ func (w words) running(s *state, r views.Session) render.Text {
 		with = append(with, chat.Head(glyph.Name(s.Model), shownLine))
 	}
 	if s.Context >= 0 {
-		with = append(with, w.say(i18n.ListContext, i18n.Args{"Percent": percent(s.Context)}))
+		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": percent(s.Context)}))
 	}
 	lines = append(lines, render.Plain(strings.Join(with, between)))
 	var steps []render.Text
 	if t := s.Todo; t != nil && t.All > 0 {
 		text := fmt.Sprintf("%d/%d", t.Done, t.All)
 		if t.Item != "" {
-			text = w.say(i18n.Named, i18n.Args{"What": text, "Said": chat.Head(glyph.Name(t.Item), shownLine)})
+			text = w.Say(i18n.Named, i18n.Args{"What": text, "Said": chat.Head(glyph.Name(t.Item), shownLine)})
 		}
 		steps = append(steps, render.Plain("☰ "+text))
 	}
@@ -58,11 +56,22 @@ func (w words) running(s *state, r views.Session) render.Text {
 			}
 		}
 	}
-	var waits render.Text
-	if s.Waiting > 0 {
-		waits = render.Plain(w.say(i18n.TurnWaiting, i18n.Args{"Count": s.Waiting}))
+	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), w.waiting(s.waits))
+}
+
+// shownWaits is how many of the prompts that wait are listed.
+const shownWaits = 3
+
+func (w words) waiting(all []string) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
 	}
-	return chat.Paragraphs(chat.Lines(lines...), chat.Lines(steps...), waits)
+	var lines []string
+	for i, line := range all {
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, chat.Head(line, shownLine)))
+	}
+	count := w.Say(i18n.TurnWaiting, i18n.Args{"Count": len(all)})
+	return render.Plain(count + "\n" + w.First(shownWaits, lines, "\n"))
 }
 
 func percent(context float64) int { return int(math.Round(context)) }
@@ -73,7 +82,7 @@ func (w words) doing(s *state) string {
 	if !s.Now.Until.IsZero() || s.Now.Phase == phase.Unknown {
 		return does
 	}
-	return w.say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
+	return w.Say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
 }
 
 // step is one step in a line. As code nothing in it can be tapped.
@@ -123,15 +132,15 @@ var endings = map[ending]i18n.Key{done: i18n.TurnEnded, stopped: i18n.TurnStoppe
 
 // ended is the card of a turn that is over. In a topic nobody asks whose it is.
 func (w words) ended(s *state, r views.Session, topic bool) render.Text {
-	said := []string{w.say(endings[s.End], i18n.Args{"Took": w.took(s.Ended.Sub(s.Began))})}
+	said := []string{w.Say(endings[s.End], i18n.Args{"Took": w.took(s.Ended.Sub(s.Began))})}
 	if s.Count > 0 {
-		said = append(said, w.say(i18n.TurnSteps, i18n.Args{"Count": s.Count}))
+		said = append(said, w.Say(i18n.TurnSteps, i18n.Args{"Count": s.Count}))
 	}
 	if s.Failed > 0 {
-		said = append(said, w.say(i18n.TurnStepsFailed, i18n.Args{"Count": s.Failed}))
+		said = append(said, w.Say(i18n.TurnStepsFailed, i18n.Args{"Count": s.Failed}))
 	}
 	if s.Files > 0 {
-		said = append(said, w.say(i18n.TurnFiles, i18n.Args{"Count": s.Files, "Added": s.Added, "Removed": s.Removed}))
+		said = append(said, w.Say(i18n.TurnFiles, i18n.Args{"Count": s.Files, "Added": s.Added, "Removed": s.Removed}))
 	}
 	if s.Cost >= 0.005 {
 		said = append(said, fmt.Sprintf("$%.2f", s.Cost))

@@ -3,14 +3,15 @@ package turn
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -39,6 +40,8 @@ type tracker struct {
 	last   *state      // the last turn that is over; nil: none is known
 	behind talk.Cursor // of it
 	prompt string      // the last one that was typed
+	drawn  card.Look   // the card without the row of other sessions
+	others []card.Option
 }
 
 func (o *tracker) hear(h hint) {
@@ -100,15 +103,17 @@ func (o *tracker) more() bool {
 
 func (o *tracker) take(ctx context.Context, h hint) {
 	switch {
+	case h.do != nil:
+		h.do(ctx, o)
 	case h.typed != nil:
 		o.typed(ctx, *h.typed)
 	case h.item != nil:
 		o.item(ctx, *h.item)
 	case o.now == nil:
 	case h.over:
-		o.end(ctx, cut)
+		o.end(ctx, cut, o.turns.Chat.Now())
 	case h.takenBack != "" && h.takenBack == o.now.Prompt:
-		o.end(ctx, stopped)
+		o.end(ctx, stopped, o.turns.Chat.Now())
 	}
 }
 
@@ -123,7 +128,8 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 	case o.now.isOf(next), o.last.isOf(next):
 		return
 	case o.now != nil:
-		o.end(ctx, done)
+		o.catchUp(ctx)
+		o.now.follow(o.session())
 	}
 	o.close(ctx)
 	if p.Class == prompts.Bash { // its output has a message of its own
@@ -139,7 +145,7 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 // item takes an item into the turn that it is of.
 func (o *tracker) item(ctx context.Context, item talk.Item) {
 	if o.now != nil && o.now.End == "" && o.now.isNext(item) {
-		o.now.finish(done, o.now.At)
+		o.now.follow(o.session())
 	}
 	if o.now != nil && o.now.End != "" && opens(item) && !o.now.knows(item) {
 		o.close(ctx)
@@ -170,33 +176,17 @@ func (o *tracker) add(item talk.Item) {
 // usageEach is after how many steps it is looked how much of the context is used by now.
 const usageEach = 8
 
-// readAhead is how many items are read at once.
-const readAhead = 16
-
-// catchUp reads what the transcript has of the turn and nobody has told yet.
-func (o *tracker) catchUp(ctx context.Context) {
-	now, cancel := context.WithCancel(ctx)
-	cancel() // nothing is waited for
-	for s := o.now; s.End == "" && s.Behind.Path != ""; {
-		items, _ := o.turns.Transcripts.Next(now, o.id, s.Behind, readAhead) // what cannot be read is not shown
-		if len(items) == 0 {
-			return
-		}
-		for _, item := range items {
-			if s.End == "" && s.isNext(item) {
-				s.finish(done, s.At)
-			}
-			if s.End == "" {
-				o.add(item)
-			}
-		}
-	}
+func (o *tracker) session() views.Session {
+	r, _ := o.turns.Chat.Book.Records.Get(o.id)
+	return r
 }
 
+func (o *tracker) catchUp(ctx context.Context) { o.turns.catchUp(ctx, o.now, o.add) }
+
 // end ends the turn, unless the transcript says that it ended in another way.
-func (o *tracker) end(ctx context.Context, how ending) {
+func (o *tracker) end(ctx context.Context, how ending, at time.Time) {
 	o.catchUp(ctx)
-	o.now.finish(how, o.turns.Chat.Now())
+	o.now.finish(how, at)
 }
 
 // close shows how the turn ended, and goes on without it.
@@ -222,15 +212,11 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 		was := s.Since
 		s.look(r.Now, r.NowSince)
 		o.stale = o.stale || !s.Since.Equal(was)
-		how := s.over()
-		if !r.Live {
-			how = cut
-		}
-		if how != "" {
-			o.end(ctx, how)
+		if how, at := s.fate(r, o.turns.Chat.Now()); how != "" {
+			o.end(ctx, how, at)
 		}
 	}
-	s.Waiting = len(slices.DeleteFunc(slices.Clone(r.Prompts), func(key string) bool { return key == s.Prompt }))
+	s.waits = o.turns.Waits(r)
 	switch {
 	case o.key == "" && s.End == "":
 		o.show(ctx, r)
@@ -245,9 +231,9 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 			}
 		}
 		if o.key != "" {
-			o.changes(ctx)
 			o.stale = true
 			o.draw(ctx, r)
+			o.count()
 		}
 		o.last, o.behind = s, s.Behind
 		o.now, o.key, o.listed, o.lists = nil, "", false, nil
@@ -260,7 +246,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 func (o *tracker) show(ctx context.Context, r views.Session) {
 	t, s := o.turns, o.now
 	seen := r.NowSince.After(s.Began) || s.Asked || s.Count > 0
-	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || t.Steps(r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}
 	o.key = card.NewKey()
@@ -268,35 +254,7 @@ func (o *tracker) show(ctx context.Context, r views.Session) {
 		o.key = ""
 		return
 	}
-	if t.Diffs == nil || s.Count > 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
-	defer cancel()
-	mark, err := t.Diffs.Mark(ctx, o.id)
-	if err != nil {
-		t.Chat.Log.Debug("turn_not_marked", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
-		return
-	}
-	s.Mark = &mark
-	o.draw(ctx, r)
-}
-
-// changes counts what the turn has changed.
-func (o *tracker) changes(ctx context.Context) {
-	t, s := o.turns, o.now
-	if t.Diffs == nil || s.Mark == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
-	defer cancel()
-	all, err := t.Diffs.Changes(ctx, o.id, *s.Mark)
-	switch {
-	case err != nil:
-		t.Chat.Log.Debug("turn_changes_unknown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
-	case all.Of == *s.Mark || *s.Mark == diffs.SessionStart:
-		s.Files, s.Added, s.Removed = all.Sum()
-	}
+	o.mark()
 }
 
 // draw shows the card. False: it is not on disk.
@@ -307,14 +265,16 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
 	}
 	old, open := t.cards.Get(o.key)
-	look := card.Look{To: r.Conversation, Session: r.ID, Rank: s.rank(open, old), RenewOnce: true}
+	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: true}
 	if open {
 		look.To = old.Look.To
 	} else if s.Shown {
 		return true // people have deleted it, twice
 	}
 	s.Shown = true
-	t.fill(&look, s, r, o.key)
+	t.fill(ctx, &look, s, r, o.key)
+	o.lead(&look, s)
+	look.Rank = s.rank(open, old)
 	if err := t.cards.Show(ctx, o.key, look, *s); err != nil {
 		t.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
 		s.Shown = old.Sent
@@ -324,6 +284,20 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 		t.cards.Tidy(ctx, look.To, func(one state) bool { return one.End != "" })
 	}
 	return true
+}
+
+// lead adds a row that leads to other sessions. What they do is no reason to edit the card: the row is made
+// anew when the card is edited anyway.
+func (o *tracker) lead(look *card.Look, s *state) {
+	if s.End != "" {
+		return
+	}
+	if !reflect.DeepEqual(*look, o.drawn) {
+		o.drawn, o.others = *look, o.turns.Others.Row(look.To)
+	}
+	if len(o.others) > 0 {
+		look.Options = append(slices.Clip(look.Options), o.others)
+	}
 }
 
 // rank is that of a card, of which old is what is known. A new one belongs below its prompt, so it goes
@@ -341,11 +315,3 @@ func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 
 // isLate reports whether the card of a turn that is over would come behind its answer and say nothing.
 func (s *state) isLate(sent bool) bool { return !sent && s.Count == 0 }
-
-// since is the moment with which the changes of a turn are compared.
-func (s *state) since() diffs.Since {
-	if s.Mark == nil {
-		return diffs.SessionStart
-	}
-	return *s.Mark
-}

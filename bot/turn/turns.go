@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,13 +11,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -34,11 +31,20 @@ type Deps struct {
 	Chat        *chat.Chat
 	Works       Works
 	Transcripts talk.Transcripts
-	Diffs       diffs.Diffs                                           // nil: nobody says what has changed
-	Upload      func(ctx context.Context, f outbox.File) (int, error) // a file into the chat
-	InFront     func(r views.Session) bool                            // people read the session where it is shown
+	Diffs       diffs.Diffs                    // nil: nobody says what has changed
+	InFront     func(r views.Session) bool     // people read the session where it is shown
+	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
+	Others      Others
 	Acts        map[Button]Act
-	Steps       Steps
+	Steps       func(to address.Conversation) Steps // as people of a place want to see them
+}
+
+// Others are the other sessions.
+type Others interface {
+	// Row are the buttons that lead to those that one can switch to in a place. It waits for nothing.
+	Row(to address.Conversation) []card.Option
+	// Follow does what such a button says, and has its message drawn.
+	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)
 }
 
 // Steps says where the calls of tools are shown.
@@ -56,10 +62,13 @@ type Turns struct {
 	Deps
 	cards chat.Cards[state]
 	lines card.Kind[string]
-	crew  guard.Crew // one for each session of which there is something to hear
+	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
 
-	mu  sync.Mutex
-	all map[uuid.UUID]*tracker
+	changing sync.Mutex // held from the look at the card of a turn that is over to its change
+
+	mu     sync.Mutex
+	all    map[uuid.UUID]*tracker
+	behind map[uuid.UUID]talk.Cursor // what is shown in messages
 }
 
 // kinds of the cards.
@@ -68,29 +77,23 @@ const (
 	linesKind = "steps"
 )
 
-// New gives the turns of a chat. Without a choice there are no cards.
+// New gives the turns of a chat. A card that is there goes on to the end of its turn, whatever its people
+// choose meanwhile.
 func New(d Deps) *Turns {
 	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), lines: card.NewKind[string](d.Chat.Cards, linesKind, nil),
-		all: make(map[uuid.UUID]*tracker)}
+		all: make(map[uuid.UUID]*tracker), behind: make(map[uuid.UUID]talk.Cursor)}
 }
 
 // Feature is what the roof knows of turns.
 func (t *Turns) Feature() chat.Feature {
-	f := chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		News: []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
-		Run:  t.leave}
-	switch t.Steps {
-	case OnCard:
-		f.Heard, f.Item, f.Run, f.Forget = t.heard, t.item, t.run, t.forget
-		f.Current = func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
+		News:  []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
+		Heard: t.heard, Item: t.item, Run: t.run, Forget: t.forget,
+		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
 			t.hear(id, hint{})
 			return nil
-		}
-		f.Shown = func(r views.Session) { t.hear(r.ID, hint{}) }
-	case AsMessages:
-		f.Item = t.message
-	}
-	return f
+		},
+		Shown: func(r views.Session) { t.hear(r.ID, hint{}) }}
 }
 
 // hint is what was heard of a session. The zero value says that something about it may have changed.
@@ -99,6 +102,7 @@ type hint struct {
 	typed     *prompts.Prompt
 	takenBack string // key of a prompt that does not count as typed any more
 	over      bool   // the session is
+	do        func(ctx context.Context, o *tracker)
 }
 
 // heard takes in news, which the session tells while it works: nothing is looked up for it.
@@ -122,6 +126,7 @@ func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error 
 
 // item takes in what a transcript has.
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
+	t.message(session, item)
 	item.Text, item.Images = "", nil // nothing of it is shown
 	t.hear(session, hint{item: &item})
 }
@@ -163,27 +168,15 @@ func (t *Turns) run(ctx context.Context) error {
 	})
 }
 
-// leave takes the buttons off the cards of an earlier run that nobody draws any more.
-func (t *Turns) leave(ctx context.Context) (err error) {
-	for _, c := range t.cards.List() {
-		if c.Payload.End == "" {
-			err = errors.Join(err, t.cards.Close(ctx, c.Key, render.Text{}))
-		}
-	}
-	return err
-}
-
 // forget ends what is known of a session.
 func (t *Turns) forget(_ context.Context, id uuid.UUID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.all, id)
+	delete(t.behind, id)
 	return nil
 }
 
 // endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
 // what the turn has cost 0.3 s after the last line of the transcript.
 const endPatience = 3 * time.Second
-
-// gitPatience is how long git may take to look at a folder.
-const gitPatience = 10 * time.Second

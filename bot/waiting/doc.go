@@ -1,5 +1,5 @@
 // Package waiting shows what waits in the queue of a session, in one message with a button for each
-// prompt: [Interrupt and send], [Send next], [Discard].
+// prompt: [Interrupt and send], or [Show the question] where the agent asks, [Send next], [Discard].
 //
 // It promises that what the message offers is decided by what is so when the button is tapped: a prompt
 // that is being sent, or has left the queue, is neither moved nor sent again (P4), and where the agent

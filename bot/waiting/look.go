@@ -76,6 +76,14 @@ func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
 	return all
 }
 
+// Lines are the first lines of the prompts that wait for a session, in order.
+func (w *Waiting) Lines(r views.Session) (all []string) {
+	for _, e := range w.held(r) {
+		all = append(all, firstLine(e.Text))
+	}
+	return all
+}
+
 // words say what a card shows.
 type words struct {
 	chat.Phrases
@@ -108,10 +116,14 @@ func (w words) list(head []render.Text, all []inbox.Entry, at int) (render.Text,
 }
 
 // decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only
-// where one may run: Esc would answer what an agent asks, and one that is idle has something else in
-// the way.
+// where one may run: Esc would answer what an agent asks, which is shown instead, and one that is idle has
+// something else in the way.
 func (w words) decisions(r views.Session, now desk.Look, at int) (options [][]card.Option) {
-	if r.Open && !now.Idle && !now.Now.Phase.Waiting() {
+	switch {
+	case !r.Open:
+	case now.Now.Phase.Waiting():
+		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, askOption, outbox.Primary)})
+	case !now.Idle:
 		options = append(options, []card.Option{w.Option(i18n.ButtonInterruptSend, nowOption, outbox.Primary)})
 	}
 	var row []card.Option

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -38,6 +39,7 @@ type Waiting struct {
 	order   prompts.Order
 	agents  Agents
 	discard func(ctx context.Context, e inbox.Entry) error
+	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 	cards   chat.Cards[page]
 	drawing sync.Mutex // held from the look at a queue to the change of its card
 	wake    chan struct{}
@@ -56,10 +58,10 @@ type page struct {
 const kind = "waiting"
 
 // New returns the queues of a chat. discard takes a prompt out of its queue for good, and says so under
-// it; chat.IsGone of its error: the prompt waits no more.
-func New(c *chat.Chat, entries Entries, order prompts.Order, agents Agents,
-	discard func(ctx context.Context, e inbox.Entry) error) *Waiting {
-	return &Waiting{chat: c, entries: entries, order: order, agents: agents, discard: discard,
+// it; chat.IsGone of its error: the prompt waits no more. again brings what an agent asks below.
+func New(c *chat.Chat, entries Entries, order prompts.Order, agents Agents, discard func(ctx context.Context, e inbox.Entry) error,
+	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
+	return &Waiting{chat: c, entries: entries, order: order, agents: agents, discard: discard, again: again,
 		cards: chat.NewCards[page](c, kind), wake: make(chan struct{}, 1), changed: make(map[uuid.UUID]bool)}
 }
 
@@ -153,6 +155,7 @@ const (
 	showOption    = "show"
 	backOption    = "back"
 	nowOption     = "now"
+	askOption     = "ask"
 	nextOption    = "next"
 	discardOption = "discard"
 )
@@ -204,8 +207,13 @@ func (w *Waiting) tap(_ context.Context, t chat.Tap, was page) (chat.Answer, err
 // do carries out what a person has decided about a prompt.
 func (w *Waiting) do(ctx context.Context, t chat.Tap, what string, e inbox.Entry, r views.Session) error {
 	switch what {
+	case askOption:
+		return w.showAsked(ctx, e.Session)
 	case nowOption:
 		told, err := w.order.SendNow(ctx, e.Session, e.Key)
+		if refusal.Is(err, refusal.Asks) {
+			return w.showAsked(ctx, e.Session)
+		}
 		if err != nil || told {
 			return err
 		}
@@ -216,4 +224,12 @@ func (w *Waiting) do(ctx context.Context, t chat.Tap, what string, e inbox.Entry
 		return w.discard(ctx, e)
 	}
 	return nil
+}
+
+// showAsked shows again what an agent asks, which has to be answered before anything is sent.
+func (w *Waiting) showAsked(ctx context.Context, session uuid.UUID) error {
+	if shown, err := w.again(ctx, session); err != nil || shown {
+		return err
+	}
+	return &refusal.Error{Code: refusal.Asks}
 }

@@ -89,7 +89,8 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
+	menus     *telegram.Menus
+	start     func(ctx context.Context) (me *models.User, err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -137,13 +138,11 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
-		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
-		if err != nil {
-			return nil, nil, err
-		}
-		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+	s.start = func(ctx context.Context) (*models.User, error) {
+		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
+	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
+	s.bot.Spoken = s.menus.Changed
 	return s, nil
 }
 
@@ -157,8 +156,8 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
-	exists := func(id uuid.UUID) bool { _, ok := s.store.Get(id); return ok }
-	if err := s.moments().Tidy(exists); err != nil {
+	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
+	if err := s.moments().Tidy(goesOn); err != nil {
 		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
 	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
@@ -203,7 +202,7 @@ func (s *system) wireChat(environ []string) error {
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
-			Steps: turn.Steps(s.ShowSteps)},
+			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
@@ -233,7 +232,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot, Moments: s.moments()},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
@@ -242,7 +241,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
-		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
@@ -277,7 +276,7 @@ func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(
 func (c config) diffs(records host.Records, environ []string) host.Diffs {
 	return host.Diffs{Records: records, Moments: c.moments(), StateDir: host.WithoutLinks(c.Dir),
 		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
-			return git.OpenTree(ctx, dir, environment.Server(environ))
+			return git.OpenTree(ctx, dir, environment.Server(environ), c.moments().Dir)
 		}}
 }
 

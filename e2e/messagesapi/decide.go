@@ -53,6 +53,7 @@ func (r Reply) stopReason() string {
 //	ask one      AskUserQuestion with one question (Colour)
 //	ask multi    AskUserQuestion with one question of several answers (Features)
 //	ask comma    the same with commas in its labels (Parts)
+//	job FILE     a turn of five tools, with a to-do list and a subagent, that edits FILE
 //	fetch N      a WebFetch call whose prompt has N lines
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
@@ -86,6 +87,8 @@ func Decide(r Request) Reply {
 		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": demoagent.Questions(rest)}}
 	case "fetch": // the tool is one of those that are offered on demand
 		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
+	case "job":
+		return job(r, rest)
 	case "plan":
 		return startPlan(r)
 	case "slow":
@@ -145,6 +148,8 @@ func lastToolResult(r Request) (Block, bool) {
 func afterTool(r Request, result Block) Reply {
 	word, rest, _ := strings.Cut(lastHuman(r), " ")
 	switch name := toolName(r, result.ToolID); {
+	case word == "job":
+		return job(r, strings.TrimSpace(rest))
 	case name == "ToolSearch" && word == "fetch":
 		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
 			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}

@@ -33,9 +33,11 @@ const (
 	maxList = 4 << 20
 )
 
-// OpenTree opens the work tree that dir is in; nil without an error: it is in none, or there is no git. env is as for
-// [Look]. Whoever has it closes it.
-func OpenTree(ctx context.Context, dir string, env []string) (*Tree, error) {
+// OpenTree opens the work tree that dir is in; nil without an error: it is in none, or there is no git. A bare repository
+// has none, also where its worktrees lie around it. env is as for
+// [Look]. The tree's folder lies in work until the tree is closed: what a kill leaves there is removed by the owner of
+// work.
+func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree, error) {
 	root, ok := findRoot(dir)
 	if !ok {
 		return nil, nil
@@ -49,16 +51,23 @@ func OpenTree(ctx context.Context, dir string, env []string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, err := t.git.run(ctx, "rev-parse", "--show-object-format", "--git-path", "objects", "--git-path", "index")
+	said, err := t.git.run(ctx, "rev-parse", "--show-object-format", "--git-path", "objects", "--git-path", "index",
+		"--is-bare-repository")
 	if err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
-	if len(lines) != 3 {
+	if len(lines) != 4 {
 		return nil, fmt.Errorf("git: the path of the repository in %s has a line end", root)
 	}
+	if lines[3] == "true" {
+		return nil, nil
+	}
 	t.objects, t.empty = t.absolute(lines[1]), emptyTrees[lines[0]]
-	if t.work, err = os.MkdirTemp("", "ccbot-git-"); err != nil {
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return nil, err
+	}
+	if t.work, err = os.MkdirTemp(work, "open-"); err != nil {
 		return nil, err
 	}
 	// Git would put what it shares between two indexes beside the repository's.

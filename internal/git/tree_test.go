@@ -20,7 +20,7 @@ import (
 
 func (r repo) open() *Tree {
 	r.t.Helper()
-	tree, err := OpenTree(context.Background(), r.dir, r.env)
+	tree, err := OpenTree(context.Background(), r.dir, r.env, r.t.TempDir())
 	require.NoError(r.t, err)
 	require.NotNil(r.t, tree)
 	r.t.Cleanup(func() { assert.NoError(r.t, tree.Close()) })
@@ -344,8 +344,10 @@ func TestOpenTreeWhereThereIsNone(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	r := newRepo(t)
 	r.git("init", "-q", "--bare", bare)
-	for _, dir := range []string{t.TempDir(), bare, filepath.Join(r.dir, "gone"), ""} {
-		tree, err := OpenTree(t.Context(), dir, r.env)
+	around := t.TempDir()
+	r.git("init", "-q", "--bare", filepath.Join(around, ".git"))
+	for _, dir := range []string{t.TempDir(), bare, around, filepath.Join(r.dir, "gone"), ""} {
+		tree, err := OpenTree(t.Context(), dir, r.env, t.TempDir())
 		require.NoError(t, err, dir)
 		assert.Nil(t, tree, dir)
 	}
@@ -367,7 +369,7 @@ func TestOpenTreeOfAWorktree(t *testing.T) {
 func TestOpenTreeSaysWhatGitRefuses(t *testing.T) {
 	r := newRepo(t)
 	r.file(".git/config", "[core")
-	_, err := OpenTree(t.Context(), r.dir, r.env)
+	_, err := OpenTree(t.Context(), r.dir, r.env, t.TempDir())
 	refused := (*Refused)(nil)
 	require.ErrorAs(t, err, &refused)
 	assert.Contains(t, refused.Said, "config")

@@ -213,14 +213,15 @@ type Record struct {
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
-// Wish is a permission mode and a model that a person wants of an agent. What was pressed for it is
-// counted before the key.
+// Wish is a permission mode and a model that a person wants of an agent. What is pressed for it is noted
+// before the key.
 type Wish struct {
 	Agent  process.Identity `json:"agent"`
 	Mode   string           `json:"mode,omitempty"`   // in Claude Code's words
-	Keys   int              `json:"keys,omitempty"`   // pressed for the mode
+	Passed []string         `json:"passed,omitempty"` // the modes at which a key was pressed, in order
 	Model  string           `json:"model,omitempty"`  // as the list of models names it
 	Opened int              `json:"opened,omitempty"` // how often that list was opened
+	Listed bool             `json:"listed,omitempty"` // ccbot has opened it, and has not seen it closed since
 	Chosen bool             `json:"chosen,omitempty"` // the model was chosen there
 	Waits  bool             `json:"waits,omitempty"`  // the prompt box was not free when it was wanted
 }
@@ -362,7 +363,9 @@ func (r Record) Clone() Record {
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
-	r.Wish = clone(r.Wish)
+	if r.Wish = clone(r.Wish); r.Wish != nil {
+		r.Wish.Passed = slices.Clone(r.Wish.Passed)
+	}
 	r.Interruption, r.Progress.Open = clone(r.Interruption), clone(r.Progress.Open)
 	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)
 	r.Progress.Tasks = slices.Clone(r.Progress.Tasks)

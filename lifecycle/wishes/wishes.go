@@ -3,7 +3,8 @@
 //
 // It promises that each key follows from one look at the terminal: a key is pressed once and its
 // effect read back before the next one; where the terminal does not show what a key has done, none
-// follows. A model is chosen for the session only, once, and counts when the list marks it.
+// follows. The keys for a mode that the agent does not offer end where they began. A model is chosen for
+// the session only, once, and counts when the list marks it.
 //
 // It presses and reads nothing itself: lifecycle does, and says when a key may be pressed at all.
 package wishes
@@ -18,13 +19,9 @@ import (
 	"ccbot/tmux"
 )
 
-// Limits of what is pressed for one wish.
-const (
-	maxKeys = 5 // one round through all permission modes that there are
-	// maxOpened is how often the list of models is opened: to choose, to read back, and what people
-	// and crashes come between.
-	maxOpened = 5
-)
+// maxOpened is how often the list of models is opened for one wish: to choose, to read back, and what
+// people and crashes come between.
+const maxOpened = 5
 
 // Look is what the terminal shows.
 type Look struct {
@@ -63,7 +60,10 @@ func Decide(w session.Wish, l Look) (Act, modes.Outcome) {
 	return Open, modes.Done
 }
 
+// decideMode goes round through the modes once. Of the one at which a key was noted last the key may not
+// have been pressed.
 func decideMode(w session.Wish, l Look) (Act, modes.Outcome) {
+	passed := slices.Index(w.Passed, l.Mode)
 	switch {
 	case !l.Free:
 		return Wait, modes.Done
@@ -71,7 +71,7 @@ func decideMode(w session.Wish, l Look) (Act, modes.Outcome) {
 		return Over, modes.Unread
 	case l.Mode == w.Mode:
 		return Over, modes.Done
-	case w.Keys >= maxKeys:
+	case passed >= 0 && passed < len(w.Passed)-1:
 		return Over, modes.NoSuch
 	}
 	return Mode, modes.Done
@@ -99,14 +99,16 @@ func Find(list claudeui.Models, name string) int {
 	return slices.IndexFunc(list.Names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
-// Count counts a key that is about to be pressed, and returns the key.
-func Count(w *session.Wish, act Act) tmux.Key {
+// Note notes a key that is about to be pressed while the terminal shows a mode, and returns the key.
+func Note(w *session.Wish, act Act, mode string) tmux.Key {
 	switch act {
 	case Mode:
-		w.Keys++
+		if n := len(w.Passed); n == 0 || w.Passed[n-1] != mode {
+			w.Passed = append(slices.Clone(w.Passed), mode)
+		}
 		return tmux.KeyBackTab
 	case Open:
-		w.Opened++
+		w.Opened, w.Listed = w.Opened+1, true
 		return tmux.KeyModels
 	}
 	w.Chosen = true
@@ -116,7 +118,7 @@ func Count(w *session.Wish, act Act) tmux.Key {
 // Add is a wish with what a person wants now in place of what was wanted before.
 func Add(w session.Wish, want modes.Wish) session.Wish {
 	if want.Mode != "" {
-		w.Mode, w.Keys = string(want.Mode), 0
+		w.Mode, w.Passed = string(want.Mode), nil
 	}
 	if want.Model != "" {
 		w.Model, w.Opened, w.Chosen = want.Model, 0, false
@@ -130,7 +132,7 @@ func Granted(w session.Wish) (was modes.Wish, rest *session.Wish) {
 		return modes.Wish{Model: w.Model}, nil
 	}
 	was.Mode = modes.Mode(w.Mode)
-	if w.Mode, w.Keys = "", 0; w.Model == "" {
+	if w.Mode, w.Passed = "", nil; w.Model == "" {
 		return was, nil
 	}
 	return was, &w

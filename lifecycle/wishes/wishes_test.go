@@ -13,8 +13,8 @@ import (
 
 func TestDecide(t *testing.T) {
 	mode, model := session.Wish{Mode: "plan"}, session.Wish{Model: "sonnet", Opened: 1}
-	chosen, opened, keys := model, model, mode
-	chosen.Chosen, opened.Opened, keys.Keys = true, maxOpened, maxKeys
+	chosen, opened, round := model, model, mode
+	chosen.Chosen, opened.Opened, round.Passed = true, maxOpened, []string{"default", "auto"}
 	both := session.Wish{Mode: "plan", Model: "sonnet"}
 	free := Look{Free: true, Mode: "default"}
 	list := func(current int, names ...string) Look {
@@ -34,7 +34,9 @@ func TestDecide(t *testing.T) {
 		{"another mode", mode, free, Mode, modes.Done},
 		{"the mode is there", mode, Look{Free: true, Mode: "plan"}, Over, modes.Done},
 		{"no mode is shown", mode, Look{Free: true}, Over, modes.Unread},
-		{"one round is over", keys, free, Over, modes.NoSuch},
+		{"one round is over, and the mode is what it was", round, free, Over, modes.NoSuch},
+		{"another mode on the way", round, Look{Free: true, Mode: "acceptEdits"}, Mode, modes.Done},
+		{"the key was noted and not pressed", round, Look{Free: true, Mode: "auto"}, Mode, modes.Done},
 		{"the mode comes first", both, free, Mode, modes.Done},
 
 		{"the list is not open", model, free, Open, modes.Done},
@@ -55,14 +57,15 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestAWishIsCountedAndFulfilledPartByPart(t *testing.T) {
+func TestAWishIsNotedAndFulfilledPartByPart(t *testing.T) {
 	w := Add(session.Wish{}, modes.Wish{Mode: modes.Plan, Model: "Opus"})
-	assert.Equal(t, tmux.KeyBackTab, Count(&w, Mode))
-	assert.Equal(t, tmux.KeyModels, Count(&w, Open))
-	assert.Equal(t, tmux.KeySession, Count(&w, Choose))
-	assert.Equal(t, session.Wish{Mode: "plan", Keys: 1, Model: "Opus", Opened: 1, Chosen: true}, w)
+	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"))
+	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"), "after a crash")
+	assert.Equal(t, tmux.KeyModels, Note(&w, Open, "default"))
+	assert.Equal(t, tmux.KeySession, Note(&w, Choose, "default"))
+	assert.Equal(t, session.Wish{Mode: "plan", Passed: []string{"default"}, Model: "Opus", Opened: 1, Listed: true, Chosen: true}, w)
 	w = Add(w, modes.Wish{Model: "Haiku"})
-	assert.Equal(t, session.Wish{Mode: "plan", Keys: 1, Model: "Haiku"}, w, "counted anew")
+	assert.Equal(t, session.Wish{Mode: "plan", Passed: []string{"default"}, Model: "Haiku", Listed: true}, w, "noted anew")
 	was, rest := Granted(w)
 	assert.Equal(t, modes.Wish{Mode: modes.Plan}, was)
 	was, rest = Granted(*rest)

@@ -15,15 +15,25 @@ type FakeDiffs struct {
 	Since   map[diffs.Since]diffs.Changes // a moment that is not there is not known any more
 	Patches map[string]diffs.Patch        // by the path of the file; of a file without one no line has changed
 	Err     error                         // what each answer is, while it is set
+	OnMark  func()                        // while git looks at a moment
+	OnAsk   func()                        // while git compares
+	Asked   int                           // how often git would have been asked
 }
 
 func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
 	f.wait()
+	if f.OnMark != nil {
+		f.OnMark()
+	}
 	return "a moment", f.Err
 }
 
 func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (diffs.Changes, error) {
 	f.wait()
+	if f.OnAsk != nil {
+		f.OnAsk()
+	}
+	f.Asked++
 	c, known := f.Since[since]
 	if !known {
 		c = f.Since[diffs.SessionStart]
@@ -33,9 +43,9 @@ func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (
 
 func (f *FakeDiffs) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, path string) (diffs.Patch, error) {
 	c, err := f.Changes(ctx, id, since)
-	for _, file := range c.Files {
+	for i, file := range c.Files {
 		if p := f.Patches[path]; file.Path == path {
-			p.File = file
+			p.All, p.At = c, i
 			return p, err
 		}
 	}

@@ -131,6 +131,7 @@ type FakeSender struct {
 
 	OnEditNow func(m outbox.Message) error
 	OnTopic   func() error // what comes of opening or changing a topic
+	OnIcons   func() error // and of asking for the icons
 	topics    int          // how many were opened
 
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat

@@ -38,7 +38,7 @@ type fakeSessions struct {
 	ByWindow       bool               // Attach names the window, as the real one does
 	Leftovers      []lifecycle.Ending // that a restore ends first
 	OnArchive      func(id uuid.UUID) error
-	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) (bool, error)
+	OnArchiveQuiet func(id uuid.UUID, q lifecycle.Silence) error
 	Doing          map[uuid.UUID]lifecycle.Look // what a session does; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
@@ -197,13 +197,13 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 	return nil
 }
 
-func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) (done bool, err error) {
+func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q lifecycle.Silence) error {
 	f.wait()
 	f.Add("archive %s when quiet", id)
 	if f.OnArchiveQuiet != nil {
 		return f.OnArchiveQuiet(id, q)
 	}
-	return true, nil
+	return nil
 }
 
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {

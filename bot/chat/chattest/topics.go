@@ -45,6 +45,11 @@ func (f *FakeSender) EditTopic(_ context.Context, at session.Conversation, name,
 
 // TopicIcons are a closed folder and a computer, as Telegram spells them.
 func (f *FakeSender) TopicIcons(context.Context) (map[string]string, error) {
+	if f.OnIcons != nil {
+		if err := f.OnIcons(); err != nil {
+			return nil, err
+		}
+	}
 	return map[string]string{"📁": "over", "💻\ufe0f": "open"}, nil
 }
 

@@ -19,8 +19,9 @@ import (
 func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	t.Helper()
 	none := func(context.Context, turn.Asked) error { return nil }
-	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk, Steps: turn.OnCard,
-		InFront: func(views.Session) bool { return true }, Acts: map[turn.Button]turn.Act{turn.Stop: none, turn.Changes: none}}).Feature()
+	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk,
+		Steps:   func(session.Conversation) turn.Steps { return turn.OnCard },
+		InFront: func(views.Session) bool { return true }, Waits: func(views.Session) []string { return nil }, Others: w.Resumer, Acts: map[turn.Button]turn.Act{turn.Stop: none, turn.Changes: none}}).Feature()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()

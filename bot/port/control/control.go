@@ -27,9 +27,10 @@ type Ender interface {
 	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
 	// with a receipt.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-	// ArchiveQuiet archives a session in which nothing has happened. false: it is not quiet, something
-	// has happened, or that is unknown; nothing is done then.
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) (done bool, err error)
+	// ArchiveQuiet archives a session in which nothing has happened. Changed: it is not quiet, something
+	// has happened, or that is unknown; nothing is done then. After another error the session may be
+	// ending all the same: its state says so.
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error
 	// EndWriters ends exactly these processes, each only while it is proven to write the session's
 	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)

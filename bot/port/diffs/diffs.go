@@ -22,14 +22,15 @@ const (
 // Diffs reads the changes of sessions. It may take seconds. Errors: a *refusal.Error, that of the
 // context, or one for the log.
 type Diffs interface {
-	// Mark remembers the work tree as it is now, until the session is forgotten or many newer moments
-	// are remembered. refusal.NoRepository: there is no git to ask.
+	// Mark remembers the work tree as it is now, until the session is archived, many newer moments are
+	// remembered, or all of them are too large. refusal.NoRepository: there is no git to ask.
 	Mark(ctx context.Context, session uuid.UUID) (Since, error)
 	// Changes are the files that have changed since a moment, in the order of their names, committed
 	// since or not. Where that moment is not known any more, it is the session's start, or the last commit where
 	// that is not known either; Of says so.
 	Changes(ctx context.Context, session uuid.UUID, since Since) (Changes, error)
-	// Patch is what has changed in one of these files, by its path. refusal.Unchanged: it is none of them any more.
+	// Patch is what has changed in one of the files that Changes gives now, by its path. refusal.Unchanged: it is none of
+	// them any more.
 	Patch(ctx context.Context, session uuid.UUID, since Since, path string) (Patch, error)
 }
 
@@ -74,7 +75,11 @@ const (
 
 // Patch is what has changed in one file.
 type Patch struct {
-	File
+	All  Changes
+	At   int    // the file among All
 	Text string // the hunks, in the unified format, without the header of the file
 	Cut  bool   // there is more
 }
+
+// File is the file whose patch it is.
+func (p Patch) File() File { return p.All.Files[p.At] }

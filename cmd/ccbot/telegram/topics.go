@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
@@ -45,12 +46,13 @@ func (t Topics) EditTopic(ctx context.Context, at address.Conversation, name, ic
 	})
 }
 
-// TopicIcons are the icons that a topic may have: the id of each by its emoji.
+// TopicIcons are the icons that a topic may have: the id of each by its emoji. A server that refuses to say
+// has none.
 func (t Topics) TopicIcons(ctx context.Context) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	all, err := t.API.GetForumTopicIconStickers(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, tgbot.ErrorNotFound) && !errors.Is(err, tgbot.ErrorBadRequest) {
 		return nil, err
 	}
 	icons := make(map[string]string, len(all))

@@ -108,7 +108,8 @@ func (p *Page) Look(look Look) {
 		Width: look.Width, Height: look.Height, DeviceScaleFactor: look.Scale,
 	})
 	Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		// Without motion nothing is seen half way between two looks.
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 }
 

@@ -78,8 +78,13 @@ function pre(language, text) {
   const body = el("code");
   const button = el("button", { type: "button", "aria-label": "Copy the code", onclick: () => copy(text) }, icon("copy", 16));
   const head = el("header", {}, el("span", {}, language || "code"), button);
-  return [el("div", { class: "pre" }, head, el("pre", {}, body)), body];
+  const outer = el("div", { class: "pre" }, head, el("pre", {}, body));
+  if (language !== "diff") return [outer, body];
+  for (const line of text.split(/(?<=\n)/)) body.append(el("span", { class: changed[line[0]] ?? "" }, line));
+  return [outer, el("span")];
 }
+
+const changed = { "+": "added", "-": "removed", "@": "hunk" };
 
 function quote(expandable) {
   const body = el("div", { class: "inside" });

@@ -1,0 +1,99 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/talk"
+)
+
+// readAhead is how many items are read at once.
+const readAhead = 16
+
+// written gives what a transcript has by now from a place on, and waits for no more.
+func (t *Turns) written(ctx context.Context, session uuid.UUID, from talk.Cursor) iter.Seq2[talk.Item, error] {
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	return func(yield func(talk.Item, error) bool) {
+		for {
+			items, err := t.Transcripts.Next(now, session, from, readAhead)
+			if len(items) == 0 {
+				if err != nil && !errors.Is(err, context.Canceled) {
+					yield(talk.Item{}, err)
+				}
+				return
+			}
+			for _, item := range items {
+				if from = item.Next; !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// catchUp adds what the transcript has of a turn and nobody has told yet.
+func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item)) {
+	r, _ := t.Chat.Book.Records.Get(s.Session)
+	from := s.Behind
+	if c, ok := r.Cursor(); ok && from.Path == "" { // there was none when the prompt was typed
+		from = talk.Cursor{Path: c.Path}
+	}
+	if from.Path == "" {
+		return
+	}
+	for item, err := range t.written(ctx, s.Session, from) {
+		switch {
+		case err != nil || s.End != "": // what cannot be read is not shown
+			return
+		case s.isNext(item):
+			s.follow(r)
+			return
+		}
+		add(item)
+	}
+}
+
+// isOver reports whether a turn is over by now, whatever its card shows.
+func (t *Turns) isOver(ctx context.Context, s state) bool {
+	t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
+	return s.End != ""
+}
+
+// steps reads the steps of a turn that is over again. A turn that ended in another transcript than it began
+// in goes on there.
+func (t *Turns) steps(ctx context.Context, s *state) (all []step, err error) {
+	places := []talk.Cursor{s.From}
+	if s.From.Path != s.Behind.Path {
+		places = append(places, talk.Cursor{Path: s.Behind.Path})
+	}
+	at := make(map[string]int)
+	for _, place := range places {
+		if place.Path == "" {
+			continue
+		}
+		for item, err := range t.written(ctx, s.Session, place) {
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("steps of a turn: %w", err)
+			case item.At.Path == s.Behind.Path && !isBehind(item.At, s.Behind):
+				return all, nil
+			case s.precedes(item), item.Sidechain, item.Tool == nil, slices.Contains(listTools, item.Tool.Name):
+				continue
+			}
+			switch i, known := at[item.Tool.ID]; {
+			case item.Kind == talk.ToolUse:
+				at[item.Tool.ID] = len(all)
+				all = append(all, step{Line: item.Tool.Step, Began: item.Time})
+			case known && item.Kind == talk.ToolResult:
+				all[i].Ended, all[i].Failed = item.Time, item.Tool.Failed || item.Tool.Denied
+			}
+		}
+	}
+	return all, ctx.Err()
+}

@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRealATurnIsOneCard is a turn of the real CLI with five tools, a to-do list, a subagent and a permission: its card
+// has each of them while it runs, and the end in one line.
+func TestRealATurnIsOneCard(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.env = append(w.env, withCards, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1")
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "notes.txt"), []byte("before\n"), 0o600))
+	playground(t, w.dir)
+	w.start()
+	w.open("work", w.dir)
+	before := w.say("job " + filepath.Join(w.dir, "notes.txt"))
+	running := w.hear(before, "work · working since")
+	card := func() string { return w.cards("work")[0].Text }
+	asked := w.hear(before, "wants to change a file")
+	w.until("the card shows that a person is waited for", func() bool { return strings.Contains(card(), "waiting for your answer: permission for Edit") })
+	for _, part := range []string{"☰ 1/2: Change the notes", "✓ Read notes.txt", "✓ wc -l notes.txt", "▸ Edit notes.txt", "◆ Count the words"} {
+		assert.Contains(t, card(), part)
+	}
+	w.picture("real-permission")
+	w.tap(asked, "Allow")
+	w.hear(before, "The job is done")
+	w.until("the turn is over", func() bool { return strings.Contains(card(), "done in") })
+	all := w.cards("work")
+	require.Len(t, all, 1, "one card per turn")
+	assert.Equal(t, running.ID, all[0].ID)
+	for _, part := range []string{" · 5 steps", " · 1 failed", " · 1 file +2 −1"} {
+		assert.Contains(t, card(), part)
+	}
+	w.picture("real-ended")
+	w.tap(all[0], "Details")
+	details := w.hear(all[0].ID, "Steps of work").Text
+	for _, part := range []string{"✓ Read notes.txt", "✓ wc -l notes.txt", "✓ Agent", "✓ Edit notes.txt", "✗ ls missing"} {
+		assert.Contains(t, details, part)
+	}
+	w.picture("real-details")
+	w.stop()
+}

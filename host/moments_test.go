@@ -1,0 +1,171 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/internal/git"
+	"ccbot/internal/session"
+)
+
+func TestMoments(t *testing.T) {
+	w := newWork(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(w.Moments.of(w.r.ID), "of an older program"), 0o700))
+	var all []diffs.Since
+	for range keptMoments + 2 {
+		all = append(all, w.mark())
+	}
+	for i, since := range all {
+		_, err := w.Moments.Load(w.r.ID, since)
+		assert.Equal(t, i < 2, err != nil, i)
+	}
+	require.NoError(t, filepath.WalkDir(w.Moments.Dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && (filepath.Base(path) == objectsIn || !strings.Contains(path, objectsIn)) {
+			info, err := d.Info()
+			require.NoError(t, err)
+			assert.Zero(t, info.Mode().Perm()&0o077, path)
+		}
+		return err
+	}))
+	broken := errors.New("broken")
+	_, err := w.Moments.Keep(w.r.ID, func(string) (git.Moment, error) { return git.Moment{}, broken })
+	require.ErrorIs(t, err, broken)
+	left, err := os.ReadDir(w.Moments.of(w.r.ID))
+	require.NoError(t, err)
+	assert.Len(t, left, keptMoments+1, "the moments, and their objects")
+
+	require.NoError(t, os.MkdirAll(w.Moments.of(uuid.New()), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(w.Moments.Dir, "stray"), 0o700))
+	require.NoError(t, w.Moments.Tidy(func(id uuid.UUID) bool { return id == w.r.ID }))
+	left, err = os.ReadDir(w.Moments.Dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+	require.NoError(t, w.Moments.Forget(w.r.ID))
+	left, err = os.ReadDir(w.Moments.Dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	require.NoError(t, w.Moments.Forget(w.r.ID))
+	require.NoError(t, Moments{filepath.Join(t.TempDir(), "none")}.Tidy(nil))
+}
+
+// What a moment shares with an earlier one is on disk once, and each of them still shows its own changes.
+func TestMomentsShareTheirObjects(t *testing.T) {
+	w := newWork(t)
+	var large strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintln(&large, uuid.NewSHA1(uuid.Nil, []byte(fmt.Sprint(i))))
+	}
+	w.file("below/large", "x\n")
+	w.commit()
+	w.file("below/large", large.String())
+	w.file("below/a", "0\n")
+	first := w.mark()
+	one := size(w.Moments.Dir)
+	require.Greater(t, one, int64(100_000))
+	for i := range 5 {
+		w.file("below/a", fmt.Sprintln(i+1))
+		w.mark()
+	}
+	assert.Less(t, size(w.Moments.Dir), one*11/10)
+	p, err := w.Patch(t.Context(), w.r.ID, first, "below/a")
+	require.NoError(t, err)
+	assert.Equal(t, "@@ -1 +1 @@\n-0\n+5\n", p.Text)
+	assert.Len(t, p.All.Files, 1)
+}
+
+// Where there is no room, the session with the most forgets its moments, and its changes are those since its start.
+func TestMomentsHaveBoundsTogether(t *testing.T) {
+	w := newWork(t)
+	w.file("below/a", "two\n")
+	large := w.mark()
+	path := filepath.Join(w.Moments.of(w.r.ID), objectsIn, "large")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, os.Truncate(path, maxMoments))
+	other := uuid.New()
+	keep := func() diffs.Since {
+		t.Helper()
+		since, err := w.Moments.Keep(other, func(objects string) (git.Moment, error) {
+			return git.Moment{}, os.MkdirAll(objects, 0o700)
+		})
+		require.NoError(t, err)
+		return since
+	}
+	small := keep()
+	assert.Equal(t, diffs.SessionStart, w.changes(large).Of)
+	again := w.mark()
+	assert.Equal(t, again, w.changes(again).Of)
+	keep()
+	assert.Equal(t, again, w.changes(again).Of, "there is room")
+	_, err := w.Moments.Load(other, small)
+	require.NoError(t, err)
+}
+
+type hears func(r views.Session)
+
+func (h hears) SessionNews(_ context.Context, r views.Session, _ news.News) error { h(r); return nil }
+
+// A session that has been archived keeps no moments; an old card shows what has changed since its start.
+func TestAnArchivedSessionHasNoMoments(t *testing.T) {
+	w := newWork(t)
+	turn := w.mark()
+	told := 0
+	tell := News{Sessions: &Sessions{}, Moments: w.Moments, Chat: hears(func(views.Session) {
+		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
+		told++
+	})}
+	for _, state := range []session.State{session.Running, session.Lost, session.Archived} {
+		w.r.State = state
+		require.NoError(t, tell.SessionNews(t.Context(), w.r, news.Lost{}))
+		assert.Equal(t, state == session.Archived, w.changes(turn).Of == diffs.SessionStart, state)
+	}
+	assert.Equal(t, 3, told)
+	left, err := os.ReadDir(w.Moments.Dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// A kill while git is asked leaves nothing behind that the next start does not remove.
+func TestP8_AKillLeavesNoTree(t *testing.T) {
+	if dir := os.Getenv("CCBOT_TEST_OPEN_TREE"); dir != "" {
+		_, err := git.OpenTree(context.Background(), dir, os.Environ(), os.Getenv("CCBOT_TEST_WORK"))
+		fmt.Println("open:", err)
+		select {}
+	}
+	w := newWork(t)
+	temporary := t.TempDir()
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(w.env, "CCBOT_TEST_OPEN_TREE="+w.root, "CCBOT_TEST_WORK="+w.Moments.Dir, "TMPDIR="+temporary)
+	out, err := child.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, child.Start())
+	said, err := bufio.NewReader(out).ReadString('\n')
+	assert.NoError(t, errors.Join(err, child.Process.Kill()))
+	assert.Error(t, child.Wait())
+	require.Equal(t, "open: <nil>\n", said)
+
+	left, err := os.ReadDir(w.Moments.Dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	assert.FileExists(t, filepath.Join(w.Moments.Dir, left[0].Name(), "index"))
+	left, err = os.ReadDir(temporary)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	require.NoError(t, w.Moments.Tidy(func(uuid.UUID) bool { return true }))
+	left, err = os.ReadDir(w.Moments.Dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
