@@ -61,8 +61,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
-	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: b.Prompts,
-		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	b.Browser = b.newBrowser()
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
@@ -141,4 +140,9 @@ func (b *Bot) help() chat.Feature {
 		{Name: "help", Run: help},
 		{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
 	}}
+}
+
+func (b *Bot) newBrowser() *browse.Browser {
+	return browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 }

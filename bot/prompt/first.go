@@ -15,28 +15,31 @@ import (
 	"ccbot/internal/address"
 )
 
+// Firsts are the texts that people write for the sessions that they are about to start.
+type Firsts struct{ *Prompts }
+
 // First keeps a text for the session that its sender is about to start in a place. Until then a question stands under
 // it, as under any text of which it is unknown who gets it: nothing is lost where no session is started.
-func (p *Prompts) First(ctx context.Context, in chat.Incoming, text string) error {
-	e, ok, err := p.accept(ctx, in, views.Session{}, text, nil)
+func (p Firsts) First(ctx context.Context, in chat.Incoming, text string) error {
+	e, ok, err := accept(ctx, p.Prompts, in, views.Session{}, text, nil)
 	if !ok {
 		return err
 	}
-	if err := p.waitFor(ctx, asked{Reason: first, By: in.From}, e, views.Session{}); err != nil {
+	if err := p.wait(ctx, asked{Reason: first, By: in.From}, e, views.Session{}); err != nil {
 		return fmt.Errorf("keep a first prompt: %w: %w", inbox.ErrLater, err)
 	}
 	return nil
 }
 
 // Firsts are the texts that wait for the session that somebody starts in a place, oldest first.
-func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string) {
+func (p Firsts) Firsts(to address.Conversation, by int64) (texts []string) {
 	for _, e := range p.firsts(to, by) {
 		texts = append(texts, e.Text)
 	}
 	return texts
 }
 
-func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
+func (p Firsts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	for _, c := range p.cards.List() {
 		if c.Payload != (asked{Reason: first, By: by}) || c.Look.To != to {
 			continue
@@ -50,7 +53,7 @@ func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) 
 }
 
 // SettleFirsts sends these texts to the session that was started, in their order; the zero session: nobody gets them.
-func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
+func (p Firsts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
 	var errs []error
 	for _, e := range p.firsts(to, by) {
 		if r.ID == uuid.Nil {

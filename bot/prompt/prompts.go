@@ -109,7 +109,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 // person is asked which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
 	files []string) error {
-	e, ok, err := p.accept(ctx, in, r, text, files)
+	e, ok, err := accept(ctx, p, in, r, text, files)
 	if !ok {
 		return err
 	}
@@ -119,17 +119,17 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	now, _, _ := p.book.CurrentSession(in.To)
 	switch {
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
-		err = p.wait(ctx, whose, e, r)
+		err = p.wait(ctx, asked{Reason: whose}, e, r)
 	case r.ID == uuid.Nil:
-		err = p.wait(ctx, unaddressed, e, r)
+		err = p.wait(ctx, asked{Reason: unaddressed}, e, r)
 	case !r.Live && !r.Resumable:
-		err = p.wait(ctx, gone, e, r)
+		err = p.wait(ctx, asked{Reason: gone}, e, r)
 	case !r.Live:
-		err = p.wait(ctx, over, e, r)
+		err = p.wait(ctx, asked{Reason: over}, e, r)
 	case in.Missed:
-		err = p.wait(ctx, missed, e, r)
+		err = p.wait(ctx, asked{Reason: missed}, e, r)
 	case aged(e):
-		err = p.wait(ctx, old, e, r)
+		err = p.wait(ctx, asked{Reason: old}, e, r)
 	default:
 		err = p.hold(ctx, e, r)
 	}
@@ -140,7 +140,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 }
 
 // accept is the entry of a text; false: there is none.
-func (p *Prompts) accept(ctx context.Context, in chat.Incoming, r views.Session, text string, files []string) (e inbox.Entry, ok bool, err error) {
+func accept(ctx context.Context, p *Prompts, in chat.Incoming, r views.Session, text string, files []string) (e inbox.Entry, ok bool, err error) {
 	typed, class, some := prompts.Normalise(withFiles(text, files))
 	if !some {
 		return e, false, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)

@@ -276,11 +276,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
-	return p.waitFor(ctx, asked{Reason: why}, e, r)
-}
-
-func (p *Prompts) waitFor(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if err := p.ask(ctx, why, e, r); err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control
 	if err != nil {
 		return r, false, err
 	}
-	q.Conversation, q.With = at, s.wished(to, q.With)
+	q.Conversation, q.With = at, wished(q.With, s.chat.Defaults(to))
 	r, err = s.Starter.Start(ctx, q)
 	if err != nil {
 		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
@@ -168,10 +168,9 @@ func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control
 	return r, true, s.chat.Lead(ctx, to, r, at)
 }
 
-// wished is what the agent of a new session runs with.
-func (s *Sessions) wished(to address.Conversation, with modes.Wish) modes.Wish {
-	set := s.chat.Defaults(to)
-	return modes.Wish{Mode: cmp.Or(with.Mode, set.Mode), Model: cmp.Or(with.Model, set.Model)}
+// wished is what the agent of a new session runs with: what a person wants, else what is set.
+func wished(want, set modes.Wish) modes.Wish {
+	return modes.Wish{Mode: cmp.Or(want.Mode, set.Mode), Model: cmp.Or(want.Model, set.Model)}
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
