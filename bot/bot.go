@@ -72,7 +72,7 @@ type Sessions interface {
 }
 
 // Places are the ports of a machine about its folders.
-type Places struct {
+type Places interface {
 	places.Places
 	places.Folders
 	places.Worktrees

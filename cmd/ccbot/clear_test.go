@@ -54,7 +54,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
 		bot.Deps{
-			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: bot.Places{Places: &host.Machine{}}, Files: &host.Machine{},
+			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{},
 			Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Sender: sender{Outbox: outbox.New(nil, "", out, log)}, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}

@@ -109,7 +109,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    bot.Places{Places: machine{w}, Folders: machine{w}, Worktrees: machine{w}}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
+			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
