@@ -96,7 +96,7 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	}
 	s.Options = addRow(s.Options, b.turns(a, n, more))
 	from := cmp.Or(set.Dir, b.home())
-	s.Options = append(s.Options, []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, v, a))
+	s.Options = append(s.Options, []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
 	return s
 }
 
@@ -159,7 +159,7 @@ func addRow(rows [][]card.Option, row []card.Option) [][]card.Option {
 }
 
 // choices are the model and the mode of the new session; a tap shows the next one.
-func choices(p chat.Phrases, v chat.Visit, a at) []card.Option {
+func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
 	mode.with.Mode, model.with.Model = next(offeredModes, a.with.Mode), next(offeredModels, a.with.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
@@ -256,7 +256,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
-	s.Options = append(s.Options, choices(p, v, a),
+	s.Options = append(s.Options, choices(p, a),
 		[]card.Option{a.in(children, a.dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.dir)})
 	return s
 }
