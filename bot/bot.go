@@ -34,6 +34,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
@@ -69,6 +70,7 @@ type Sessions interface {
 	modes.Switches
 	talk.Shown
 	diffs.Diffs
+	spending.Spending
 }
 
 // Places are the ports of a machine about its folders.
@@ -104,6 +106,7 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	Save(e inbox.Entry) error
+	Finish(key string) error
 	Add(e inbox.Entry) (fresh bool, err error)
 }
 

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
+	"ccbot/bot/limit"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -28,10 +29,10 @@ import (
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
 	"ccbot/bot/turn"
+	"ccbot/bot/usage"
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/cellpicture"
 )
 
@@ -42,8 +43,7 @@ func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
+		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking, Signs: b.typesIn})
 	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
@@ -78,6 +78,8 @@ func (b *Bot) Features() []chat.Feature {
 		others.Feature(),
 		b.Reports.Feature(),
 		names.Feature(),
+		usage.New(b.Chat, b.Sessions, upload),
+		limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief),
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),
