@@ -61,7 +61,6 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
 		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
-	b.Browser = b.newBrowser()
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
@@ -96,7 +95,7 @@ func (b *Bot) Features() []chat.Feature {
 		b.Topics.Feature(),
 		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
 		b.help(),
-		b.Browser.Feature(),
+		b.newBrowser().Feature(),
 		b.Prompts.Feature(),
 	}
 }
@@ -145,6 +144,7 @@ func (b *Bot) help() chat.Feature {
 }
 
 func (b *Bot) newBrowser() *browse.Browser {
-	return browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
 		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	return b.Browser
 }
