@@ -114,7 +114,8 @@ func (s *Sessions) Feature() chat.Feature {
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
 			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
-		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
+		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
+		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
