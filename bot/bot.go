@@ -33,6 +33,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
@@ -68,6 +69,7 @@ type Sessions interface {
 	modes.Switches
 	talk.Shown
 	diffs.Diffs
+	spending.Spending
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -96,6 +98,7 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	Save(e inbox.Entry) error
+	Finish(key string) error
 	Add(e inbox.Entry) (fresh bool, err error)
 }
 

@@ -14,6 +14,7 @@
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat
 //	idle           the end of the idle sessions, all at once
+//	limit          going on when a limit of the account ends
 //	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
 //	topics         a topic for each session, in chats that have topics
@@ -26,6 +27,7 @@
 //	shell          the output of a command of bash mode, growing
 //	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted
+//	usage          tokens, what they cost, and the limits of the account
 //	waiting        the queue of a session, and what is done about it
 //	writers        who else writes a conversation, and windows of nobody
 //	chat           how a feature speaks, and what a feature is

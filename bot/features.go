@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
 	"ccbot/bot/idle"
+	"ccbot/bot/limit"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -27,6 +28,7 @@ import (
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
 	"ccbot/bot/turn"
+	"ccbot/bot/usage"
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
@@ -74,6 +76,8 @@ func (b *Bot) Features() []chat.Feature {
 		others.Feature(),
 		b.Reports.Feature(),
 		names.Feature(),
+		usage.New(b.Chat, b.Sessions, upload),
+		limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief),
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),

@@ -28,6 +28,9 @@ func StateKey(state string) Key { return Key("state_" + state) }
 // PhaseKey is the key of an agent's phase, such as "waiting_answer".
 func PhaseKey(phase string) Key { return Key("phase_" + phase) }
 
+// LimitKey is the key of the time over which a limit counts, such as "week".
+func LimitKey(window string) Key { return Key("limit_" + window) }
+
 // HowKey is the key of how a process ended, such as "term".
 func HowKey(how string) Key { return Key("how_" + how) }
 

@@ -58,7 +58,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := s.kit.createNamed(r); err != nil {
+	if err := createNamed(s.kit, r); err != nil {
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")

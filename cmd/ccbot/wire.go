@@ -38,6 +38,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -193,7 +194,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
@@ -206,6 +207,12 @@ func (s *system) wireChat(environ []string) error {
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
+}
+
+// spending counts what all agents use.
+func (s *system) spending() *host.Spending {
+	return &host.Spending{Ledger: ledger.New(s.projectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+		Watch: s.watch, Now: time.Now, Log: s.log}
 }
 
 // wireSessions makes the parts that run sessions, and the parts that archive them.
