@@ -176,7 +176,6 @@ const (
 	UsageDays                 Key = "usage_days" // Count
 	UsageModels               Key = "usage_models"
 	UsageSessions             Key = "usage_sessions"
-	UsageLine                 Key = "usage_line"     // Cost, Tokens
 	UsageNoPrice              Key = "usage_no_price" // Tokens
 	UsageIncomplete           Key = "usage_incomplete"
 	UsageNone                 Key = "usage_none"

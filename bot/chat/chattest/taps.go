@@ -142,6 +142,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.sayInterruptions(t)
 	w.ShowsQueue(t)
 	w.ShowsTurn(t, r)
+	w.ShowsLimits(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)
