@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
@@ -72,6 +73,13 @@ type Sessions interface {
 	talk.Shown
 	diffs.Diffs
 	spending.Spending
+}
+
+// Places are the ports of a machine about its folders.
+type Places interface {
+	places.Places
+	places.Folders
+	places.Worktrees
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -137,7 +145,7 @@ type Deps struct {
 	Sessions    Sessions
 	Records     views.Views
 	Decisions   Decisions
-	Places      places.Places
+	Places      Places
 	Files       portfiles.Files
 	Received    portfiles.Received
 	Transcripts Transcripts
@@ -169,6 +177,7 @@ type Bot struct {
 	Deps
 	kernel
 	Prompts *prompt.Prompts
+	Browser *browse.Browser
 	Resumer *sessions.Sessions
 	Reports *report.Reports
 	Moves   *moves.Moves

@@ -55,7 +55,7 @@ func TestNewSessionWithoutANameSaysOnlyWhere(t *testing.T) {
 	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
 	}
-	w.MustHear(t, "/new")
+	w.MustHear(t, "/new ~")
 	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "alice", "Dir": "~"})}, w.Telegram.Texts())
 }
 

@@ -11,6 +11,7 @@
 //	answer         what agents write, in the chat once
 //	archive        the sessions that are over
 //	ask            permission requests, questions and plans, and what becomes of them
+//	browse         where a new session is to work, and what of a work tree is left
 //	changes        what has changed in git, file by file
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat

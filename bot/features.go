@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/archive"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -101,6 +102,7 @@ func (b *Bot) Features() []chat.Feature {
 		told,
 		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
 		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
+		b.newBrowser().Feature(),
 		b.Prompts.Feature(),
 	}
 }
@@ -136,4 +138,10 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}
+}
+
+func (b *Bot) newBrowser() *browse.Browser {
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	return b.Browser
 }

@@ -41,6 +41,7 @@ const (
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
 	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
 	answering   reason = "answering" // it waits behind a question that it may answer
+	first       reason = "first"     // its sender is about to start the session that gets it
 )
 
 // question is what a person is asked for one reason.
@@ -71,6 +72,7 @@ var questions = map[reason]question{
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
+	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
@@ -122,7 +124,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		p.noteTarget(e, r)
 		if e.Spoken != shown { // it is written down only now
 			e.Session = r.ID
-			return p.wait(ctx, spoken, e, r)
+			return p.wait(ctx, asked{Reason: spoken}, e, r)
 		}
 		fallthrough
 	case send, sendAgain:
@@ -225,6 +227,7 @@ type asked struct {
 	Reason  reason `json:"reason"`
 	Request string `json:"request,omitempty"` // that the prompt waits behind
 	Tool    string `json:"tool,omitempty"`    // of that request
+	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
@@ -237,7 +240,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.In(e.Conversation), e, r),
+		Sounds: q.state != inbox.Held && why.Reason != first, Text: why.text(p.Chat.In(e.Conversation), e, r),
 		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
@@ -283,8 +286,8 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
-	if err := p.ask(ctx, asked{Reason: why}, e, r); err != nil {
+func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+	if err := p.ask(ctx, why, e, r); err != nil {
 		return err
 	}
 	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil

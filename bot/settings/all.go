@@ -25,7 +25,7 @@ var all = []one{
 				choice{"ru", languages["ru"]}, choice{"zh", languages["zh"]})
 		},
 		choose: func(s *conversation.Settings, value string) { s.Language = value }},
-	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 3,
+	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
 			list := []choice{v.byDefault("")}
@@ -65,7 +65,7 @@ var all = []one{
 				s.IdleAfter = &after
 			}
 		}},
-	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 3,
+	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Steps },
 		choices: func(v view) []choice {
 			list := []choice{v.byDefault(v.Say(i18n.StepsKey(v.configured.Steps)))}
@@ -81,7 +81,7 @@ var all = []one{
 			return []choice{{"", v.Say(i18n.NoticesOn)}, {conversation.Off, v.Say(i18n.NoticesOff)}}
 		},
 		choose: func(s *conversation.Settings, value string) { s.Background = value }},
-	{name: "quiet", title: i18n.SettingQuiet, about: i18n.SettingQuietAbout, row: 3,
+	{name: "quiet", title: i18n.SettingQuiet, about: i18n.SettingQuietAbout, row: 2,
 		value:   func(s conversation.Settings) string { return hours(s.Quiet) },
 		choices: quiet,
 		choose:  func(s *conversation.Settings, value string) { s.Quiet = hoursOf(value) }},
@@ -122,7 +122,7 @@ func folders(v view) []choice {
 func quiet(v view) []choice {
 	list := []choice{{"", v.Say(i18n.QuietNone)}}
 	for from := 21; from <= 24; from++ {
-		for until := 6; until <= 8; until++ {
+		for until := 7; until <= 8; until++ {
 			h := hours(&conversation.Hours{From: from % 24 * 60, Until: until * 60})
 			list = append(list, choice{h, h})
 		}

@@ -184,7 +184,11 @@ func (s *system) wireChat(environ []string) error {
 	if err := s.openAsks(); err != nil {
 		return err
 	}
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store}
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store,
+		ProjectsDir: s.projectsDir(), GitEnv: environment.Server(environ),
+		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+			return s.evidence.Written(ctx, claude...)
+		}}
 	s.machine.Received, err = received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -70,8 +71,9 @@ type World struct {
 	Figures    health.Figures // that /health is given
 	Dir        string         // of what is on disk
 	AgentsHome string
-	Home       string   // as the chat knows it
-	Roots      []string // that sessions may be opened in; none: anywhere
+	Home       string             // as the chat knows it
+	Roots      []string           // that sessions may be opened in; none: anywhere
+	Written    map[uuid.UUID]bool // conversations that somebody writes
 	Updates    int64
 	Order      chan string // "send …" and "advance …", in the order in which they were done
 	inBubble   bool        // its bot runs, or has run, in a bubble
@@ -145,7 +147,9 @@ func (w *World) Connect(*fakeSessions, *fakeWindows) {
 type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
-	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records}
+	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records,
+		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) { return m.Written, nil }}
 }
 
 func (m machine) reached() *host.Machine {
@@ -160,6 +164,24 @@ func (m machine) Resolve(ctx context.Context, base, path string) (string, error)
 }
 
 func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
+
+func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, error) {
+	return m.reached().Children(ctx, dir, hidden)
+}
+
+func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
+	return m.reached().Conversations(ctx, dir, from, most)
+}
+
+func (m machine) Add(ctx context.Context, dir string) (string, error) {
+	return m.reached().Add(ctx, dir)
+}
+
+func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
+	return m.reached().Find(ctx, dir)
+}
+
+func (m machine) Remove(ctx context.Context, dir string) error { return m.reached().Remove(ctx, dir) }
 
 func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
 	return m.reached().Open(ctx, session, path)

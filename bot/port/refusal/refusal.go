@@ -54,6 +54,7 @@ const (
 	GitSlow      Code = "git_slow"      // git did not answer in time
 	GitFailed    Code = "git_failed"    // git refuses; Reason has its words
 	Unchanged    Code = "unchanged"     // the file is as it was
+	HasWork      Code = "has_work"      // a work tree is not removed; Reason says for which kind of work
 	DirMissing   Code = "dir_missing"
 	DirNotADir   Code = "dir_not_a_dir"
 	DirNoAccess  Code = "dir_no_access"
