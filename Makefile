@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test crash chaos lint bench figures e2e build clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures e2e build clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -20,6 +20,11 @@ try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Cla
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
 	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+
+# 13 screens in 3 languages, in 4 looks each.
+tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
+	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
+	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour$$/^(en|ru|zh)$$' ./e2e/ && echo "the pictures are in $$dir"
 
 crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/

@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/archive", "bot/ask", "bot/dialog", "bot/files", "bot/history", "bot/idle", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/settings", "bot/turn"}, // features
+	{"bot/answer", "bot/archive", "bot/ask", "bot/dialog", "bot/files", "bot/health", "bot/history", "bot/idle", "bot/menu", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/why", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/settings", "bot/turn", "bot/usage", "bot/limit"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},
@@ -60,6 +60,8 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/git"}:         "a record holds the state of its repository",
 	{"internal/session", "internal/keepjson"}:    "a record keeps the fields of a later program",
 	{"internal/session", "internal/spool"}:       "the records are items of a folder",
+	{"internal/ledger", "internal/spool"}:        "what was counted is an item of a folder",
+	{"internal/ledger", "internal/transcript"}:   "it counts what transcripts say",
 	{"internal/facts", "internal/spool"}:         "a file of facts is an item of a folder",
 	{"internal/spool", "internal/keepjson"}:      "an item of a newer program stays where it is",
 	{"internal/session", "internal/process"}:     "a record names its agent by process identity",
@@ -90,7 +92,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire",
+	"ccbot/lifecycle/evidence", "ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile"}
 
 // diskRooms are the rooms of the chat that keep files of its own, and name their folder.

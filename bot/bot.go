@@ -34,6 +34,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
@@ -45,6 +46,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 )
 
@@ -69,6 +71,7 @@ type Sessions interface {
 	modes.Switches
 	talk.Shown
 	diffs.Diffs
+	spending.Spending
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -105,6 +108,7 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	Save(e inbox.Entry) error
+	Finish(key string) error
 	Add(e inbox.Entry) (fresh bool, err error)
 }
 
@@ -122,6 +126,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -163,15 +168,17 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	Prompts  *prompt.Prompts
-	Resumer  *sessions.Sessions
-	Reports  *report.Reports
-	Moves    *moves.Moves
-	Topics   *topics.Topics
-	Changes  *changes.Changes
-	Answers  *answer.Answers
-	Rooms    []chat.Feature // all that it can do
-	Spoken   func()         // told that a chat may have another language than before; nil: nobody
+	Prompts *prompt.Prompts
+	Resumer *sessions.Sessions
+	Reports *report.Reports
+	Moves   *moves.Moves
+	Topics  *topics.Topics
+	Changes *changes.Changes
+	Answers *answer.Answers
+	Rooms   []chat.Feature // all that it can do
+	// Health, set before Run, measures how ccbot does.
+	Health   func(ctx context.Context) health.Figures
+	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command

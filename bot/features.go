@@ -13,8 +13,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
+	"ccbot/bot/health"
 	"ccbot/bot/history"
 	"ccbot/bot/idle"
+	"ccbot/bot/limit"
+	"ccbot/bot/menu"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -29,11 +32,13 @@ import (
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
 	"ccbot/bot/turn"
+	"ccbot/bot/usage"
 	"ccbot/bot/waiting"
+	"ccbot/bot/why"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/cellpicture"
+	measured "ccbot/internal/health"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -43,16 +48,15 @@ func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
+		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking, Signs: b.typesIn})
 	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall, Idle: idles,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
+		Others: others, Recall: b.Answers.Recall,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}, Idle: idles})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -60,7 +64,7 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
-		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
@@ -72,12 +76,14 @@ func (b *Bot) Features() []chat.Feature {
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
 		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
 	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
-	return []chat.Feature{
+	return append(b.past(about, upload), []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
 		b.Reports.Feature(),
 		names.Feature(),
+		usage.New(b.Chat, b.Sessions, upload),
+		limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief),
 		b.asks.Feature(),
 		idles.Feature(),
 		b.Answers.Feature(),
@@ -93,10 +99,18 @@ func (b *Bot) Features() []chat.Feature {
 		b.Moves.Feature(),
 		b.Topics.Feature(),
 		told,
-		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
-		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
-		b.help(),
+		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
 		b.Prompts.Feature(),
+	}...)
+}
+
+// past are the features about what is over.
+func (b *Bot) past(about status.About, upload func(ctx context.Context, f outbox.File) (int, error)) []chat.Feature {
+	return []chat.Feature{
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: b.Resumer.Resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
+		why.New(why.Deps{Chat: b.Chat, Resume: b.Resumer.Resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
+			Crash: sessions.Crash, Interrupted: b.Resumer.Interrupted}),
 	}
 }
 
@@ -131,14 +145,4 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}
-}
-
-func (b *Bot) help() chat.Feature {
-	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return b.Say(ctx, in.To, b.In(in.To).Say(i18n.Help))
-	}
-	return chat.Feature{Name: "help", Commands: []chat.Command{
-		{Name: "help", Run: help},
-		{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
-	}}
 }

@@ -49,26 +49,26 @@ func switched(t *testing.T, w *chattest.World, r session.Record, n news.Switched
 func TestModesAreSwitchedAndSaidWhenTheyWereReadBack(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := modesCard(t, w)
-	assert.Equal(t, [][]string{{"✓ Manual", "Accept edits", "Plan"}, {"✓ Opus", "Sonnet", "Haiku", "Fable"}}, rows(w.Shows(t, 1)))
+	assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"Plan"}, {"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1)))
 
 	w.Press(t, chattest.Bob, 1, "Plan")
 	assert.Empty(t, w.Lifecycle.Done(), "only who asked may switch")
 	w.Press(t, chattest.Alice, 1, "Plan")
 	assert.Equal(t, []string{"switch " + r.ID.String() + " to plan"}, w.Lifecycle.Done())
 	assert.Equal(t, modesText+"\n\nSwitching to Plan…", w.Shows(t, 1).Text.Text)
-	assert.Equal(t, []string{"✓ Manual", "Accept edits", "… Plan"}, rows(w.Shows(t, 1))[0])
+	assert.Equal(t, [][]string{{"✓ Manual", "Accept edits"}, {"… Plan"}}, rows(w.Shows(t, 1))[:2])
 
 	for range 2 { // it may be told twice
 		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan})
 		assert.Equal(t, "api\nPermission mode: Plan\nModel: Opus 5.5\nThe model changes for this session only.", w.Shows(t, 1).Text.Text)
-		assert.Equal(t, []string{"Manual", "Accept edits", "✓ Plan"}, rows(w.Shows(t, 1))[0])
+		assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"✓ Plan"}}, rows(w.Shows(t, 1))[:2])
 	}
 
 	w.Lifecycle.OnModes.Mode = modes.Plan
 	w.Press(t, chattest.Alice, 1, "Haiku")
-	assert.Equal(t, []string{"✓ Opus", "Sonnet", "… Haiku", "Fable"}, rows(w.Shows(t, 1))[1])
+	assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"… Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
 	switched(t, w, r, news.Switched{Wish: modes.Wish{Model: "Haiku"}, Seen: modes.Plan})
-	assert.Equal(t, []string{"Opus", "Sonnet", "✓ Haiku", "Fable"}, rows(w.Shows(t, 1))[1])
+	assert.Equal(t, [][]string{{"Opus", "Sonnet"}, {"✓ Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
 	assert.Equal(t, 1, w.Telegram.LastID(), "the card itself says it")
 }
 
@@ -91,7 +91,7 @@ func TestWhoWaitsForATurnIsToldWhenTheModeIsThere(t *testing.T) {
 	assert.Equal(t, "Sonnet is not offered by api.", m.Text.Text)
 	assert.True(t, m.Sounds)
 	assert.Contains(t, w.Shows(t, 1).Text.Text, "⚠ Sonnet is not offered by api.")
-	assert.Equal(t, []string{"✓ Opus", "Sonnet", "Haiku", "Fable"}, rows(w.Shows(t, 1))[1])
+	assert.Equal(t, [][]string{{"✓ Opus", "Sonnet"}, {"Haiku", "Fable"}}, rows(w.Shows(t, 1))[2:])
 }
 
 func TestWhoWantedAModeThatIsNotOfferedIsToldWhatIsOn(t *testing.T) {
@@ -114,7 +114,7 @@ func TestModesSayWhatIsNotKnownAndWhatAsksNobody(t *testing.T) {
 		switched(t, w, r, news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Outcome: outcome})
 		assert.Contains(t, w.Shows(t, 1).Text.Text, "Permission mode: not visible in the terminal")
 		assert.Contains(t, w.Shows(t, 1).Text.Text, said)
-		assert.Equal(t, []string{"Manual", "Accept edits", "Plan"}, rows(w.Shows(t, 1))[0])
+		assert.Equal(t, [][]string{{"Manual", "Accept edits"}, {"Plan"}}, rows(w.Shows(t, 1))[:2])
 	}
 	w.Lifecycle.OnModes = modes.Now{Mode: modes.Bypass}
 	w.MustHear(t, "/mode api")

@@ -85,7 +85,7 @@ func asking() []life {
 			also: "the reason is not typed; the agent reads it once",
 			do: func(s *stage) {
 				waits("rm heard")(s)
-				s.tap(s.asked, "Deny with a reason")
+				s.tap(s.asked, "Deny with reason")
 				s.becomes(s.asked, "your next message", false)
 				s.say("use the bin for heard")
 			},

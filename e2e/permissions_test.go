@@ -94,7 +94,7 @@ func TestP4_ADenialTellsTheAgentWhy(t *testing.T) {
 	w.open("work", w.dir)
 	id := w.say("bash rm everything")
 	asked := w.hear(id, "wants to run a command")
-	w.tap(asked, "Deny with a reason")
+	w.tap(asked, "Deny with reason")
 	w.becomes(asked, "your next message", false)
 	w.say("use the bin instead")
 	w.becomes(asked, "Denied in the chat", true)

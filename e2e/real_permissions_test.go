@@ -56,7 +56,7 @@ func TestRealPermissions(t *testing.T) {
 
 	// denied with a reason that Claude then reads
 	asked = w.hear(w.say("bash touch denied-marker"), "wants to run a command")
-	w.tap(asked, "Deny with a reason")
+	w.tap(asked, "Deny with reason")
 	w.becomes(asked, "your next message", false)
 	w.say("markers are out of fashion")
 	w.becomes(asked, "Denied in the chat", true)
@@ -77,7 +77,7 @@ func TestRealPermissions(t *testing.T) {
 	// for this session: the second same command asks nothing
 	asked = w.hear(w.say("bash npm --version && touch session-marker"), "wants to run a command")
 	assert.Contains(t, asked.Text, "until the session ends")
-	w.tap(asked, "Allow for this session")
+	w.tap(asked, "Allow for session")
 	w.becomes(asked, "Allowed in the chat for this session", true)
 	w.hear(asked.ID, "tool result")
 	n := w.heard("wants to run a command")

@@ -28,8 +28,8 @@ type walk struct {
 }
 
 // TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a
-// prompt that interrupts, the answer, what was changed, another session, a screenshot. With CCBOT_SHOTS
-// it keeps a picture of each screen, on a phone and on a desktop, light and dark.
+// prompt that interrupts, the answer, what was changed, another session, a screenshot, a topic. Each screen
+// is looked at on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
 func TestTour(t *testing.T) {
 	pagetest.Browser(t)
 	catalog, err := i18n.Load(glyph.Name)
@@ -47,12 +47,19 @@ func TestTour(t *testing.T) {
 }
 
 func takeTour(t *testing.T, words i18n.Words, kills bool) {
-	w := newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+words.Lang())
-	playground(t, w.dir)
-	w.start()
-	tr := &walk{world: w, words: words, page: pagetest.Open(t, w.api, pagetest.Look{}), kills: kills}
-	tr.whole()
-	assert.Empty(t, tr.page.Problems(), "console errors")
+	tr := &walk{words: words, kills: kills}
+	for _, part := range []struct {
+		chat botapi.Options
+		take func()
+	}{{botapi.Options{}, tr.whole}, {botapi.Options{Topics: true}, tr.topic}} {
+		tr.world = newWorldAt(t, part.chat, withCards, "CCBOT_LANG="+words.Lang())
+		playground(t, tr.dir)
+		tr.start()
+		tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
+		part.take()
+		assert.Empty(t, tr.page.Problems(), "console errors")
+		tr.stop()
+	}
 }
 
 // playground makes a repository in which the demo agent really changes files.
@@ -78,6 +85,11 @@ const cutButtons = `[...document.querySelectorAll(".keyboard button, .keyboard a
 // screen keeps pictures of what the page shows now.
 func (tr *walk) screen(name string) {
 	tr.t.Helper()
+	if tr.kills {
+		tr.kill9()
+		tr.start()
+		return
+	}
 	tr.shots++
 	for _, look := range []struct {
 		name string
@@ -92,10 +104,24 @@ func (tr *walk) screen(name string) {
 		assert.Empty(tr.t, pagetest.Value[[]string](tr.page, cutButtons), "buttons of %s that are too long, %s", name, look.name)
 		shoot(tr.t, tr.page, fmt.Sprintf("%s-%02d-%s-%s", tr.words.Lang(), tr.shots, name, look.name))
 	}
-	if tr.kills {
-		tr.kill9()
-		tr.start()
-	}
+}
+
+// topic is a session in a chat with topics.
+func (tr *walk) topic() {
+	tr.person.Start()
+	asked := tr.say("/new shop " + tr.dir)
+	thread := 0
+	tr.until("there is a topic", func() bool { thread = tr.api.Topic(tr.chat(), "shop"); return thread != 0 })
+	tr.sees(asked, tr.says(i18n.Ready, i18n.Args{"Name": "shop"}))
+	tr.screen("topics")
+	tr.person.SendIn(tr.chat(), thread, "work 6")
+	done := tr.sees(asked, "All 6 steps are done")
+	card := tr.with(asked, i18n.ButtonDetails)
+	require.Equal(tr.t, done.Thread, card.Thread)
+	tr.until("the card says what has changed", func() bool { return strings.Contains(tr.message(card.ID).Body(), " +") })
+	tr.page.Eval(`[...document.querySelectorAll("#topics button")].find((b) => b.textContent.includes("shop")).click()`)
+	tr.page.WaitText("All 6 steps are done")
+	tr.screen("topic")
 }
 
 // whole goes through the day.
@@ -158,6 +184,39 @@ func (tr *walk) whole() {
 		})
 	})
 	tr.screen("screenshot")
+	tr.menu()
+}
+
+// menu goes from the menu to each of its pages and back, in one message.
+func (tr *walk) menu() {
+	id := tr.with(tr.say("/menu"), i18n.PageHelp).ID
+	tr.screen("menu")
+	for _, at := range []struct {
+		name  string
+		page  i18n.Key
+		shows string
+		then  func() // what is done at the page
+	}{
+		{"sessions", i18n.PageSessions, "shop", func() {
+			tr.pressWord(id, "api")
+			tr.until("api is the current one", func() bool { return tr.hasWord(id, "✓ api") })
+		}},
+		{"health", i18n.PageHealth, "tmux ", func() { tr.press(id, i18n.ButtonRefresh) }},
+		{"help", i18n.PageHelp, tr.says(i18n.HelpAbout), func() {
+			tr.press(id, i18n.HelpWorkTitle)
+			tr.shows(id, "/stop")
+			tr.screen("topic")
+			tr.press(id, i18n.ButtonBack)
+			tr.shows(id, tr.says(i18n.HelpAbout))
+		}},
+	} {
+		tr.press(id, at.page)
+		tr.shows(id, at.shows)
+		tr.screen(at.name)
+		at.then()
+		tr.press(id, i18n.ButtonBack)
+		tr.shows(id, tr.says(i18n.MenuAsk))
+	}
 }
 
 // message is a message as it is now.

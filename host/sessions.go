@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
@@ -90,6 +91,8 @@ type Sessions struct {
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
 	// Diffs are what has changed, file by file, see [Diffs].
 	diffs.Diffs
+	// Spending is what agents use, see [Spending].
+	spending.Spending
 	// Memory is the memory of several processes together, in bytes; 0: unknown. It may be nil.
 	Memory func(ctx context.Context, pids ...int) uint64
 	// Forgets removes a record and all copies of it, see archive.Keeper.

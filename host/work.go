@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
 )
 
 // Work returns what the agent of a session has done.
@@ -40,9 +41,12 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // otherwise it is the transcript before a /clear
 		path = c.Path
 	}
-	p, _ = p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
+	p, err := p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens)}
+	if err == nil {
+		w.Failed = lifecycle.After(p.Failed)
+	}
 	for _, t := range p.Tasks {
 		w.Tasks = append(w.Tasks, views.Task(t))
 	}

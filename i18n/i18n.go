@@ -136,3 +136,14 @@ func (w Words) Say(key Key, args ...Args) string {
 	}
 	return text
 }
+
+// Rounded is a large number as people read it: 950, 12k, 1.2M.
+func Rounded(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_500:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

@@ -243,7 +243,7 @@ func TestSay(t *testing.T) {
 		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
 		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
 		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
-		{"the zero value says the key", Words{}.Say(Help), "help"},
+		{"the zero value says the key", Words{}.Say(MenuAsk), "menu_ask"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.got) })
@@ -252,7 +252,7 @@ func TestSay(t *testing.T) {
 
 // TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
 func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
-	ours := strings.Fields("Added Age All Cached Command Commit Count Details Done Feature First Free How ID In Key Last Limit Next Note Out PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source State Status Tasks Time To Took What Where")
+	ours := strings.Fields("Added Age All Cached Cards Command Commit Cost Count Date Details Done Errors Feature First Free How ID In Inbox Key Last Limit Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source Span State Status Tasks Time To Tokens Took Total Version Waits What Where")
 	c, err := Load(dotted)
 	require.NoError(t, err)
 	for _, lang := range Languages() {

@@ -24,6 +24,9 @@ func StateKey(state string) Key { return Key("state_" + state) }
 // PhaseKey is the key of an agent's phase, such as "waiting_answer".
 func PhaseKey(phase string) Key { return Key("phase_" + phase) }
 
+// LimitKey is the key of the time over which a limit counts, such as "week".
+func LimitKey(window string) Key { return Key("limit_" + window) }
+
 // HowKey is the key of how a process ended, such as "term".
 func HowKey(how string) Key { return Key("how_" + how) }
 
@@ -44,6 +47,9 @@ func AnswererKey(what string) Key { return Key("answers_by_" + what) }
 
 // ModeKey is the key of the name of a permission mode.
 func ModeKey(mode string) Key { return Key("mode_" + mode) }
+
+// HealthKey is the key of what is wrong with ccbot, see internal/health.
+func HealthKey(code string) Key { return Key("health_" + code) }
 
 // SwitchedKey is the key of what came of a wish for a mode or a model, where it was not done.
 func SwitchedKey(outcome string) Key { return Key("switched_" + outcome) }

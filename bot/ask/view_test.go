@@ -15,7 +15,7 @@ import (
 )
 
 func TestView(t *testing.T) {
-	const once = "[Allow]\n[Deny][Deny with a reason]"
+	const once = "[Allow]\n[Deny][Deny with reason]"
 	heredoc := "cat <<E > f\n" + strings.Repeat("line\n", 40) + "E"
 	quotedHeredoc, err := json.Marshal(heredoc)
 	require.NoError(t, err)
@@ -26,16 +26,16 @@ func TestView(t *testing.T) {
 	}{
 		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
 			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\nrun_in_background: true\ndangerouslyDisableSandbox: true\nin ~/proj\n" +
-				"“Allow for this session” also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
+				"“Allow for session” also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
 		{"a command", cardOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
 		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
 		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩\u200d💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
-			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n“Allow for this session” also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
+			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n“Allow for session” also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
 		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
-			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n“Allow for this session” also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
+			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n“Allow for session” also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
 		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", false)),
 			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nin ~/proj\n" + once},
 		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
@@ -61,7 +61,7 @@ func TestView(t *testing.T) {
 		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work proposes a plan\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
 		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
 			"🔐 work wants to use AskUserQuestion\nquestions: [{\"question\":\"A?\",\"options\":[{\"label\":\"x\"}]},{\"question\":\"A?\",\"options\":[{\"label\":\"y\"}]}]\n" +
-				"This cannot be answered with buttons. Answer in the terminal.\nin ~/proj\n[Deny][Deny with a reason]"},
+				"This cannot be answered with buttons. Answer in the terminal.\nin ~/proj\n[Deny][Deny with reason]"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
@@ -113,14 +113,14 @@ func TestView_Questions(t *testing.T) {
 		verb string // and arguments
 		want string
 	}{
-		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with a reason]"},
-		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny with a reason]"},
-		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with a reason]"},
+		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with reason]"},
+		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny with reason]"},
+		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with reason]"},
 		{"o:0:0", ""},
 		{"o:1:2", ""},
 		{"o:1:1", ""},
 		{"o:1:0", ""},
-		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny with a reason]"},
+		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny with reason]"},
 		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 	}
 	for _, step := range steps {
@@ -335,8 +335,8 @@ func TestView_EveryLanguageFits(t *testing.T) {
 func TestButtonWordsAreFixed(t *testing.T) {
 	v := viewer(t, "en")
 	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
-	assert.Equal(t, "Allow|Allow for this session|Deny|Deny with a reason", words(v.View(c, "")))
+	assert.Equal(t, "Allow|Allow for session|Deny|Deny with reason", words(v.View(c, "")))
 	assert.Equal(t, "Approve|Approve, allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
-	assert.Equal(t, "Deny|Deny with a reason|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
+	assert.Equal(t, "Deny|Deny with reason|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
 	assert.Equal(t, "ok", v.View(c, "").Options[0][0].Value)
 }

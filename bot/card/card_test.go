@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -515,13 +516,11 @@ func TestEveryButtonFits(t *testing.T) {
 		if n := c.Look.Text.Length(); n > render.Limit {
 			r.Fatalf("a text of %d", n)
 		}
-		for i, row := range c.message().Buttons {
-			for j, b := range row {
-				back, ok := parse(b.Data)
-				o, found := c.option(back.option)
-				if len(b.Data) > 64 || !ok || !found || o != l.Options[i][j] || back.revision != c.Revision {
-					r.Fatalf("%q leads to %+v", b.Data, o)
-				}
+		for i, b := range slices.Concat(c.message().Buttons...) {
+			back, ok := parse(b.Data)
+			o, found := c.option(back.option)
+			if len(b.Data) > 64 || !ok || !found || o != slices.Concat(l.Options...)[i] || back.revision != c.Revision {
+				r.Fatalf("%q leads to %+v", b.Data, o)
 			}
 		}
 	})

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"ccbot/bot/outbox"
 	"ccbot/internal/keepjson"
@@ -91,9 +94,26 @@ func (c record) message() outbox.Message {
 			buttons = append(buttons, outbox.Button{Text: o.Text, Data: b.data(), Style: o.Style})
 			b.option++
 		}
-		m.Buttons = append(m.Buttons, buttons)
+		m.Buttons = append(m.Buttons, rows(buttons)...)
 	}
 	return m
+}
+
+// rowWidth is how much the buttons of a row hold together on a phone, in letters; what is too long for its button is cut
+// there.
+const rowWidth = 36
+
+// rows are the buttons of a row in as many rows as show them whole.
+func rows(row []outbox.Button) [][]outbox.Button {
+	widest := 0
+	for _, b := range row {
+		widest = max(widest, ansi.StringWidth(b.Text))
+	}
+	columns := len(row)
+	for columns > 1 && widest > rowWidth/columns-1 {
+		columns--
+	}
+	return slices.Collect(slices.Chunk(row, max(columns, 1)))
 }
 
 // drawn names what is drawn.

@@ -17,7 +17,7 @@ import (
 const (
 	pageFiles   = 8  // of the list
 	shownPath   = 60 // letters, of the end
-	shownButton = 16 // letters of a file's name on its button
+	shownButton = 13 // letters of a file's name on its button
 )
 
 // titles say since when.

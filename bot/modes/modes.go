@@ -200,18 +200,18 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 
 // options are the buttons. What is there now has a tick, what is still to come dots.
 func options(p chat.Phrases, s shown) [][]card.Option {
-	rows := make([][]card.Option, 2)
+	var ofModes, ofModels []card.Option
 	for _, mode := range offeredModes {
 		o := p.Option(i18n.ModeKey(string(mode)), string(mode), "")
 		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
-		rows[0] = append(rows[0], o)
+		ofModes = append(ofModes, o)
 	}
 	for _, model := range offeredModels {
 		is := s.Now.Model == model || strings.HasPrefix(s.Now.Model, model+" ")
 		text := sign(is, s.Now.Want.Model == model) + model
-		rows[1] = append(rows[1], card.Option{Text: text, Value: modelPrefix + model, For: s.Asked})
+		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model, For: s.Asked})
 	}
-	return rows
+	return append(chat.Rows(2, ofModes...), chat.Rows(2, ofModels...)...)
 }
 
 func sign(is, coming bool) string {

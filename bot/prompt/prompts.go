@@ -98,18 +98,20 @@ func (p *Prompts) Feature() chat.Feature {
 // take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
 func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error {
+	if corrects, err := correct(ctx, p, in, text); corrects || err != nil {
+		return err
+	}
 	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	return p.takeFor(ctx, in, r, text, nil)
+	return p.takeFor(ctx, in, r, fetched{text: text})
 }
 
 // takeFor is take for a session, with the files that came with the text. For the zero session a
 // person is asked which session gets the prompt.
-func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
-	files []string) error {
-	typed, class, ok := prompts.Normalise(withFiles(text, files))
+func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, got fetched) error {
+	typed, class, ok := prompts.Normalise(withFiles(got.text, got.names))
 	if !ok {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
 	}
@@ -118,7 +120,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		return err
 	}
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
+	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
 	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		p.noteTarget(e, r)
@@ -137,6 +139,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		err = p.wait(ctx, missed, e, r)
 	case aged(e):
 		err = p.wait(ctx, old, e, r)
+	case e.Spoken != "":
+		err = p.wait(ctx, spoken, e, r)
 	default:
 		err = p.hold(ctx, e, r)
 	}

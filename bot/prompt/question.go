@@ -33,6 +33,7 @@ const (
 	// That session is being resumed for it: nothing is asked any more.
 	returning reason = "returning"
 	missed    reason = "missed" // it was written for a request that is over
+	spoken    reason = "spoken" // a program has written it down
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
@@ -64,6 +65,7 @@ var questions = map[reason]question{
 		answers: []answer{sendAgain, dropIt}},
 	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
+	spoken: {state: inbox.Asked, says: i18n.VoiceAsk, hint: i18n.VoiceHint, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
@@ -113,10 +115,15 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
 	case sendTo:
-		if err := p.bringFiles(ctx, e, r); err != nil {
+		shown := e.Spoken
+		if err := p.bringFiles(ctx, &e, r); err != nil {
 			return err
 		}
 		p.noteTarget(e, r)
+		if e.Spoken != shown { // it is written down only now
+			e.Session = r.ID
+			return p.wait(ctx, spoken, e, r)
+		}
 		fallthrough
 	case send, sendAgain:
 		if e.State == inbox.Unproven { // it may stand in the box
@@ -152,7 +159,10 @@ func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text 
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
 	}
-	if q.quotes {
+	switch {
+	case q.state == inbox.Asked && e.Spoken != "":
+		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Spoken))
+	case q.quotes:
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
 	for _, line := range []i18n.Key{q.foot, q.hint} {

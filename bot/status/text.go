@@ -86,8 +86,8 @@ func (w words) agent(mode string, n now) render.Text {
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (views.Tokens{}) {
-		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
-			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))
+		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
+			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
 	}
 	if n.Memory > 0 {
 		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
@@ -216,14 +216,3 @@ func (w words) staying(key i18n.Key, r views.Session) render.Text {
 
 // short is a text of somebody else's in one line.
 func short(text string) string { return chat.Head(strings.TrimSpace(glyph.Name(text)), shownText) }
-
-// rounded is a number as people read it: 950, 12k, 1.2M.
-func rounded(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 999_500:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}

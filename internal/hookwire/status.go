@@ -28,8 +28,17 @@ type Status struct {
 	// ContextPercent is 0 to 100; -1: unknown, as before the first answer.
 	ContextPercent float64 `json:"context_percent"`
 	CostUSD        float64 `json:"cost_usd"` // of the session since its start or /clear
+	// FiveHours and Week are the limits of the account; the zero value: not known.
+	FiveHours Limit `json:"five_hours,omitzero"`
+	Week      Limit `json:"week,omitzero"`
 	// At (UTC) is when the status line first had these values.
 	At time.Time `json:"at"`
+}
+
+// Limit is how much of what an account may use in a window of time is used.
+type Limit struct {
+	UsedPercent float64 `json:"used_percent"` // 0 to 100
+	ResetsAt    int64   `json:"resets_at"`    // the end of the window, in Unix seconds
 }
 
 // statusLine is what Claude Code writes to a status line command, as far as this package reads it.
@@ -45,6 +54,26 @@ type statusLine struct {
 	ContextWindow struct {
 		UsedPercentage number `json:"used_percentage"`
 	} `json:"context_window"`
+	RateLimits struct {
+		FiveHour rateLimit `json:"five_hour"`
+		SevenDay rateLimit `json:"seven_day"`
+	} `json:"rate_limits"`
+}
+
+type rateLimit struct {
+	UsedPercentage number `json:"used_percentage"`
+	ResetsAt       number `json:"resets_at"`
+}
+
+// farthestReset is after any end of a window: the year 3000, in Unix seconds.
+const farthestReset = 32503680000
+
+func (l rateLimit) limit() Limit {
+	at := l.ResetsAt.value
+	if !l.UsedPercentage.known || !(l.UsedPercentage.value >= 0) || !(at >= 1 && at < farthestReset) {
+		return Limit{}
+	}
+	return Limit{UsedPercent: min(l.UsedPercentage.value, 100), ResetsAt: int64(at)}
 }
 
 // ParseStatusLine reads what Claude Code writes to a status line command. The caller adds the
@@ -67,6 +96,7 @@ func ParseStatusLine(data []byte) (Status, error) {
 	if cost := in.Cost.TotalCostUSD; cost.known && cost.value > 0 {
 		s.CostUSD = cost.value
 	}
+	s.FiveHours, s.Week = in.RateLimits.FiveHour.limit(), in.RateLimits.SevenDay.limit()
 	if !isUUID(s.SessionID) {
 		return Status{}, fmt.Errorf("status line: %w: session id %q", ErrMalformed, clip(s.SessionID, 64))
 	}

@@ -40,6 +40,19 @@ func TestParseStatusLine(t *testing.T) {
 				`"context_window":{"used_percentage":1,"remaining_percentage":99}}` + "\n",
 			want: Status{Model: "Opus 5.5", ContextPercent: 1, CostUSD: 0.0028344},
 		},
+		{
+			name: "the limits of an account",
+			in: `{` + id + `,"rate_limits":{"five_hour":{"used_percentage":81.5,"resets_at":1795296211},"seven_day":{"used_percentage":103,"resets_at":1795900000.0},` +
+				`"spend_limit":{"used_percentage":1,"resets_at":1}}}`,
+			want: Status{ContextPercent: -1, FiveHours: Limit{81.5, 1795296211}, Week: Limit{100, 1795900000}},
+		},
+		{
+			name: "limits that say nothing",
+			in:   `{` + id + `,"rate_limits":{"five_hour":{"used_percentage":null,"resets_at":1795296211},"seven_day":{"used_percentage":-3,"resets_at":"soon"}}}`,
+			want: Status{ContextPercent: -1},
+		},
+		{name: "a limit without an end", in: `{` + id + `,"rate_limits":{"five_hour":{"used_percentage":3},"seven_day":[1]}}`, want: Status{ContextPercent: -1}},
+		{name: "an end of no time", in: `{` + id + `,"rate_limits":{"five_hour":{"used_percentage":3,"resets_at":1e300}}}`, want: Status{ContextPercent: -1}},
 		{name: "nothing else", in: `{` + id + `}`, want: Status{ContextPercent: -1}},
 		{name: "no name", in: `{` + id + `,"model":{"id":"m"}}`, want: Status{Model: "m", ContextPercent: -1}},
 		{name: "unexpected types", in: `{"model":"m","cost":[1],"context_window":{"used_percentage":"9"},` + id + `}`, want: Status{ContextPercent: -1}},

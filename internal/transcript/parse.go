@@ -20,12 +20,7 @@ type entry struct {
 		ID, Model  string
 		StopReason string          `json:"stop_reason"`
 		Content    json.RawMessage // a string or blocks
-		Usage      *struct {
-			Input         int64 `json:"input_tokens"`
-			CacheCreation int64 `json:"cache_creation_input_tokens"`
-			CacheRead     int64 `json:"cache_read_input_tokens"`
-			Output        int64 `json:"output_tokens"`
-		}
+		Usage      *spent
 	}
 	Content        json.RawMessage // system, queue-operation
 	Operation      string          // queue-operation

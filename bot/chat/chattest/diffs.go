@@ -17,7 +17,6 @@ type FakeDiffs struct {
 	Err     error                         // what each answer is, while it is set
 	OnMark  func()                        // while git looks at a moment
 	OnAsk   func()                        // while git compares
-	Asked   int                           // how often git would have been asked
 }
 
 func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (diffs.Since, error) {
@@ -33,7 +32,6 @@ func (f *FakeDiffs) Changes(_ context.Context, _ uuid.UUID, since diffs.Since) (
 	if f.OnAsk != nil {
 		f.OnAsk()
 	}
-	f.Asked++
 	c, known := f.Since[since]
 	if !known {
 		c = f.Since[diffs.SessionStart]

@@ -32,6 +32,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -65,7 +66,9 @@ type World struct {
 	Relay      *fakeRelay
 	Talk       *transcripts
 	Git        *FakeDiffs
-	Dir        string // of what is on disk
+	Spent      *FakeSpending
+	Figures    health.Figures // that /health is given
+	Dir        string         // of what is on disk
 	AgentsHome string
 	Home       string   // as the chat knows it
 	Roots      []string // that sessions may be opened in; none: anywhere
@@ -92,13 +95,13 @@ func NewWorld(t *testing.T) *World {
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
 		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
-		Git:        &FakeDiffs{gate: ports},
+		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports),
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Terminals: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
-		Diffs: w.Git, Forgets: w.Lifecycle.forget}
+		Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
@@ -174,6 +177,7 @@ func (m machine) Read(ctx context.Context, transcript, path string, most int64) 
 func (w *World) Again() {
 	w.openCards()
 	w.Bot = bot.New(w.Config, w.Deps)
+	w.Health = func(context.Context) health.Figures { return w.Figures }
 }
 
 func (w *World) openCards() {

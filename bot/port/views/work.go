@@ -28,9 +28,10 @@ type Work struct {
 	Turns       int      // that have ended
 	Tasks       []Task
 	Tokens      Tokens
-	Usage       *Usage // nil: not known
-	Git         *Git   // nil: git did not answer
-	Memory      uint64 // of the agent and all that it has started, in bytes; 0: not known
+	Failed      phase.Now // how the last turn has failed, as the transcript has it now; nobody has gone on since
+	Usage       *Usage    // nil: not known
+	Git         *Git      // nil: git did not answer
+	Memory      uint64    // of the agent and all that it has started, in bytes; 0: not known
 }
 
 // Task is one to-do item of an agent.

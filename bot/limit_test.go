@@ -1,0 +1,277 @@
+package bot_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/spending"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// saying are the messages with a text in them, as they stand now.
+func saying(t *testing.T, w *chattest.World, text string) (all []outbox.Message) {
+	t.Helper()
+	for id := range w.Telegram.LastID() {
+		if m := w.Shows(t, id+1); strings.Contains(m.Text.Text, text) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func TestEachChatIsWarnedOnceOfEachLevelOfAWindow(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		require.NoError(t, w.Chats.Set(chattest.Bob, func(s *conversation.Settings) { s.Telegram = "en" }))
+		w.Session(t, "api", session.Running)
+		resets := time.Now().Add(5 * time.Hour)
+		tells := func(percent float64, at time.Time) []outbox.Message {
+			w.Spent.Tells(spending.Limit{Window: spending.FiveHours, Percent: percent, Resets: at},
+				spending.Limit{Window: spending.Week, Percent: 12, Resets: at.Add(72 * time.Hour)})
+			w.Work(t)
+			return saying(t, w, "limit:")
+		}
+		assert.Empty(t, tells(79.9, resets))
+		all := tells(80, resets)
+		people := len(w.PrivateChats())
+		require.Len(t, all, people)
+		assert.Equal(t, "⚠ 5-hour limit: 80% used, resets at "+w.In(chattest.AtAlice).Moment(resets), all[0].Text.Text)
+		assert.True(t, all[0].Sounds)
+		assert.Len(t, tells(94, resets.Add(3*time.Second)), people, "once, also where the end is told a little differently")
+		w.Restart(t)
+		assert.Len(t, tells(94.9, resets), people)
+		assert.Len(t, tells(96, resets), 2*people)
+		w.Restart(t)
+		assert.Len(t, tells(100, resets), 2*people)
+		time.Sleep(5*time.Hour + time.Minute)
+		assert.Len(t, tells(97, resets.Add(5*time.Hour)), 3*people, "of the next window, and only the louder of two")
+		assert.Len(t, tells(82, resets.Add(5*time.Hour)), 3*people)
+
+		last := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, last-people+1, "Usage")
+		w.Work(t)
+		assert.Len(t, saying(t, w, "Usage (estimate)"), 1)
+	})
+}
+
+// limited is a session that a limit has just stopped.
+type limited struct {
+	*chattest.World
+	t     *testing.T
+	r     session.Record
+	c     transcript.Cursor
+	until time.Time
+}
+
+func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
+	t.Helper()
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.Talk.Polls = true
+		w.Restart(t)
+		id := uuid.New()
+		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
+		r := w.NewCurrentSession(t, "api", session.Running, c)
+		w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Phase = id, "idle" })
+		l := &limited{World: w, t: t, r: w.Record(t, r.ID), c: c, until: time.Now().Add(4 * time.Minute).Truncate(time.Second)}
+		require.NoError(t, w.SessionNews(t.Context(), l.r, news.Transcript{}))
+		l.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
+			`"message":{"content":[{"type":"text","text":"You've hit your limit"}],"usage":{"output_tokens":0}}}`+"\n", l.until.Unix()))
+		test(t, l)
+	})
+}
+
+func (w *limited) writes(line string) {
+	w.t.Helper()
+	chattest.Grow(w.t, w.c, line)
+	w.Later(time.Second)
+	w.Work(w.t)
+}
+
+const goesOn = "The usage limit is over."
+
+// card is the message that offers to go on.
+func (w *limited) card() outbox.Message {
+	w.t.Helper()
+	all := saying(w.t, w.World, "api")
+	all = slices.DeleteFunc(all, func(m outbox.Message) bool { return m.Name == "" })
+	require.Len(w.t, all, 1)
+	return all[0]
+}
+
+func (w *limited) cardID() int {
+	w.Telegram.Mu.Lock()
+	defer w.Telegram.Mu.Unlock()
+	return 1 + slices.IndexFunc(w.Telegram.Sent, func(m outbox.Message) bool { return strings.Contains(m.Text.Text, goesOn) })
+}
+
+func (w *limited) taps(word string) {
+	w.t.Helper()
+	w.Press(w.t, chattest.Alice, w.cardID(), word)
+	w.Work(w.t)
+}
+
+func (w *limited) at() string { return w.until.Add(3 * time.Minute).Local().Format("15:04") }
+
+func (w *limited) word() string { return "Continue at " + w.at() }
+
+func TestALimitOffersToGoOnWhenItEnds(t *testing.T) {
+	atALimit(t, func(t *testing.T, w *limited) {
+		assert.Equal(t, "When the limit of api ends, this can be sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()))
+		w.taps(w.word())
+		assert.Equal(t, "At "+w.at()+" this is sent to api, unless api has moved on by then:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		w.Restart(t)
+		w.taps(w.Word(i18n.ButtonDrop))
+		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()), "it is taken back")
+		w.taps(w.word())
+		w.Later(6 * time.Minute)
+		assert.Empty(t, promptKeys(t, w.World), "Claude Code may go on by itself until then")
+		w.Later(2 * time.Minute)
+		assert.Len(t, promptKeys(t, w.World), 1)
+		assert.Equal(t, "api continues. This is sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		assert.Empty(t, w.card().Buttons)
+	})
+}
+
+func TestAnOfferThatNobodyTakesEnds(t *testing.T) {
+	atALimit(t, func(t *testing.T, w *limited) {
+		w.Later(8 * time.Minute)
+		assert.Empty(t, w.card().Buttons)
+		assert.Empty(t, promptKeys(t, w.World))
+	})
+}
+
+// Nothing is typed where the limit is not the last that happened.
+func TestP4_NothingGoesOnWhereSomethingElseHasHappened(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		do   func(w *limited)
+		says i18n.Key
+	}{
+		{"the session has ended", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Completed })
+		}, i18n.LimitOver},
+		{"it is being resumed", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Restoring })
+		}, i18n.LimitMovedOn},
+		{"it works", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
+		}, i18n.LimitMovedOn},
+		{"it asks", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "waiting_permission" })
+		}, i18n.LimitMovedOn},
+		{"nobody knows what it does", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "unknown" })
+		}, i18n.LimitMovedOn},
+		{"somebody has typed, and the agent is done", func(w *limited) {
+			w.writes(chattest.PromptLine("something else") + chattest.Says("done") + chattest.TurnEnd)
+		}, i18n.LimitMovedOn},
+		{"Claude Code has gone on by itself", func(w *limited) { w.writes(chattest.Says("on I go") + chattest.TurnEnd) }, i18n.LimitMovedOn},
+		{"another limit has come", func(w *limited) {
+			w.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
+				`"message":{"content":[{"type":"text","text":"again"}],"usage":{}}}`+"\n", w.until.Add(-time.Minute).Unix()))
+		}, i18n.LimitMovedOn},
+		{"a message waits", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = []string{"77"} })
+		}, i18n.LimitMovedOn},
+		{"its transcript cannot be read", func(w *limited) {
+			w.Records.Change(w.r.ID, func(r *session.Record) { r.Cursors[0].Path += "x" })
+		}, i18n.LimitMovedOn},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			atALimit(t, func(t *testing.T, w *limited) {
+				id := w.cardID()
+				w.taps(w.word())
+				w.Stops(t) // the machine is off when the time comes, or slept
+				tc.do(w)
+				time.Sleep(5 * time.Hour)
+				w.Restart(t)
+				w.Later(time.Minute)
+				assert.Equal(t, w.Named(tc.says, "api"), w.Shows(t, id).Text.Text)
+				assert.Empty(t, w.Shows(t, id).Buttons)
+				assert.Empty(t, promptKeys(t, w.World))
+				left, err := w.Inbox.List()
+				require.NoError(t, err)
+				assert.Empty(t, left)
+			})
+		})
+	}
+}
+
+// However often the program is killed on the way, the prompt is typed once.
+func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
+	for _, point := range []string{"nowhere", "continue-held", "before the queue", "queued", "typed"} {
+		t.Run(point, func(t *testing.T) {
+			atALimit(t, func(t *testing.T, w *limited) {
+				id := w.cardID()
+				if point == "continue-held" {
+					w.Dies(t, point, func() error { return w.Pressing(t, chattest.Alice, id, w.word()) })
+					w.Restart(t)
+					assert.Equal(t, []string{w.word()}, chattest.Words(w.card()), "the tap is lost, and nothing else")
+				}
+				w.taps(w.word())
+				died := 0
+				w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+					if point == "queued" || point == "typed" {
+						w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = []string{key} })
+						require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil }))
+					}
+					if died++; died < 3 && (point != "nowhere" && point != "continue-held") {
+						runtime.Goexit()
+					}
+					return nil
+				}
+				for range 3 { // the first runs are killed there
+					w.Restart(t)
+					w.Later(3 * time.Minute)
+				}
+				if point == "typed" { // before the next start
+					key := promptKeys(t, w.World)[0]
+					require.NoError(t, w.Inbox.Finish(key))
+					w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts, r.Phase = nil, "working" })
+				}
+				for range 2 {
+					w.Restart(t)
+					w.Later(2 * time.Minute)
+				}
+				assert.Equal(t, w.Record(t, w.r.ID).Prompts, promptKeys(t, w.World))
+				assert.Equal(t, point == "before the queue", died > 1, "a prompt that is in the queue is not given to it again")
+				if point != "typed" {
+					assert.Len(t, promptKeys(t, w.World), 1)
+				}
+				assert.Contains(t, w.Shows(t, id).Text.Text, "api continues. This is sent:")
+			})
+		})
+	}
+}
+
+// A machine that sleeps stops timers, and the clock goes on.
+func TestAMachineThatSleptIsNoticedWithinAMinute(t *testing.T) {
+	atALimit(t, func(t *testing.T, w *limited) {
+		w.taps(w.word())
+		var slept time.Duration
+		w.Stops(t)
+		w.Again()
+		w.Now = func() time.Time { return time.Now().Add(slept) }
+		w.Bot.Now = w.Now
+		stop := w.Running(t)
+		slept = 6 * time.Hour
+		w.Later(2 * time.Minute)
+		assert.Len(t, promptKeys(t, w.World), 1)
+		require.NoError(t, stop())
+	})
+}

@@ -1,0 +1,78 @@
+// Package spending is what the chat knows of what agents use: tokens, what they cost by the prices of a
+// list, and the limits of the account.
+package spending
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Spending counts for the agents of a machine.
+type Spending interface {
+	// Spent counts what was used in the last 30 days. It reads transcripts as long as ctx lasts, and
+	// says how many are not read; the next call goes on there.
+	Spent(ctx context.Context) (Report, error)
+	// Limits are those that the account has at the moment, as far as they are known.
+	Limits() []Limit
+	// LimitsChange waits until limits may have changed. The first call of a program returns at once.
+	LimitsChange(ctx context.Context) error
+}
+
+// Report is what was used.
+type Report struct {
+	Spans  []Span    // as Spans names them
+	Days   []float64 // the cost of each of the last 30 days, today last
+	Prices string    // the date of the prices
+	Source string    // of the prices
+	Broken string    // the file of a person's own prices that cannot be used; empty: none
+	Unread int       // transcripts
+}
+
+// Days are how many days a report goes back; today is the last of them.
+const Days = 30
+
+// Spans gives the numbers of days that a report counts together.
+func Spans() []int { return []int{1, 7, Days} }
+
+// Span is what was used in some days, the most expensive first.
+type Span struct {
+	All      Sum
+	Models   []Line
+	Sessions []Line
+}
+
+// Line is the part of one model, or of one session.
+type Line struct {
+	Name    string    // of the model, or of a session that ccbot knows
+	Session uuid.UUID // of ccbot, or else of Claude Code's conversation
+	Dir     string    // where a session's agent works that ccbot does not know
+	Sum
+}
+
+// Sum is tokens and what they cost.
+type Sum struct {
+	Input, Output, CacheRead, CacheWrite int64
+	Cost                                 float64 // in dollars; an estimate
+	Unpriced                             bool    // it leaves out models whose price is not known
+}
+
+// Tokens are all of them.
+func (s Sum) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
+
+// Limit is how much of what the account may use is used.
+type Limit struct {
+	Window  Window
+	Percent float64 // 0 to 100
+	Resets  time.Time
+}
+
+// Window is the time over which a limit counts.
+type Window string
+
+// The windows.
+const (
+	FiveHours Window = "five_hours"
+	Week      Window = "week"
+)

@@ -1,0 +1,130 @@
+package usage
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"math"
+	"strings"
+	"time"
+
+	"ccbot/internal/cellpicture"
+)
+
+// The chart stands on the cells of a picture: below the title the axis of the cost at the left, and a day every
+// two columns.
+const (
+	axis      = 7  // columns of the axis
+	top       = 2  // the row of the highest line
+	plotRows  = 10 // from the highest line to the lowest
+	dates     = top + plotRows + 1
+	perDay    = 2 // columns
+	weekDates = 7 // a date under each seventh day, back from today
+)
+
+var (
+	grid  = cellpicture.Grid{Width: 16, Height: 34, Margin: 28}
+	paper = color.RGBA{0xff, 0xff, 0xff, 0xff}
+	ink   = color.RGBA{0x1f, 0x29, 0x37, 0xff}
+	faint = color.RGBA{0x6b, 0x72, 0x80, 0xff}
+	rule  = color.RGBA{0xe5, 0xe7, 0xeb, 0xff}
+	bar   = color.RGBA{0x6f, 0xa8, 0xe6, 0xff}
+	today = color.RGBA{0x1d, 0x5f, 0xb8, 0xff}
+)
+
+// chart draws the cost of each day; the last one is that of now. It has no words, so that it is the same in every language.
+func chart(days []float64, now time.Time) ([]byte, error) {
+	var sum, most float64
+	for _, d := range days {
+		sum, most = sum+d, max(most, d)
+	}
+	most = ceiling(most)
+	columns := axis + perDay*len(days) + perDay
+	lines := make([][]cellpicture.Cell, dates+1)
+	lines[0] = between(columns, "≈ "+money(sum), dayOf(now, len(days)-1).Format(time.DateOnly)+" – "+now.Format(time.DateOnly))
+	for n := range 3 {
+		value := most * float64(2-n) / 2
+		lines[top+n*plotRows/2] = cellpicture.Line(fmt.Sprintf("%*s", axis-1, amount(value, most)), cellpicture.Cell{Ink: faint})
+	}
+	var below strings.Builder
+	for i := range days {
+		back := len(days) - 1 - i
+		if at := axis + perDay*i - 2; back%weekDates == 0 && at >= below.Len() {
+			fmt.Fprintf(&below, "%*s%s", at-below.Len(), "", dayOf(now, back).Format("01-02"))
+		}
+	}
+	lines[dates] = cellpicture.Line(below.String(), cellpicture.Cell{Ink: faint})
+	data, err := cellpicture.Picture{Lines: lines, Ink: ink, Paper: paper, Grid: grid, Columns: columns, Text: "cost per day"}.PNG()
+	if err != nil {
+		return nil, err
+	}
+	return bars(data, days, most)
+}
+
+// bars draws the lines and the bars on a picture.
+func bars(data []byte, days []float64, most float64) ([]byte, error) {
+	words, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	canvas := image.NewRGBA(words.Bounds())
+	draw.Draw(canvas, canvas.Bounds(), words, image.Point{}, draw.Src)
+	fill := func(x0, y0, x1, y1 int, c color.RGBA) {
+		draw.Draw(canvas, image.Rect(x0, y0, x1, y1), image.NewUniform(c), image.Point{}, draw.Src)
+	}
+	level := func(part float64) int { // part of the way up
+		high := float64(plotRows * grid.Height)
+		return grid.Margin + top*grid.Height + grid.Height/2 + int(math.Round(high*(1-part)))
+	}
+	left, right := grid.Margin+axis*grid.Width, canvas.Bounds().Dx()-grid.Margin
+	for _, part := range []float64{1, .5} {
+		fill(left-grid.Width/4, level(part), right, level(part)+2, rule)
+	}
+	for i, d := range days {
+		x, c := left+perDay*i*grid.Width-grid.Width/4, bar
+		if i == len(days)-1 {
+			c = today
+		}
+		if d > 0 {
+			fill(x, min(level(d/most), level(0)-3), x+grid.Width*3/2, level(0), c)
+		}
+	}
+	fill(left-grid.Width/4, level(0), right, level(0)+2, faint)
+	var b bytes.Buffer
+	err = png.Encode(&b, canvas)
+	return b.Bytes(), err
+}
+
+// between is a line with a bold text at its left and another one at its right.
+func between(columns int, left, right string) []cellpicture.Cell {
+	line := cellpicture.Line(left, cellpicture.Cell{Bold: true})
+	line = append(line, cellpicture.Line(strings.Repeat(" ", max(columns-len(line)-len([]rune(right)), 1)), cellpicture.Cell{})...)
+	return append(line, cellpicture.Line(right, cellpicture.Cell{Ink: faint})...)
+}
+
+// dayOf is noon of a day some days back: no change of the clocks moves it to another day.
+func dayOf(now time.Time, back int) time.Time {
+	return time.Date(now.Year(), now.Month(), now.Day()-back, 12, 0, 0, 0, now.Location())
+}
+
+// ceiling is the least of 1, 2, 4, 6, 8, 10, 20 … that is no less than an amount, in dollars or cents.
+func ceiling(amount float64) float64 {
+	for unit := 0.01; ; unit *= 10 {
+		for _, n := range []float64{1, 2, 4, 6, 8} {
+			if amount <= n*unit {
+				return n * unit
+			}
+		}
+	}
+}
+
+// amount is a value of the axis, with cents where the axis ends below ten dollars.
+func amount(value, most float64) string {
+	if most < 10 {
+		return fmt.Sprintf("$%.2f", value)
+	}
+	return fmt.Sprintf("$%.0f", value)
+}

@@ -1,0 +1,107 @@
+package bot_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/port/spending"
+	"ccbot/i18n"
+)
+
+// used is a report of some days.
+func used() spending.Report {
+	other := uuid.MustParse("1a2b3c4d-0000-4000-8000-000000000000")
+	sum := func(cost float64, n int64) spending.Sum {
+		return spending.Sum{Input: n, Output: n / 10, CacheRead: 10 * n, CacheWrite: n, Cost: cost}
+	}
+	unpriced := spending.Sum{Input: 900, Unpriced: true}
+	week := spending.Span{All: sum(12.344, 1_000_000), Models: []spending.Line{{Name: "Opus 5.5", Sum: sum(12, 900_000)},
+		{Name: "Haiku 4.5", Sum: sum(0.001, 100)}, {Name: "nobody-1", Sum: unpriced}}}
+	week.All.Unpriced = true
+	week.Sessions = []spending.Line{{Name: "api", Sum: sum(8, 800_000)}, {Dir: "/home/alice/my shop", Session: other, Sum: sum(4, 100_000)}}
+	for n := range 15 {
+		week.Sessions = append(week.Sessions, spending.Line{Name: fmt.Sprint("s", n), Sum: sum(0.02, 10)})
+	}
+	r := spending.Report{Spans: []spending.Span{{}, week, {All: sum(55.5, 9_000_000), Models: week.Models[:1]}},
+		Days: make([]float64, spending.Days), Prices: "2026-11-18", Source: "Claude Code 2.1.328"}
+	for i := range r.Days {
+		r.Days[i] = float64(i*7%11) / 3
+	}
+	return r
+}
+
+func TestUsageIsAPage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	rep := used()
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
+	now := w.Now()
+	w.Spent.Tells(spending.Limit{Window: spending.FiveHours, Percent: 62.7, Resets: now.Add(time.Hour)},
+		spending.Limit{Window: spending.Week, Percent: 41, Resets: now.Add(72 * time.Hour)})
+	w.MustHear(t, "/usage")
+	id := w.Telegram.LastID()
+	shows := func() string { return w.Shows(t, id).Text.Text }
+	head := chattest.Lines("Usage (estimate)", "",
+		"5-hour limit: 62% used, resets at "+w.In(chattest.AtAlice).Moment(now.Add(time.Hour)),
+		"Weekly limit: 41% used, resets at "+w.In(chattest.AtAlice).Moment(now.Add(72*time.Hour)), "")
+	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "Tokens: 0 in, 0 from the cache, 0 out", "7 days: $12.34", "30 days: $55.50", "",
+		"No tokens were used in this time.", "", "Estimated at list prices of 2026-11-18 (Claude Code 2.1.328)."), shows())
+	assert.Equal(t, []string{"• Today", "7 days", "30 days", "Picture", "Refresh", "‹ Back"}[:5], chattest.Words(w.Shows(t, id))[:5])
+
+	w.Press(t, chattest.Alice, id, "7 days")
+	page := shows()
+	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "7 days: $12.34", "Tokens: 2.0M in, 10.0M from the cache, 100k out", "30 days: $55.50", "",
+		"By model", "• Opus 5.5: $12.00, 10.9M tokens", "• Haiku 4.5: <$0.01, 1k tokens", "• nobody-1: 900 tokens, price unknown", "",
+		"By session (1–8 of 17)", "• api: $8.00, 9.7M tokens", "• my shop 1a2b3c4d: $4.00, 1.2M tokens", "• s0: $0.02, 121 tokens", "• s1: $0.02, 121 tokens",
+		"• s2: $0.02, 121 tokens", "• s3: $0.02, 121 tokens", "• s4: $0.02, 121 tokens", "• s5: $0.02, 121 tokens", "",
+		"The cost leaves out models whose price is unknown.", "Estimated at list prices of 2026-11-18 (Claude Code 2.1.328)."), page)
+	w.Restart(t)
+	w.Press(t, chattest.Alice, id, "→")
+	w.Press(t, chattest.Alice, id, "→")
+	assert.Contains(t, shows(), "By session (17–17 of 17)\n• s14")
+	assert.NotContains(t, chattest.Words(w.Shows(t, id)), "→")
+	rep.Spans[1].Sessions = rep.Spans[1].Sessions[:2]
+	w.Press(t, chattest.Alice, id, "Refresh")
+	assert.Contains(t, shows(), "By session\n• api", "a page that is not there any more")
+
+	rep.Broken, rep.Unread = "/home/alice/.ccbot/prices.json", 1
+	w.Press(t, chattest.Alice, id, "30 days")
+	assert.Contains(t, shows(), "⚠ 1 conversation file is not counted yet. Tap “Refresh”.\n"+
+		"⚠ ~/.ccbot/prices.json cannot be read as a price list, so the built-in prices count. The log has the reason.\n")
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, context.DeadlineExceeded }
+	w.Press(t, chattest.Alice, id, "7 days")
+	assert.Equal(t, w.Word(i18n.UsageBusy), shows())
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
+	w.Press(t, chattest.Alice, id, "Refresh")
+	assert.Contains(t, shows(), "• 7 days"[4:])
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, chattest.ErrDisk }
+	w.Press(t, chattest.Alice, id, "Refresh")
+	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
+}
+
+func TestThePictureOfUsageIsPosted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
+	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }
+	w.MustHear(t, "/usage")
+	w.Press(t, chattest.Alice, w.Telegram.LastID(), "График")
+	require.Len(t, w.Telegram.Files, 1)
+	sent := w.Telegram.Files[0]
+	assert.Equal(t, "Примерная стоимость по дням, 30 дней: $55.50", sent.Caption.Text)
+	assert.True(t, sent.Photo)
+	buf := make([]byte, sent.Size)
+	_, err := sent.Body.ReadAt(buf, 0)
+	require.NoError(t, err)
+	img, err := png.Decode(bytes.NewReader(buf))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, max(img.Bounds().Dx(), img.Bounds().Dy()), 1280)
+}

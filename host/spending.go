@@ -1,0 +1,212 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/spending"
+	"ccbot/hooks"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/ledger"
+	"ccbot/internal/logkey"
+	"ccbot/internal/prices"
+	"ccbot/internal/watch"
+)
+
+// PricesFile is the file in ccbot's folder with a person's own prices.
+const PricesFile = "prices.json"
+
+// Spending counts what the agents of this machine use. It implements the chat's port.
+type Spending struct {
+	Ledger  *ledger.Ledger
+	Dir     string // ccbot's own
+	Records AllRecords
+	Watch   *watch.Room
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	once  sync.Once
+	lines *watch.Watch // the folder of the status lines
+}
+
+var _ spending.Spending = (*Spending)(nil)
+
+// Spent implements [spending.Spending].
+func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
+	book, left, err := s.Ledger.Read(ctx)
+	if err != nil {
+		return spending.Report{}, err
+	}
+	path := filepath.Join(s.Dir, PricesFile)
+	table, err := prices.Open(path)
+	rep := spending.Report{Days: make([]float64, spending.Days), Prices: table.Date, Source: table.Source, Unread: left}
+	if err != nil {
+		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err.Error())
+		rep.Broken = path
+	}
+	c := counting{table: table, starts: daysBack(s.Now().Local()), owners: s.owners(), Report: &rep}
+	for range spending.Spans() {
+		c.spans = append(c.spans, span{models: make(map[string]*spending.Line), sessions: make(map[string]*spending.Line)})
+	}
+	book.Each(c.answer)
+	for _, one := range c.spans {
+		rep.Spans = append(rep.Spans, spending.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)})
+	}
+	return rep, nil
+}
+
+// daysBack are the beginnings of today and the days before, by the clock of this machine.
+func daysBack(now time.Time) (starts []int64) {
+	for n := range spending.Days {
+		starts = append(starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
+	}
+	return starts
+}
+
+// owners are the sessions of ccbot by the conversations that they have had.
+func (s *Spending) owners() map[string]spending.Line {
+	all := make(map[string]spending.Line)
+	for _, r := range s.Records.Shared() {
+		line := spending.Line{Name: r.Name, Session: r.ID}
+		for _, c := range r.Cursors {
+			all[strings.TrimSuffix(filepath.Base(c.Path), ".jsonl")] = line
+		}
+		all[r.ClaudeSessionID.String()] = line
+	}
+	return all
+}
+
+// counting puts answers into the spans of a report.
+type counting struct {
+	*spending.Report
+	table  prices.Table
+	starts []int64 // of days, today first
+	owners map[string]spending.Line
+	spans  []span
+}
+
+type span struct {
+	all              spending.Sum
+	models, sessions map[string]*spending.Line
+}
+
+// answer counts one answer. One of later than now, by a clock that was set back, is of today.
+func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
+	day := slices.IndexFunc(c.starts, func(start int64) bool { return a.At >= start })
+	if day < 0 {
+		return
+	}
+	price, known := c.table.Of(model)
+	sum := spending.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
+		Cost: price.Cost(prices.Use{Input: a.Input, Output: a.Output, Write5m: a.Write5m, Write1h: a.Write1h, Read: a.CacheRead, Searches: a.Searches})}
+	c.Days[spending.Days-1-day] += sum.Cost
+	name := prices.Name(model)
+	id := f.Session()
+	owner, ours := c.owners[id]
+	if !ours {
+		owner.Dir = f.Dir
+		owner.Session, _ = uuid.Parse(id) // a file of another name has none
+	} else {
+		id = owner.Session.String()
+	}
+	for i, days := range spending.Spans() {
+		if day < days {
+			one := &c.spans[i]
+			add(&one.all, sum)
+			add(&lineOf(one.models, name, spending.Line{Name: name}).Sum, sum)
+			add(&lineOf(one.sessions, id, owner).Sum, sum)
+		}
+	}
+}
+
+func lineOf(all map[string]*spending.Line, key string, fresh spending.Line) *spending.Line {
+	if all[key] == nil {
+		all[key] = &fresh
+	}
+	return all[key]
+}
+
+func add(to *spending.Sum, s spending.Sum) {
+	to.Input, to.Output, to.CacheRead, to.CacheWrite = to.Input+s.Input, to.Output+s.Output, to.CacheRead+s.CacheRead, to.CacheWrite+s.CacheWrite
+	to.Cost, to.Unpriced = to.Cost+s.Cost, to.Unpriced || s.Unpriced
+}
+
+// largest are the lines that cost most first.
+func largest(all map[string]*spending.Line) (lines []spending.Line) {
+	for _, l := range all {
+		lines = append(lines, *l)
+	}
+	slices.SortFunc(lines, func(x, y spending.Line) int {
+		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(y.Tokens(), x.Tokens()), cmp.Compare(x.Name, y.Name), strings.Compare(x.Session.String(), y.Session.String()))
+	})
+	return lines
+}
+
+// newestStatuses is how many status lines are asked for the limits, which are the same for all.
+const newestStatuses = 20
+
+// Limits implements [spending.Spending]. In one window only more can be used: of what several status
+// lines say the largest is true.
+func (s *Spending) Limits() (all []spending.Limit) {
+	known := make(map[spending.Window]spending.Limit)
+	for _, id := range s.newest() {
+		st, err := hooks.Status(s.Dir, id)
+		if err != nil {
+			continue // it is being written, or of another version
+		}
+		for window, l := range map[spending.Window]hookwire.Limit{spending.FiveHours: st.FiveHours, spending.Week: st.Week} {
+			one := spending.Limit{Window: window, Percent: l.UsedPercent, Resets: time.Unix(l.ResetsAt, 0)}
+			if before := known[window]; one.Resets.After(s.Now()) && (one.Resets.After(before.Resets) || one.Resets.Equal(before.Resets) && one.Percent > before.Percent) {
+				known[window] = one
+			}
+		}
+	}
+	for _, window := range []spending.Window{spending.FiveHours, spending.Week} {
+		if l, ok := known[window]; ok {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// newest are the launches whose status lines were written last.
+func (s *Spending) newest() (ids []uuid.UUID) {
+	entries, err := os.ReadDir(s.statuses())
+	if err != nil {
+		return nil // there is none yet
+	}
+	var infos []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			infos = append(infos, info)
+		}
+	}
+	slices.SortFunc(infos, func(x, y fs.FileInfo) int { return y.ModTime().Compare(x.ModTime()) })
+	for _, info := range infos[:min(len(infos), newestStatuses)] {
+		if id, err := uuid.Parse(strings.TrimSuffix(info.Name(), ".json")); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (s *Spending) statuses() string { return filepath.Join(s.Dir, hookwire.StatusFolder) }
+
+// LimitsChange implements [spending.Spending].
+func (s *Spending) LimitsChange(ctx context.Context) error {
+	s.once.Do(func() {
+		s.lines = s.Watch.Watch(s.statuses(), func(name string, _ bool) bool { return filepath.Ext(name) == ".json" })
+	})
+	_, err := s.lines.Wait(ctx)
+	return err
+}

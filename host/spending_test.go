@@ -1,0 +1,131 @@
+package host_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/spending"
+	"ccbot/host"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/ledger"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
+)
+
+type allRecords []session.Record
+
+func (a allRecords) Shared() []session.Record { return a }
+
+func (a allRecords) Get(id uuid.UUID) (session.Record, bool) {
+	for _, r := range a {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return session.Record{}, false
+}
+
+// household is a machine whose transcripts are those that package ledger has counted by hand.
+func household(t *testing.T, now time.Time, records ...session.Record) *host.Spending {
+	t.Helper()
+	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	projects, clock := filepath.Join(root, "projects"), func() time.Time { return now }
+	require.NoError(t, os.CopyFS(projects, os.DirFS("../internal/ledger/testdata/projects")))
+	old := now.Add(-time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(projects, "-home-a-shop", "11111111-1111-4111-8111-111111111111.jsonl"), old, old))
+	return &host.Spending{Ledger: ledger.New(projects, filepath.Join(root, "usage"), clock, log), Dir: root, Records: allRecords(records),
+		Watch: watchtest.Run(t, watch.New(log)), Now: clock, Log: log}
+}
+
+// The answers of testdata, of the 4th and 5th of May at eight in the morning and later (UTC), have cost:
+//
+//	Opus 5.5   4 May   msg_1 100·4 + 600·5 + 400·8 + 10·0.2 + 20·20 = 7002; msg_2 200·4 + 2000·0.2 + 30·20 = 1800, and 2 searches
+//	           5 May   msg_3 7·4 + 8·20 = 188 (a copy); msg_4 9·4 + 10·20 = 236; msg_1 of another request 1·4 + 1·20 = 24
+//	Haiku 5.5  4 May   msg_s 5·0.1 + 6·0.5 = 3.5
+//
+// in millionths of a dollar, and a search is a cent.
+func TestSpendingIsWhatWasCountedByHand(t *testing.T) {
+	api := session.Record{ID: uuid.New(), Name: "api", ClaudeSessionID: uuid.New(),
+		Cursors: []transcript.Cursor{{Path: "/x/11111111-1111-4111-8111-111111111111.jsonl"}, {Path: "/x/later.jsonl"}}}
+	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), api)
+	rep, err := s.Spent(t.Context())
+	require.NoError(t, err)
+	const first, second = (7002+1800+3.5)/1e6 + 0.02, (188. + 236 + 24) / 1e6
+	require.Len(t, rep.Spans, 3)
+	today, week := rep.Spans[0], rep.Spans[1]
+	assert.InDelta(t, second, today.All.Cost, 1e-9)
+	assert.InDelta(t, first+second, week.All.Cost, 1e-9)
+	assert.Equal(t, week, rep.Spans[2])
+	assert.InDelta(t, second, rep.Days[29], 1e-9)
+	assert.InDelta(t, first, rep.Days[28], 1e-9)
+
+	names := func(lines []spending.Line) (all []string) {
+		for _, l := range lines {
+			all = append(all, l.Name+l.Dir)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"Opus 5.5", "Haiku 5.5", "nobody-1"}, names(week.Models))
+	assert.Equal(t, []string{"api", "/home/a/shop"}, names(week.Sessions), "the copy has only what came after")
+	assert.Equal(t, uuid.MustParse("22222222-2222-4222-8222-222222222222"), week.Sessions[1].Session)
+	assert.Equal(t, spending.Sum{Input: 11, Output: 12, Unpriced: true}, week.Models[2].Sum)
+	assert.True(t, week.All.Unpriced)
+	assert.Equal(t, int64(7+9+1+11), today.All.Input)
+	assert.Equal(t, int64(1000), week.All.CacheWrite)
+	assert.Equal(t, []string{"2026-11-18", "Claude Code 2.1.328", ""}, []string{rep.Prices, rep.Source, rep.Broken})
+
+	own := filepath.Join(s.Dir, host.PricesFile)
+	require.NoError(t, os.WriteFile(own, []byte(`{"date":"2026-12-01","source":"ours","models":{"nobody-1":{"input":1000,"output":1000}}}`), 0o600))
+	rep, err = s.Spent(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, second+0.023, rep.Spans[0].All.Cost, 1e-9)
+	assert.False(t, rep.Spans[0].All.Unpriced)
+	require.NoError(t, os.WriteFile(own, []byte(`{`), 0o600))
+	rep, err = s.Spent(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, second, rep.Spans[0].All.Cost, 1e-9, "the built-in prices count")
+	assert.Equal(t, own, rep.Broken)
+}
+
+func TestAnAnswerOfTomorrowIsOfToday(t *testing.T) {
+	s := household(t, time.Date(2026, 5, 4, 0, 30, 0, 0, time.UTC)) // the clock was set back
+	rep, err := s.Spent(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, rep.Spans[2].All, rep.Spans[0].All)
+	assert.NotZero(t, rep.Spans[0].All.Cost)
+	s = household(t, time.Date(2026, 6, 20, 0, 0, 0, 0, time.UTC))
+	rep, err = s.Spent(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, rep.Spans[2].All)
+}
+
+func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
+	now := time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
+	s := household(t, now)
+	assert.Empty(t, s.Limits(), "there is no status line yet")
+	require.NoError(t, s.LimitsChange(t.Context()), "the first look")
+	five, week := now.Add(time.Hour).Unix(), now.Add(72*time.Hour).Unix()
+	tells := func(fiveHours, weekly hookwire.Limit) {
+		id := uuid.New().String()
+		_, err := hookwire.WriteStatus(s.Dir, hookwire.Status{Version: hookwire.Version, Launch: id, SessionID: id, At: now, FiveHours: fiveHours, Week: weekly})
+		require.NoError(t, err)
+	}
+	tells(hookwire.Limit{UsedPercent: 40, ResetsAt: five}, hookwire.Limit{UsedPercent: 7, ResetsAt: week})
+	require.NoError(t, s.LimitsChange(t.Context()))
+	tells(hookwire.Limit{UsedPercent: 30, ResetsAt: five}, hookwire.Limit{UsedPercent: 8, ResetsAt: week}) // written later, of an idle session
+	tells(hookwire.Limit{UsedPercent: 99, ResetsAt: now.Add(-time.Hour).Unix()}, hookwire.Limit{})         // of a window that is over
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, hookwire.StatusFolder, "x.json"), []byte("{"), 0o600))
+	got := s.Limits()
+	require.Len(t, got, 2)
+	assert.Equal(t, []any{spending.FiveHours, 40., five, spending.Week, 8., week},
+		[]any{got[0].Window, got[0].Percent, got[0].Resets.Unix(), got[1].Window, got[1].Percent, got[1].Resets.Unix()})
+}

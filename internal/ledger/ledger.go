@@ -1,0 +1,298 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/gob"
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/spool"
+	"ccbot/internal/transcript"
+)
+
+const (
+	// Days is how far back the ledger tells.
+	Days = 31
+	kept = 40 * 24 * time.Hour
+
+	indexName = "index"
+	indexSize = 1 << 30 // at most; a hundred thousand answers are 3 MB
+	version   = 1
+)
+
+// Ledger reads the transcripts of one projects folder. Its methods may be called concurrently.
+type Ledger struct {
+	projects string
+	folder   spool.Folder
+	now      func() time.Time
+	log      *slog.Logger
+	turn     chan struct{} // one reads at a time
+}
+
+// New gives the ledger of a projects folder; dir is where it keeps what it has read.
+func New(projects, dir string, now func() time.Time, log *slog.Logger) *Ledger {
+	return &Ledger{projects: projects, folder: spool.Folder{Path: dir, MaxSize: indexSize}, now: now, log: log, turn: make(chan struct{}, 1)}
+}
+
+// Book is all that was read. Its fields are as they stand on disk.
+type Book struct {
+	Version int
+	Since   time.Time // answers before it are not kept
+	Models  []string
+	Files   []*File // in no order
+}
+
+// File is one transcript.
+type File struct {
+	Path     string // below the projects folder
+	Dev, Ino uint64
+	Size     int64 // when it was last read
+	Next     int64 // the offset of the line that is read next
+	First    time.Time
+	Dir      string // in which the agent last worked
+	Answers  []Answer
+}
+
+// Answer is one answer of the API in one file.
+type Answer struct {
+	ID    uint64
+	Model int // in Book.Models
+	At    int64
+
+	Input, Output, CacheRead, Write5m, Write1h, Searches int64
+}
+
+// Session is the conversation that a file belongs to: its own, or that of the subagent's session.
+func (f *File) Session() string {
+	parts := strings.Split(f.Path, string(filepath.Separator))
+	if len(parts) < 2 {
+		return strings.TrimSuffix(f.Path, suffix)
+	}
+	return strings.TrimSuffix(parts[1], suffix)
+}
+
+const suffix = ".jsonl"
+
+// Each gives every answer once, in the file that has been there longest.
+func (b *Book) Each(do func(f *File, model string, a Answer)) {
+	files := slices.SortedFunc(slices.Values(b.Files), func(x, y *File) int {
+		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.Path, y.Path))
+	})
+	seen := make(map[uint64]bool)
+	for _, f := range files {
+		for _, a := range f.Answers {
+			if !seen[a.ID] {
+				seen[a.ID] = true
+				do(f, b.Models[a.Model], a)
+			}
+		}
+	}
+}
+
+// Read brings the book up to date, newest files first, and gives it. Where ctx ends before all is
+// read, left is how many files are not; the next call goes on there. The error is that of ctx before
+// anything could be read, or of a folder that cannot be read.
+func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	found, err := l.find()
+	if err != nil {
+		return nil, 0, err
+	}
+	r := reading{Ledger: l, Book: l.load(), models: make(map[string]int), files: make(map[string]*File)}
+	for i, name := range r.Models {
+		r.models[name] = i
+	}
+	for _, f := range r.Files {
+		r.files[f.Path] = f
+	}
+	for i, name := range found {
+		if ctx.Err() != nil {
+			left = len(found) - i
+			break
+		}
+		r.file(ctx, name)
+	}
+	r.keep(found)
+	return r.Book, left, nil
+}
+
+// at is a file as the folder has it.
+type at struct {
+	path string
+	info fs.FileInfo
+}
+
+// find gives all transcripts, the one that was changed last first.
+func (l *Ledger) find() (all []at, err error) {
+	root, err := filepath.EvalSymlinks(l.projects)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nobody has said a word yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if path == root {
+				return err
+			}
+			l.log.Debug("usage_folder_unreadable", logkey.Path, path, logkey.Error, err.Error())
+			return nil
+		}
+		if filepath.Ext(path) != suffix || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil { // else it is gone
+			below, _ := filepath.Rel(root, path) // it is below
+			all = append(all, at{below, info})
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(x, y at) int {
+		return cmp.Or(y.info.ModTime().Compare(x.info.ModTime()), cmp.Compare(x.path, y.path))
+	})
+	return all, err
+}
+
+// reading is one call of Read.
+type reading struct {
+	*Ledger
+	*Book
+	models  map[string]int
+	files   map[string]*File
+	changed bool
+}
+
+// file reads what is new in a file.
+func (r *reading) file(ctx context.Context, is at) {
+	dev, ino := identity(is.info)
+	f := r.files[is.path]
+	if f != nil && f.Dev == dev && f.Ino == ino && f.Size == is.info.Size() {
+		return
+	}
+	r.changed = true
+	if f == nil {
+		f = &File{Path: is.path, First: is.info.ModTime()}
+		r.files[is.path] = f
+	}
+	if f.Dev != dev || f.Ino != ino || is.info.Size() < f.Next {
+		f.anew(dev, ino)
+	}
+	err := r.on(ctx, f)
+	if errors.Is(err, transcript.ErrTruncated) {
+		f.anew(dev, ino)
+		err = r.on(ctx, f)
+	}
+	if f.Size = is.info.Size(); err != nil {
+		f.Size = -1 // it is looked at again
+		r.log.Debug("usage_file_unread", logkey.Path, is.path, logkey.Error, err.Error())
+	}
+}
+
+func (f *File) anew(dev, ino uint64) { f.Dev, f.Ino, f.Next, f.Answers = dev, ino, 0, nil }
+
+// on reads on in a file.
+func (r *reading) on(ctx context.Context, f *File) (err error) {
+	seen := make(map[uint64]bool, len(f.Answers))
+	for _, a := range f.Answers {
+		seen[a.ID] = true
+	}
+	f.Next, err = transcript.Answers(ctx, filepath.Join(r.projects, f.Path), f.Next, func(a transcript.Answer) {
+		f.Dir = cmp.Or(a.Dir, f.Dir)
+		id := digest(a.ID)
+		if seen[id] || a.At.Before(r.Since) {
+			return
+		}
+		seen[id] = true
+		f.Answers = append(f.Answers, Answer{ID: id, Model: r.model(a.Model), At: a.At.Unix(), Input: a.Input, Output: a.Output,
+			CacheRead: a.CacheRead, Write5m: a.Write5m, Write1h: a.Write1h, Searches: a.Searches})
+	})
+	return err
+}
+
+func (r *reading) model(name string) int {
+	i, known := r.models[name]
+	if !known {
+		i = len(r.Models)
+		r.models[name], r.Models = i, append(r.Models, name)
+	}
+	return i
+}
+
+// keep writes the book where something is new. A disk that refuses costs only the next reading.
+func (r *reading) keep(found []at) {
+	there := make(map[string]bool, len(found))
+	for _, f := range found {
+		there[f.path] = true
+	}
+	maps.DeleteFunc(r.files, func(path string, f *File) bool { return !there[path] && len(f.Answers) == 0 })
+	r.changed = r.changed || len(r.files) != len(r.Files)
+	r.Files = slices.Collect(maps.Values(r.files))
+	if !r.changed {
+		return
+	}
+	var data bytes.Buffer
+	err := gob.NewEncoder(&data).Encode(r.Book)
+	if err == nil {
+		err = r.folder.Put(indexName, data.Bytes())
+	}
+	if err != nil {
+		r.log.Warn("usage_index_not_saved", logkey.Error, err.Error())
+	}
+}
+
+// load gives the book that was kept. One that cannot be read is made anew, as is one that has left out
+// what is asked for now: the clock was set back.
+func (l *Ledger) load() *Book {
+	b := new(Book)
+	data, err := l.folder.Read(indexName)
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(data)).Decode(b)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l.log.Warn("usage_index_unreadable", logkey.Error, err.Error())
+	}
+	since := l.now().Add(-kept)
+	if err != nil || b.Version != version || b.Since.After(l.now().AddDate(0, 0, -Days)) {
+		return &Book{Version: version, Since: since}
+	}
+	if b.Since.Before(since) {
+		b.Since = since
+	}
+	for _, f := range b.Files {
+		f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool { return a.At < b.Since.Unix() || a.Model >= len(b.Models) })
+	}
+	return b
+}
+
+// digest is short for the ids of an answer: of a million answers two are taken for one with a chance of
+// one to forty million.
+func digest(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // it never fails
+	return h.Sum64()
+}
+
+// identity tells a file from another one of the same name.
+func identity(info fs.FileInfo) (dev, ino uint64) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Dev), stat.Ino //nolint:unconvert // it has another type on macOS
+	}
+	return 0, 0
+}

@@ -1,0 +1,258 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var noon = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
+
+// desk is a ledger over a projects folder of its own.
+type desk struct {
+	*Ledger
+	clock time.Time
+	t     *testing.T
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{clock: noon, t: t}
+	root := t.TempDir()
+	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
+	return d
+}
+
+// again is the same ledger in a program that was started anew.
+func (d *desk) again() { d.Ledger = New(d.projects, d.folder.Path, d.now, d.log) }
+
+func (d *desk) put(path, text string, at time.Time) {
+	d.t.Helper()
+	path = filepath.Join(d.projects, path)
+	require.NoError(d.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(d.t, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(d.t, os.Chtimes(path, at, at))
+}
+
+func (d *desk) add(path, text string) {
+	d.t.Helper()
+	f, err := os.OpenFile(filepath.Join(d.projects, path), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(d.t, err)
+	_, err = f.WriteString(text)
+	require.NoError(d.t, err)
+	require.NoError(d.t, f.Close())
+}
+
+func (d *desk) read() *Book {
+	d.t.Helper()
+	b, left, err := d.Read(d.t.Context())
+	require.NoError(d.t, err)
+	require.Zero(d.t, left)
+	return b
+}
+
+// outputs are the output tokens by session.
+func (d *desk) outputs() map[string]int64 {
+	d.t.Helper()
+	all := make(map[string]int64)
+	d.read().Each(func(f *File, _ string, a Answer) { all[f.Session()] += a.Output })
+	return all
+}
+
+func says(id string, at time.Time, output int) string {
+	return fmt.Sprintf(`{"type":"assistant","timestamp":%q,"cwd":"/home/a","requestId":"r","message":{"id":%q,"model":"claude-opus-5","content":[],"usage":{"input_tokens":1,"output_tokens":%d}}}`+"\n",
+		at.Format(time.RFC3339), id, output)
+}
+
+// The files of testdata were counted by hand, line by line:
+//
+//	-home-a-shop/1111….jsonl              msg_1 on two lines, msg_2; lines that are broken, and one of Claude Code's own
+//	-home-a-shop/1111…/subagents/…        msg_s of a subagent on two lines
+//	-home-a-shop/2222….jsonl              a copy (--fork-session): all of 1111…, and msg_3; behind it half a line
+//	-home-a-other/1111….jsonl             all of 1111… again, resumed elsewhere: msg_4, msg_5 without a request, msg_1 of
+//	                                      another request, one without a time, one with impossible figures
+func TestEachAnswerCountsOnce(t *testing.T) {
+	d := newDesk(t)
+	require.NoError(t, os.CopyFS(d.projects, os.DirFS("testdata/projects")))
+	old := noon.Add(-time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(d.projects, "-home-a-shop", "11111111-1111-4111-8111-111111111111.jsonl"), old, old))
+	type sum struct{ Answers, Input, Output, CacheRead, Write5m, Write1h, Searches int64 }
+	want := map[string]sum{
+		"1111 claude-opus-5-5":  {5, 100 + 200 + 9 + 1, 20 + 30 + 10 + 1, 10 + 2000, 600, 400, 2},
+		"1111 claude-haiku-5-5": {1, 5, 6, 0, 0, 0, 0},
+		"1111 nobody-1":         {1, 11, 12, 0, 0, 0, 0},
+		"2222 claude-opus-5-5":  {1, 7, 8, 0, 0, 0, 0},
+	}
+	for _, when := range []string{"first", "from the index", "after a restart"} {
+		got := make(map[string]sum)
+		d.read().Each(func(f *File, model string, a Answer) {
+			key := f.Session()[:4] + " " + model
+			s := got[key]
+			got[key] = sum{s.Answers + 1, s.Input + a.Input, s.Output + a.Output, s.CacheRead + a.CacheRead, s.Write5m + a.Write5m,
+				s.Write1h + a.Write1h, s.Searches + a.Searches}
+		})
+		assert.Equal(t, want, got, when)
+		if when == "from the index" {
+			d.again()
+		}
+	}
+}
+
+func TestOnlyWhatIsNewIsRead(t *testing.T) {
+	d := newDesk(t)
+	one, two := filepath.Join("-a", "one.jsonl"), filepath.Join("-a", "two.jsonl")
+	line := says("m1", noon, 10)
+	d.put(one, line, noon.Add(-time.Minute))
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
+
+	d.again()
+	d.add(one, says("m2", noon, 100)+line[:30]) // half a line
+	d.put(two, line+says("m3", noon, 1000), noon)
+	assert.Equal(t, map[string]int64{"one": 110, "two": 1000}, d.outputs(), "what two repeats of one counts once over the index, too")
+
+	d.add(one, strings.Replace(line, "m1", "m4", 1)[30:])
+	assert.Equal(t, int64(120), d.outputs()["one"], "the rest of the line")
+
+	// Whoever reads the beginning anew would see other figures.
+	data, err := os.ReadFile(filepath.Join(d.projects, one))
+	require.NoError(t, err)
+	f, err := os.OpenFile(filepath.Join(d.projects, one), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(strings.Repeat(" ", len(line)-1))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	d.add(one, says("m5", noon, 1))
+	assert.Equal(t, int64(121), d.outputs()["one"])
+
+	d.put(one, string(data[:len(line)]), noon) // cut
+	assert.Equal(t, int64(10), d.outputs()["one"], "a file that shrank is read anew")
+	require.NoError(t, os.Rename(filepath.Join(d.projects, two), filepath.Join(d.projects, one)))
+	assert.Equal(t, map[string]int64{"one": 1010, "two": 0}, merged(d.outputs(), "two"), "another file of that name, and what was counted of the one that is gone")
+}
+
+// merged has an entry for a session that has nothing of its own.
+func merged(all map[string]int64, name string) map[string]int64 {
+	all[name] += 0
+	return all
+}
+
+func TestWhatADeletedTranscriptHadStillCounts(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join("-a", "one.jsonl")
+	d.put(path, says("m1", noon, 10), noon)
+	d.outputs()
+	require.NoError(t, os.Remove(filepath.Join(d.projects, path)))
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
+	d.clock = noon.Add(kept + time.Hour)
+	assert.Empty(t, d.outputs(), "until nobody asks for that time any more")
+	assert.Empty(t, d.read().Files)
+}
+
+func TestAClockThatWasSetBackLosesNothing(t *testing.T) {
+	d := newDesk(t)
+	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
+	d.clock = noon.AddDate(4, 0, 0)
+	assert.Empty(t, d.outputs())
+	d.clock = noon
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
+	d.clock = noon.AddDate(-1, 0, 0)
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs(), "an answer of later than now")
+}
+
+func TestADamagedIndexIsMadeAnew(t *testing.T) {
+	d := newDesk(t)
+	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
+	d.outputs()
+	index := filepath.Join(d.folder.Path, indexName)
+	good, err := os.ReadFile(index)
+	require.NoError(t, err)
+	for n := 0; n < len(good); n += 9 {
+		for _, bad := range [][]byte{good[:n], append(append(append([]byte{}, good[:n]...), good[n]^0x55), good[n+1:]...)} {
+			require.NoError(t, os.WriteFile(index, bad, 0o600))
+			_, _, err := d.Read(t.Context())
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, os.WriteFile(index, good[:len(good)/2], 0o600))
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
+}
+
+func TestAReadingThatEndsEarlyGoesOnThere(t *testing.T) {
+	d := newDesk(t)
+	for i := range 5 {
+		d.put(filepath.Join("-a", fmt.Sprint(i, ".jsonl")), says(fmt.Sprint("m", i), noon, 10), noon.Add(time.Duration(i)*time.Second))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.turn <- struct{}{}
+	_, _, err := d.Read(ctx)
+	require.ErrorIs(t, err, context.Canceled, "another reading is under way")
+	<-d.turn
+	b, left, err := d.Read(ctx)
+	if err == nil { // else it did not begin
+		assert.Equal(t, 5, left)
+		assert.Empty(t, b.Files)
+	}
+	assert.Len(t, d.outputs(), 5)
+}
+
+func TestLongLinesAndLinks(t *testing.T) {
+	d := newDesk(t)
+	long := strings.Replace(says("m1", noon, 10), `"content":[]`, `"content":[{"type":"text","text":"`+strings.Repeat("x", 10<<20)+`"}]`, 1)
+	d.put(filepath.Join("-a", "one.jsonl"), long+says("m2", noon, 1), noon)
+	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(d.projects, "-a", "two.jsonl")))
+	require.NoError(t, os.Mkdir(filepath.Join(d.projects, "-a", "three.jsonl"), 0o700))
+	assert.Equal(t, map[string]int64{"one": 11}, d.outputs())
+	real := d.projects + ".real"
+	require.NoError(t, os.Rename(d.projects, real))
+	assert.Equal(t, map[string]int64{"one": 11}, d.outputs(), "nothing is there")
+	require.NoError(t, os.Symlink(real, d.projects))
+	assert.Equal(t, map[string]int64{"one": 11}, d.outputs(), "a link to the folder")
+}
+
+// household has 3,000 sessions and 200 MB, of which one in eight lines is an answer.
+func household(b *testing.B, d *desk) {
+	filler := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"` + strings.Repeat("x", 2200) + `"}]}}` + "\n"
+	for i := range 3000 {
+		var text strings.Builder
+		for n := range 5 {
+			text.WriteString(says(fmt.Sprint("m", i, "-", n), noon.Add(-time.Duration(i)*10*time.Minute), 10))
+			text.WriteString(strings.Repeat(filler, 6))
+		}
+		d.put(filepath.Join(fmt.Sprint("-p", i%50), fmt.Sprint(i, ".jsonl")), text.String(), noon.Add(-time.Duration(i)*time.Minute))
+	}
+	b.ResetTimer()
+}
+
+func BenchmarkFirst(b *testing.B) {
+	d := benchDesk(b)
+	household(b, d)
+	for b.Loop() {
+		require.NoError(b, os.RemoveAll(d.folder.Path))
+		_, _, err := d.Read(b.Context())
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkAgain(b *testing.B) {
+	d := benchDesk(b)
+	household(b, d)
+	for b.Loop() {
+		_, _, err := d.Read(b.Context())
+		require.NoError(b, err)
+	}
+}
+
+func benchDesk(b *testing.B) *desk {
+	d := &desk{clock: noon, t: &testing.T{}}
+	root := b.TempDir()
+	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
+	return d
+}

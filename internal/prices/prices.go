@@ -1,0 +1,158 @@
+// Package prices says what tokens cost, in dollars. It knows the list prices of the date that its
+// table names; what an account really pays is not known to it, so that all it gives are estimates.
+//
+// A file of a person's own takes the place of the date, the source and each model that the file names.
+package prices
+
+import (
+	_ "embed" // the table
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"ccbot/internal/ownfile"
+)
+
+//go:embed prices.json
+var builtIn []byte
+
+const (
+	maxSize = 1 << 20 // of a file of prices, in bytes
+	highest = 1e6     // no price is above it
+)
+
+// Table is a list of prices.
+type Table struct {
+	Date   string           `json:"date"` // 2026-11-18
+	Source string           `json:"source"`
+	Models map[string]Price `json:"models"` // by the name of a model without a date
+}
+
+// Price is that of a model: of a million tokens of each kind, and of one search in the web.
+type Price struct {
+	Rates
+	Search float64 `json:"web_search"`
+	Long   *Long   `json:"long_prompt"`
+}
+
+// Rates are the prices of a million tokens.
+type Rates struct {
+	Input   float64 `json:"input"`
+	Output  float64 `json:"output"`
+	Write5m float64 `json:"cache_write_5m"`
+	Write1h float64 `json:"cache_write_1h"`
+	Read    float64 `json:"cache_read"`
+}
+
+// Long are the rates of answers to a prompt with more tokens than Above, of all their tokens.
+type Long struct {
+	Rates
+	Above int64 `json:"above_tokens"`
+}
+
+// Use is what one answer has used.
+type Use struct{ Input, Output, Write5m, Write1h, Read, Searches int64 }
+
+// Open gives the built-in table, changed as the file says. Where the file cannot be used the error
+// says why, and the table is the built-in one; a file that is not there is no error.
+func Open(path string) (Table, error) {
+	t, err := parse(builtIn)
+	if err != nil {
+		panic(err) // it is a part of this program
+	}
+	data, err := ownfile.Read(path, maxSize, ownfile.Links)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("prices: %w", err)
+	}
+	own, err := parse(data)
+	if err != nil {
+		return t, fmt.Errorf("prices in %s: %w", path, err)
+	}
+	maps.Copy(t.Models, own.Models)
+	t.Date, t.Source = own.Date, own.Source
+	return t, nil
+}
+
+// parse reads a table, and refuses one that would give wrong figures in silence.
+func parse(data []byte) (t Table, err error) {
+	if err := json.Unmarshal(data, &t); err != nil {
+		return Table{}, err
+	}
+	if _, err := time.Parse(time.DateOnly, t.Date); err != nil {
+		return Table{}, fmt.Errorf("\"date\" is to be like 2026-11-18: %w", err)
+	}
+	for name, p := range t.Models {
+		long := Long{Rates: p.Rates, Above: 1}
+		if p.Long != nil {
+			long = *p.Long
+		}
+		for _, n := range []float64{p.Input, p.Output, long.Input, long.Output, min(float64(long.Above), highest)} {
+			if n <= 0 || n > highest {
+				return Table{}, fmt.Errorf("%s needs prices above 0 and up to %g for \"input\" and \"output\"", name, float64(highest))
+			}
+		}
+		rest := []float64{p.Write5m, p.Write1h, p.Read, p.Search, long.Write5m, long.Write1h, long.Read}
+		if slices.Min(rest) < 0 || slices.Max(rest) > highest {
+			return Table{}, fmt.Errorf("%s has a price below 0 or above %g", name, float64(highest))
+		}
+	}
+	return t, nil
+}
+
+// Of gives the price of a model as a transcript names it; false: it is not known.
+func (t Table) Of(model string) (Price, bool) {
+	name := Plain(model)
+	for _, one := range []string{model, name, name + "-0"} {
+		if p, ok := t.Models[one]; ok {
+			return p, true
+		}
+	}
+	return Price{}, false
+}
+
+// Cost is that of one answer.
+func (p Price) Cost(u Use) float64 {
+	r := p.Rates
+	if p.Long != nil && u.Input+u.Write5m+u.Write1h+u.Read > p.Long.Above {
+		r = p.Long.Rates
+	}
+	tokens := float64(u.Input)*r.Input + float64(u.Output)*r.Output + float64(u.Write5m)*r.Write5m + float64(u.Write1h)*r.Write1h +
+		float64(u.Read)*r.Read
+	return tokens/1e6 + float64(u.Searches)*p.Search
+}
+
+// decoration is what clouds, dates and the size of a context add to the name of a model:
+// "us.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-opus-4@20250514", "claude-opus-5[1m]".
+var decoration = regexp.MustCompile(`^.*\b(claude-)|(\[.*|@.*|-v\d+(:\d+)?|-\d{8}(-v\d+(:\d+)?)?|-latest)(\[.*)?$`)
+
+// Plain is the name of a model without what clouds, dates and the size of a context add to it.
+func Plain(model string) string { return decoration.ReplaceAllString(model, "$1") }
+
+// Name is a model as people call it, "Opus 5.5"; a name of another shape stays as it is.
+func Name(model string) string {
+	parts := strings.Split(strings.TrimPrefix(Plain(model), "claude-"), "-")
+	var words, numbers []string
+	for _, p := range parts {
+		if strings.Trim(p, "0123456789") == "" {
+			numbers = append(numbers, p)
+		} else {
+			words = append(words, p)
+		}
+	}
+	if len(words) != 1 || words[0] == "" || len(numbers) == 0 || len(numbers) > 2 || !strings.Contains(model, "claude-") {
+		return model
+	}
+	if len(numbers) == 2 && numbers[1] == "0" {
+		numbers = numbers[:1]
+	}
+	return strings.ToUpper(words[0][:1]) + words[0][1:] + " " + strings.Join(numbers, ".")
+}

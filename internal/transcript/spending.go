@@ -1,0 +1,98 @@
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"time"
+)
+
+// spent is what a line says of the tokens of its answer.
+type spent struct {
+	Input         int64 `json:"input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	Creation      struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Server struct {
+		Searches int64 `json:"web_search_requests"`
+	} `json:"server_tool_use"`
+}
+
+// Answer is one answer of the API, and what it has cost in tokens. Each line of the answer repeats
+// that, and so do subagents' files, and the files of copies of a conversation.
+type Answer struct {
+	ID    string // of the message and its request: two lines of one answer have the same
+	Model string
+	Dir   string // in which the agent worked
+	At    time.Time
+
+	Input, Output, CacheRead int64
+	Write5m, Write1h         int64 // into the cache, by how long it is kept
+	Searches                 int64 // in the web
+}
+
+// mostTokens is more than any answer has: a larger number is a mistake of the file.
+const mostTokens = 1 << 30
+
+// usageMark is in each line that tells of tokens.
+var usageMark = []byte(`"usage"`)
+
+// Answers hands on what the lines of a transcript say of tokens, from an offset to the present end or
+// that of ctx, and returns the offset of the line behind. It passes lines that it cannot read. ErrTruncated: no
+// line begins at the offset.
+func Answers(ctx context.Context, path string, from int64, each func(a Answer)) (next int64, err error) {
+	r := Open(Cursor{Path: path, Offset: from})
+	defer r.Close()
+	r.allow = func(int64) error { return ctx.Err() }
+	for {
+		line, size, ok, err := r.readLine()
+		if err != nil || !ok {
+			return r.next, err
+		}
+		r.next += size
+		if a, ok := answerOf(line); ok {
+			each(a)
+		}
+	}
+}
+
+// answerOf reads a line; false: it says nothing of tokens.
+func answerOf(line []byte) (a Answer, ok bool) {
+	if !bytes.Contains(line, usageMark) {
+		return a, false
+	}
+	for _, start := range bulk {
+		if bytes.HasPrefix(line, start) {
+			return a, false
+		}
+	}
+	var l struct {
+		Type, RequestID, Timestamp, Cwd string
+		Message                         struct {
+			ID, Model string
+			Usage     *spent
+		}
+	}
+	if decode(line, &l) != nil || l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" || l.Message.Model == synthetic {
+		return a, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, l.Timestamp)
+	if err != nil {
+		return a, false // it belongs to no day
+	}
+	u := l.Message.Usage
+	hour := min(count(u.Creation.Hour), count(u.CacheCreation))
+	return Answer{ID: l.Message.ID + " " + l.RequestID, Model: cmp.Or(l.Message.Model, "?"), Dir: l.Cwd, At: at,
+		Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead),
+		Write5m: count(u.CacheCreation) - hour, Write1h: hour, Searches: count(u.Server.Searches)}, true
+}
+
+func count(n int64) int64 {
+	if n < 0 || n > mostTokens {
+		return 0
+	}
+	return n
+}
