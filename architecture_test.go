@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/turn"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/idle", "bot/moves", "bot/prompt", "bot/rename", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/waiting", "bot/writers", "bot/changes", "bot/modes", "bot/topics", "bot/screenshot", "bot/settings", "bot/turn"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},

@@ -28,6 +28,7 @@ type Seen struct {
 	Record session.Record
 	Look   lifecycle.Look
 	At     time.Duration
+	After  time.Duration // of quiet the session is archived; 0: never
 }
 
 // quiet says whether no person would miss the session's agent now.
@@ -42,14 +43,14 @@ type Due struct {
 	Quiet   time.Duration // how long it has been seen quiet
 }
 
-// Sweep adds one look at every session, and returns the sessions that have been quiet for at least
-// after; with 0 there are none. The time of a session starts at its first quiet look. It starts
-// again when the session is not quiet, is not seen, or has shown a sign of life.
+// Sweep adds one look at every session, and returns the sessions that have been quiet for as long as
+// they may be. The time of a session starts at its first quiet look. It starts again when the session is
+// not quiet, is not seen, or has shown a sign of life.
 //
-// A look proves the time since the previous look, but at most two intervals: a longer gap means
-// that ccbot stood still, or that the machine slept on a system where the clock continues during
-// sleep.
-func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
+// A look proves the time since the previous look, but at most twice the time between two sweeps: a longer
+// gap means that ccbot stood still, or that the machine slept on a system where the clock continues
+// during sleep.
+func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 	next := Idle{silences: make(map[uuid.UUID]silence)}
 	var due []Due
 	for _, s := range seen {
@@ -58,18 +59,21 @@ func (i Idle) Sweep(after time.Duration, seen []Seen) (Idle, []Due) {
 		}
 		now := silence{active: s.Look.Active, at: s.At}
 		if before, ok := i.silences[s.Record.ID]; ok && before.active.Equal(now.active) {
-			now.length = before.length + min(s.At-before.at, 2*interval(after))
+			now.length = before.length + min(s.At-before.at, 2*every)
 		}
 		next.silences[s.Record.ID] = now
-		if after > 0 && now.length >= after {
+		if s.After > 0 && now.length >= s.After {
 			due = append(due, Due{Session: s.Record.ID, Since: now.active, Quiet: now.length})
 		}
 	}
 	return next, due
 }
 
+// longest is the longest time between two sweeps.
+const longest = 10 * time.Minute
+
 // interval is the time between two sweeps: short enough that a session is archived about when its
 // time is over, and no shorter.
 func interval(after time.Duration) time.Duration {
-	return min(max(after/12, time.Second), 10*time.Minute)
+	return min(max(after/12, time.Second), longest)
 }

@@ -35,12 +35,20 @@ func at(id uuid.UUID, when time.Duration, changes ...func(*Seen)) Seen {
 	return s
 }
 
+// within are looks at sessions that are archived after the same time.
+func within(after time.Duration, seen ...Seen) []Seen {
+	for i := range seen {
+		seen[i].After = after
+	}
+	return seen
+}
+
 // sweep gives each look to one memory and says at which the session was due.
 func sweep(after time.Duration, looks ...[]Seen) (due []int) {
 	var idle Idle
 	for i, seen := range looks {
 		var found []Due
-		idle, found = idle.Sweep(after, seen)
+		idle, found = idle.Sweep(interval(after), within(after, seen...))
 		if len(found) > 0 {
 			due = append(due, i)
 		}
@@ -141,21 +149,21 @@ func TestP6_WhatIsNotKnownToBeQuietIsNeverDue(t *testing.T) {
 func TestSweepSaysWhatItDecidedOn(t *testing.T) {
 	quiet, busy := uuid.New(), uuid.New()
 	working := func(s *Seen) { s.Look.Phase = lifecycle.PhaseWorking }
-	idle, _ := Idle{}.Sweep(time.Minute, []Seen{at(quiet, 0), at(busy, 0, working)})
+	idle, _ := Idle{}.Sweep(interval(time.Minute), within(time.Minute, at(quiet, 0), at(busy, 0, working)))
 	before := idle
 	for i := range 7 {
 		when := time.Duration(i+1) * 10 * time.Second
 		var due []Due
-		idle, due = idle.Sweep(time.Minute, []Seen{at(quiet, when), at(busy, when, working)})
+		idle, due = idle.Sweep(interval(time.Minute), within(time.Minute, at(quiet, when), at(busy, when, working)))
 		if i < 5 {
 			require.Empty(t, due, "look %d", i)
 			continue
 		}
 		assert.Equal(t, []Due{{Session: quiet, Since: noon, Quiet: when}}, due)
 	}
-	_, due := before.Sweep(time.Minute, []Seen{at(quiet, 10*time.Second)})
+	_, due := before.Sweep(interval(time.Minute), within(time.Minute, at(quiet, 10*time.Second)))
 	assert.Empty(t, due, "an earlier memory is as it was")
-	idle, _ = idle.Sweep(time.Minute, nil)
+	idle, _ = idle.Sweep(interval(time.Minute), nil)
 	assert.Empty(t, idle.silences, "what is not there any more is forgotten")
 }
 
@@ -224,7 +232,7 @@ func TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime(t *testing.T) {
 			case "busy":
 				s := at(id, clock, reasons[rapid.SampledFrom(names).Draw(t, "why")])
 				var due []Due
-				idle, due = idle.Sweep(after, []Seen{s})
+				idle, due = idle.Sweep(interval(after), within(after, s))
 				require.Empty(t, due)
 				looks = append(looks, glance{at: clock, active: s.Look.Active})
 			case "wait":
@@ -233,7 +241,7 @@ func TestNoSessionIsDueUnlessItWasSeenQuietAllTheTime(t *testing.T) {
 			}
 			s := at(id, clock, func(s *Seen) { s.Look.Active = active })
 			var due []Due
-			idle, due = idle.Sweep(after, []Seen{s})
+			idle, due = idle.Sweep(interval(after), within(after, s))
 			looks = append(looks, glance{at: clock, active: active, quiet: true})
 			length := vouched(looks, 2*interval(after))
 			require.Equal(t, length >= after, len(due) == 1, "seen quiet for %s of %s", length, after)

@@ -62,7 +62,9 @@ type Keeper struct {
 	// between, Clear is called again.
 	Clear func(ctx context.Context, r session.Record) error
 
-	IdleAfter  time.Duration // how long a session is quiet before it is archived; 0: never
+	// IdleAfter is how long a session is quiet before it is archived; 0: it never is. It may change at
+	// any time.
+	IdleAfter  func(r session.Record) time.Duration
 	PurgeAfter time.Duration // the time from a session's end until its record is removed; 0: never
 	// Purged is called for each record that was removed, with its age since the session's end. It
 	// may be nil.
@@ -79,46 +81,41 @@ func (k *Keeper) Run(ctx context.Context) error {
 	var idle Idle
 	var purgeAt time.Duration
 	for {
-		idle = k.sweep(ctx, idle, clock)
+		var every time.Duration
+		idle, every = k.sweep(ctx, idle, clock)
 		if now := clock(); now >= purgeAt {
 			k.Purge(ctx)
 			purgeAt = now + purgeEvery
 		}
-		if err := pause.For(ctx, k.interval()); err != nil {
+		if err := pause.For(ctx, every); err != nil {
 			return err
 		}
 	}
 }
 
-func (k *Keeper) interval() time.Duration {
-	if k.IdleAfter <= 0 {
-		return purgeEvery
-	}
-	return interval(k.IdleAfter)
-}
-
-// sweep looks at every running session and archives those that are due.
-func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) Idle {
-	if k.IdleAfter <= 0 {
-		return idle
-	}
+// sweep looks at every running session that may be archived, archives those that are due, and gives the
+// time until the next sweep.
+func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
+	every := longest
 	for _, r := range k.Records.Shared() {
-		if r.State != session.Running {
+		after := k.IdleAfter(r)
+		if r.State != session.Running || after <= 0 {
 			continue
 		}
-		s := Seen{Record: r, At: clock()}
+		every = min(every, interval(after))
+		s := Seen{Record: r, At: clock(), After: after}
 		err := contain(func() error { s.Look = k.Observer.Look(ctx, r); return nil })
 		if err != nil {
 			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}
 		seen = append(seen, s) // without a successful look the session does not count as quiet
 	}
-	idle, due := idle.Sweep(k.IdleAfter, seen)
+	idle, due := idle.Sweep(every, seen)
 	for _, d := range due {
 		k.archive(ctx, d)
 	}
-	return idle
+	return idle, every
 }
 
 func (k *Keeper) archive(ctx context.Context, d Due) {

@@ -129,8 +129,13 @@ func (h *house) keeper(idle, purge time.Duration) (stop func()) {
 	}
 }
 
+// always is one limit for all sessions.
+func always(after time.Duration) func(session.Record) time.Duration {
+	return func(session.Record) time.Duration { return after }
+}
+
 func (h *house) newKeeper(idle, purge time.Duration) *Keeper {
-	return &Keeper{Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
+	return &Keeper{Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(idle), PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -241,7 +246,7 @@ func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
 		h.fails[first.ID] = errors.New("tmux is busy")
 		var once sync.Once
 		k := &Keeper{Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
-			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -328,6 +333,36 @@ func TestHowOftenIsLooked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Each session has the limit of its chat, which holds from the next sweep on.
+func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		short, long, never := h.add(), h.add(), h.add()
+		after := map[uuid.UUID]time.Duration{short.ID: time.Hour, long.ID: 6 * time.Hour}
+		k := h.newKeeper(0, 0)
+		k.IdleAfter = func(r session.Record) time.Duration { return after[r.ID] }
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
+		archived := func() (ids []uuid.UUID) {
+			for _, d := range h.asked {
+				ids = append(ids, d.Session)
+			}
+			return ids
+		}
+		h.pass(2 * time.Hour)
+		assert.Equal(t, []uuid.UUID{short.ID}, archived())
+		h.pass(5 * time.Hour)
+		assert.Equal(t, []uuid.UUID{short.ID, long.ID}, archived())
+		after[never.ID] = time.Hour // nothing of the time before counts: nobody has looked
+		h.pass(50 * time.Minute)
+		assert.Len(t, archived(), 2)
+		h.pass(time.Hour)
+		assert.Equal(t, []uuid.UUID{short.ID, long.ID, never.ID}, archived())
+		cancel()
+		wg.Wait()
+	})
 }
 
 // TestAPassWritesNothing: an idle ccbot leaves the disk alone.
@@ -463,7 +498,7 @@ func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
-		k := &Keeper{Records: h.store, Copies: &h.copies, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		k := &Keeper{Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.True(t, h.there(r.ID))
@@ -482,7 +517,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
 		var cleared int
-		k := &Keeper{Records: h.store, Copies: &h.copies, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		k := &Keeper{Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Equal(t, 1, cleared)
@@ -492,7 +527,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		first, second := h.add(), h.add()
 		ctx, stop = context.WithCancel(t.Context())
 		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
-		k = &Keeper{Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now,
+		k = &Keeper{Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now,
 			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Len(t, h.asked, 1)

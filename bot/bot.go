@@ -114,6 +114,7 @@ type Config struct {
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
 	Steps         turn.Steps
+	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
 
 // Deps are what a Bot works with. The chat touches the agents' machine through the first of them
@@ -161,6 +162,7 @@ type Bot struct {
 	Changes  *changes.Changes
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
+	Spoken   func()         // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command
@@ -391,15 +393,4 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return b.files.Send(ctx, id, path, caption)
-}
-
-// Published are the commands that Telegram's menu shows, with their sentence in a language.
-func (b *Bot) Published(lang string) map[string]string {
-	menu, words := make(map[string]string), b.Speech.For(lang)
-	for name, c := range b.commands {
-		if !c.Hidden {
-			menu[name] = words.Say(i18n.MenuKey(name))
-		}
-	}
-	return menu
 }

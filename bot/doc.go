@@ -22,6 +22,7 @@
 //	report         what a start found and did
 //	screenshot     what a terminal shows, as a picture with keys
 //	sessions       new, list, resume, end and why of a session
+//	settings       what a chat has chosen: language, quiet hours, what sessions begin with
 //	shell          the output of a command of bash mode, growing
 //	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted

@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
+	"ccbot/bot/settings"
 	"ccbot/bot/shell"
 	"ccbot/bot/status"
 	"ccbot/bot/topics"
@@ -41,12 +42,8 @@ func (b *Bot) Features() []chat.Feature {
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: b.Steps != turn.OnCard})
-	b.Topics = topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
-		Rename: b.Sessions.Rename,
-		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
-			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
-		}})
+		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
+	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
@@ -72,7 +69,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Changes = changes.New(b.Chat, b.Sessions, upload)
 	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
-		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps, Acts: turnActs(b, queues.Show, switches.Show)})
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
 	return []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
@@ -89,6 +86,7 @@ func (b *Bot) Features() []chat.Feature {
 		files.Getting(b.Chat, b.Files, b.files.Put),
 		queues.Feature(),
 		switches.Feature(),
+		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
@@ -108,15 +106,24 @@ func askedAgain(asks *ask.Requests, dialogs *dialog.Dialogs) func(ctx context.Co
 	}
 }
 
+// newTopics makes the feature of the topics; it asks about an archive as /kill does.
+func (b *Bot) newTopics() *topics.Topics {
+	return topics.New(topics.Deps{Chat: b.Chat, Telegram: b.Sender, Threaded: func() bool { return b.Threaded },
+		Rename: b.Sessions.Rename,
+		AskArchive: func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error {
+			return b.Resumer.AskEnd(views.Archived, question, i18n.ButtonArchive)(ctx, in, r)
+		}})
+}
+
 // turnActs are what the buttons of a turn's card do.
-func turnActs(b *Bot, queue, mode func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) map[turn.Button]turn.Act {
+func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.Button]turn.Act {
 	return map[turn.Button]turn.Act{
 		turn.Stop: func(ctx context.Context, a turn.Asked) error {
 			r, _ := b.Records.Get(a.Session)
 			return b.Resumer.Stop(ctx, chat.Incoming{Message: conversation.Message{To: a.To}, From: a.From}, r)
 		},
-		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queue(ctx, a.To, a.Session, a.From) },
-		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return mode(ctx, a.To, a.Session, a.From) },
+		turn.Queue:   func(ctx context.Context, a turn.Asked) error { return queues.Show(ctx, a.To, a.Session, a.From) },
+		turn.Mode:    func(ctx context.Context, a turn.Asked) error { return switches.Show(ctx, a.To, a.Session, a.From) },
 		turn.Changes: func(ctx context.Context, a turn.Asked) error { return b.Changes.Show(ctx, a.To, a.Session, a.Since) },
 		turn.Compact: turn.Compacting(b.Entries.Add, b.Sessions),
 	}

@@ -163,7 +163,7 @@ func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
 	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 501)
 	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
-	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID, time.Time{}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
 	inList, others := w.Listed(t, r), w.Listed(t, other)
 	require.NoError(t, w.Forget(t.Context(), r.ID))
@@ -212,7 +212,7 @@ func crashes(f chat.Feature) chat.Feature {
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
 func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
-	for i, broken := range chattest.NewWorld(t).Rooms {
+	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := chattest.NewWorld(t)
@@ -383,7 +383,7 @@ func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
 
 // The log of a crash names the feature, at a tap and at news, too.
 func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
-	for i, broken := range chattest.NewWorld(t).Rooms {
+	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			log := new(strings.Builder)

@@ -68,7 +68,9 @@ func (b *Bot) noteLanguage(from *models.User, in models.Chat) {
 	}
 	if err := b.Chats.Set(in.ID, func(s *conversation.Settings) { s.Telegram = from.LanguageCode }); err != nil {
 		b.Log.Warn("language_not_noted", logkey.ChatID, in.ID, logkey.Error, err.Error())
+		return
 	}
+	b.spoken()
 }
 
 // inside gives the place of a message, and the number that the message has there.

@@ -16,6 +16,9 @@ func RuleKey(rule string) Key {
 	return Key("rule_" + kind)
 }
 
+// StepsKey is the key of where the steps of a turn are shown, such as "card".
+func StepsKey(where string) Key { return Key("steps_" + where) }
+
 // MenuKey is the key of a command's line in the menu, such as "new".
 func MenuKey(command string) Key { return Key("menu_" + command) }
 

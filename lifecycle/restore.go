@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,17 +217,21 @@ func (k *kit) configured() *session.Launch {
 // relaunch returns the settings with which a session's agent is started with a conversation.
 func relaunch(w *work, conversation []string) session.Launch {
 	seen := w.lastSeen(conversation)
-	return claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: seen.PermissionMode,
-		Model: seen.Requested, ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
+	return claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
+		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
 }
 
 // lastSeen returns what is known of the conversation that a launch continues: a person may have
 // changed its model and its permission mode in the terminal.
 func (w *work) lastSeen(conversation []string) transcript.Progress {
-	if w.r.ForkOf == uuid.Nil || w.r.Progress.Path != "" || !slices.Contains(conversation, w.r.ForkOf.String()) {
+	of := w.r.ForkOf
+	if w.r.State == session.Starting && len(w.r.Cursors) > 0 {
+		of = w.r.ClaudeSessionID
+	}
+	if of == uuid.Nil || w.r.Progress.Path != "" || !slices.Contains(conversation, of.String()) {
 		return w.r.Progress
 	}
-	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ForkOf)
+	path, err := transcript.Find(w.Observer.ProjectsDir, of)
 	if err != nil {
 		return transcript.Progress{}
 	}

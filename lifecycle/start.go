@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -24,7 +25,7 @@ type StartRequest = control.Start
 
 // Start opens a window with a new conversation. When it returns, the window exists and the session
 // is starting; readiness is reported as news. After an error nothing is left: no window and no
-// record.
+// record. A conversation that exists is continued only if nobody else writes it and no record has it.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
 	if r, ok := s.kit.byOrigin(q.Origin); ok {
 		return r, nil
@@ -44,6 +45,16 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
+	if err := s.kit.offered(&r, q); err != nil {
+		return session.Record{}, err
+	}
+	if q.Continues != uuid.Nil {
+		release, err := s.kit.continues(ctx, &r, q.Continues)
+		if err != nil {
+			return session.Record{}, err
+		}
+		defer release()
+	}
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
@@ -51,11 +62,58 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")
-	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
+	if err := s.do(ctx, id, func(w *work) error {
+		w.want = q.With
+		return w.start(ctx)
+	}); err != nil {
 		return session.Record{}, errors.Join(err, undoStart(s, id, err))
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
+}
+
+// offered has a new session start with the model that a person wants; the mode is for the launch itself.
+func (k *kit) offered(r *session.Record, q StartRequest) error {
+	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
+		return fmt.Errorf("start with %+v: not offered", q.With)
+	}
+	if q.With.Model != "" {
+		*r.Launch = r.Launch.WithModel(q.With.Model)
+	}
+	return nil
+}
+
+// continues has a new session go on with a conversation that no record has. What was said before is
+// history: the chat shows what comes then. Nobody else works on the conversation until the release.
+func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
+	release, err = k.agenda.holdConversation(ctx, claudeID)
+	if err != nil {
+		return nil, err
+	}
+	end, err := k.unowned(claudeID)
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("continue a conversation: %w", err)
+	}
+	r.ClaudeSessionID, r.Cursors = claudeID, []transcript.Cursor{end}
+	return release, nil
+}
+
+// unowned gives the end of a conversation that no record has.
+func (k *kit) unowned(claudeID uuid.UUID) (end transcript.Cursor, err error) {
+	for _, r := range k.Store.Shared() {
+		if r.ClaudeSessionID == claudeID {
+			return end, ErrChanged
+		}
+	}
+	path, err := transcript.Find(k.Observer.ProjectsDir, claudeID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return end, ErrChanged
+	}
+	if err != nil {
+		return end, err
+	}
+	return transcript.End(path)
 }
 
 // errWindowMayLive says that a launch failed although its window may exist.
@@ -71,16 +129,30 @@ func undoStart(s *Service, id uuid.UUID, why error) error {
 }
 
 func (w *work) start(ctx context.Context) error {
+	if len(w.r.Cursors) > 0 { // it goes on with a conversation
+		if err := w.mend(AskFirst); err != nil {
+			return err
+		}
+	}
 	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.unclaimed(ctx); err != nil {
+	if err := w.free(ctx); err != nil {
 		return err
 	}
 	w.r.GitStart, _ = w.lookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
 	w.r.GitNow = w.r.GitStart
 	return w.launch(ctx, spec)
+}
+
+// free says why the conversation of a new session is not the session's alone.
+func (w *work) free(ctx context.Context) error {
+	if len(w.r.Cursors) == 0 {
+		return w.unclaimed(ctx)
+	}
+	_, err := w.alone(ctx)
+	return err
 }
 
 // prepare does everything that can fail before anything is made: it ensures that tmux runs, and
@@ -146,7 +218,8 @@ func (w *work) spec() (tmux.Spec, error) {
 // copy begins with what the original conversation said, if it said anything.
 func (w *work) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
-	if w.r.State != session.Starting { // the id of a starting session was made a moment ago, and has no transcript
+	// The id of a starting session was made a moment ago, and has no transcript, unless a cursor says so.
+	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
 		has, err := w.hasTranscript(w.r.ClaudeSessionID)
 		if has || err != nil {
 			return []string{"--resume", id}, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
@@ -32,6 +33,8 @@ type work struct {
 	noted sync.Mutex
 	// reworded says that a prompt of the queue has another text.
 	reworded bool
+	// want is what a person wants the agent of a new session to run with.
+	want modes.Wish
 	// retried says that no person asked for this archive: a cleanup that failed is tried again.
 	retried bool
 }

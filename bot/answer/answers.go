@@ -56,9 +56,9 @@ type Deps struct {
 	Transcripts talk.Transcripts
 	// Heard is told of each item before the item is shown. An item may come twice.
 	Heard    func(session uuid.UUID, item talk.Item)
-	Rich     bool // rich messages where the server has them
-	Thinking bool // what an agent thinks is shown, too
-	Signs    bool // the chat says "typing" while the agent works
+	Rich     bool                               // rich messages where the server has them
+	Thinking bool                               // what an agent thinks is shown, too
+	Signs    func(to address.Conversation) bool // the chat says "typing" there while the agent works
 }
 
 // Answers shows in the chat what agents write: one reader per session.

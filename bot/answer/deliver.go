@@ -52,6 +52,7 @@ type letter struct {
 	part    render.Part
 	rank    outbox.Rank
 	sounds  bool
+	quiet   bool                                // it does not, in the quiet hours of its chat
 	more    func() (p render.Part, sounds bool) // when set, gives the part as it has become when its turn comes
 }
 
@@ -84,7 +85,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	}
 	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused.Error())
 	if l.part.File != nil && !l.part.Text.Blank() {
-		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, sounds: l.sounds}); err != nil {
+		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, sounds: l.sounds, quiet: l.quiet}); err != nil {
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part)
 
 func (l *letter) message() outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
-		Rank: l.rank, Sounds: l.sounds}
+		Rank: l.rank, Sounds: l.sounds && !l.quiet}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *letter) error {
@@ -121,7 +122,7 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	all := letter{session: l.session, rank: l.rank, sounds: l.sounds}
+	all := letter{session: l.session, rank: l.rank, sounds: l.sounds, quiet: l.quiet}
 	return a.deliverAll(ctx, all, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
 }
 
@@ -132,7 +133,7 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 		f, caption = *l.part.File, l.part.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet})
 	return err
 }
 

@@ -93,7 +93,7 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	}
 	switch {
 	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
-		if a.Signs {
+		if a.Signs(r.Conversation) {
 			a.Chat.Sender.Typing(ctx, r.Conversation)
 		}
 	case len(said.parts) == 0:
@@ -149,12 +149,15 @@ func isPrompt(item talk.Item) bool {
 
 // letter is a part for the chat. People wait for the first answer to a prompt.
 func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
-	l := letter{session: r, part: p, rank: outbox.Talk}
+	l := letter{session: r, part: p, rank: outbox.Talk, quiet: t.answers.quiet(r)}
 	if t.asked {
 		l.rank = outbox.Now
 	}
 	return l
 }
+
+// quiet reports whether an answer of a session makes no sound now.
+func (a *Answers) quiet(r views.Session) bool { return a.Chat.Book.Quiet(r.Conversation, a.Chat.Now()) }
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
@@ -182,6 +185,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		default:
 			l := t.letter(r, p)
 			l.sounds = i == 0 && sounds(item)
+			l.quiet = l.quiet && item.Failed.Phase == "" // what has failed cannot wait
 			err = a.deliver(ctx, l)
 		}
 		if err != nil {

@@ -79,7 +79,7 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	if !t.batch.any() {
 		return nil
 	}
-	return t.notice(ctx, r, t.batch.next, t.answers.doneText(r, t.batch.line))
+	return t.notice(ctx, r, t.batch.next, t.answers.noticeText(r, t.batch.line))
 }
 
 // tellEnd tells that a turn is over. Where the session is not shown in full, that is one line: how the
@@ -92,7 +92,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 	case !full && len(said.parts) > 0:
 		return t.notice(ctx, r, item.Next, said.parts[0].Text)
 	case !full && (t.batch.any() || t.unheard):
-		return t.notice(ctx, r, item.Next, t.answers.doneText(r, t.batch.line))
+		return t.notice(ctx, r, item.Next, t.answers.noticeText(r, t.batch.line))
 	case item.Kind != talk.TurnEnd:
 		return nil
 	}
@@ -108,7 +108,15 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error {
 	t.unheard = false
 	text := t.answers.doneText(r, "")
-	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
+	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: !t.answers.quiet(r)})
+}
+
+// noticeText is the line that stands for an answer; blank where the people of the chat want none.
+func (a *Answers) noticeText(r views.Session, line string) render.Text {
+	if a.Chat.Book.Settings(r.Conversation.ChatID).Background == conversation.Off {
+		return render.Text{}
+	}
+	return a.doneText(r, line)
 }
 
 func (a *Answers) doneText(r views.Session, line string) render.Text {

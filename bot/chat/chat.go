@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -46,6 +47,12 @@ type Chat struct {
 func (c *Chat) In(to outbox.Conversation) Phrases {
 	set := c.Book.Settings(to.ChatID)
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
+}
+
+// Defaults are what the agents of new sessions run with in a place.
+func (c *Chat) Defaults(to outbox.Conversation) modes.Wish {
+	set := c.Book.Settings(to.ChatID)
+	return modes.Wish{Mode: modes.Mode(set.Mode), Model: set.Model}
 }
 
 // At passes a persisted step.

@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -53,21 +51,7 @@ func (p Phrases) EndedLink(session uuid.UUID) [][]card.Option {
 	return p.Link(i18n.ButtonResume, ResumeLink, session, outbox.Primary)
 }
 
-// ContinueLink has a session go on after its interruption; none where there is nothing to go on with.
-func (p Phrases) ContinueLink(r views.Session) []card.Option {
-	if r.Interruption == nil {
-		return nil
-	}
-	return []card.Option{p.Option(i18n.ButtonContinue, OfLaunch(GoOnLink, r), "")}
-}
-
 // OfLaunch is the value of a link about the present launch of a session: it leads to no later one.
 func OfLaunch(what string, r views.Session) string {
 	return what + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
-}
-
-// Digest is a short hash of a text: it says that something has changed.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
 }

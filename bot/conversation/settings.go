@@ -20,10 +20,31 @@ type Settings struct {
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
 }
 
+// Off is a setting that is switched off.
+const Off = "off"
+
 // Hours are a part of each day, in minutes since midnight by the machine's clock; it may pass midnight.
 type Hours struct {
 	From  int `json:"from"`
 	Until int `json:"until"`
+}
+
+// Quiet reports whether what is answered now to what was asked then arrives without a sound: these are the
+// hours, and it was asked before they began.
+func (h *Hours) Quiet(now, asked time.Time) bool {
+	if h == nil {
+		return false
+	}
+	minute, day := now.Hour()*60+now.Minute(), now.Day()
+	switch {
+	case h.From <= h.Until && (minute < h.From || minute >= h.Until):
+		return false
+	case h.From > h.Until && minute < h.Until: // they have begun the day before
+		day--
+	case h.From > h.Until && minute < h.From:
+		return false
+	}
+	return asked.Before(time.Date(now.Year(), now.Month(), day, 0, h.From, 0, 0, now.Location()))
 }
 
 // Settings are those of a chat, in all its topics.

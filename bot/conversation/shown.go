@@ -21,10 +21,11 @@ type Turn struct {
 	Prompt string `json:"prompt,omitempty"`
 }
 
-// NotePrompt keeps that a person's message is a prompt of a session. With a key, the turn of that
-// prompt is shown in full.
-func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID) error {
+// NotePrompt keeps that a person's message is a prompt of a session, and when it was sent. With a key, the
+// turn of that prompt is shown in full.
+func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time) error {
 	return c.change(to, func(f *file) {
+		f.Asked = sent
 		if message > 0 {
 			f.Messages.note(message, id)
 		}
@@ -43,6 +44,12 @@ func (f *file) setTurn(t Turn) {
 	if t.Since.IsZero() && t.Prompt == "" {
 		delete(f.Turns, t.Session)
 	}
+}
+
+// Quiet reports whether an answer in a place makes no sound now: these are the chat's quiet hours, and
+// nobody has sent a prompt there since they began.
+func (c *Store) Quiet(to address.Conversation, now time.Time) bool {
+	return c.Settings(to.ChatID).Quiet.Quiet(now.Local(), c.read(to).Asked)
 }
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.

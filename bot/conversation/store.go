@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -37,6 +38,7 @@ type file struct {
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
 	Settings Settings           `json:"settings,omitzero"`
+	Asked    time.Time          `json:"asked,omitzero"` // when a person last sent a prompt
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.

@@ -2,6 +2,8 @@ package prompt
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +86,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 // inbox: Telegram reports the same edit again where only the looks of the message change later.
 func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
-	edit := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption))
+	edit := digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption))
 	if e.ToldEdit == edit {
 		return nil
 	}
@@ -122,4 +124,10 @@ func messageOf(e inbox.Entry) *models.Message {
 		return nil
 	}
 	return u.Message
+}
+
+// digest is a short hash of a text: it says that something has changed.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
 }

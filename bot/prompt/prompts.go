@@ -258,7 +258,7 @@ func (p *Prompts) noteTarget(e inbox.Entry, r views.Session) {
 	if e.ThreadID != 0 || p.book.IsCurrent(e.Conversation, r) {
 		key = ""
 	}
-	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID); err != nil {
+	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e)); err != nil {
 		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err.Error())
 	}
 }

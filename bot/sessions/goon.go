@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/prompts"
@@ -67,4 +68,12 @@ func (s *Sessions) interrupted(p chat.Phrases, i *views.Interruption) render.Tex
 		return render.Text{}
 	}
 	return render.Join(p.InterruptionText(i), render.Plain("\n"), p.ContinueText(s.GoOn.Text))
+}
+
+// continueLink has a session go on after its interruption; none where there is nothing to go on with.
+func continueLink(p chat.Phrases, r views.Session) []card.Option {
+	if r.Interruption == nil {
+		return nil
+	}
+	return []card.Option{p.Option(i18n.ButtonContinue, chat.OfLaunch(chat.GoOnLink, r), "")}
 }

@@ -37,7 +37,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := s.interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, p.ContinueLink(r)...))
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, continueLink(p, r)...))
 	}
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
@@ -81,7 +81,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 		foot = render.Join(render.Plain(waiting+"\n"), foot)
 	}
 	links := p.EndedLink(r.ID)
-	links[0] = append(links[0], p.ContinueLink(r)...)
+	links[0] = append(links[0], continueLink(p, r)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})

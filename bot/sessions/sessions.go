@@ -146,7 +146,7 @@ func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q contr
 	if err != nil {
 		return err
 	}
-	q.Conversation = at
+	q.Conversation, q.With = at, s.chat.Defaults(to)
 	r, err := s.Starter.Start(ctx, q)
 	if err != nil {
 		return s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
@@ -213,6 +213,9 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
 func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
+	if dir := s.chat.Book.Settings(to.ChatID).Dir; dir != "" && path == "" {
+		return s.chat.Places.Resolve(ctx, "/", dir)
+	}
 	r, _, err := s.chat.Book.CurrentSession(to)
 	if err != nil {
 		return "", err

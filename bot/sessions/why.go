@@ -44,7 +44,7 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	links := p.ResumeLink(r)
 	if cut := s.interrupted(p, r.Interruption); !cut.Blank() {
 		text = render.Join(text, render.Plain("\n\n"), cut)
-		links = append(links, p.ContinueLink(r))
+		links = append(links, continueLink(p, r))
 	}
 	return s.chat.For(r.ID).Post(ctx, in.To, text, links)
 }

@@ -20,7 +20,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		return
 	}
 	r, known := t.Chat.Book.Records.Get(session)
-	if !known || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
+	if !known || t.Steps(r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) || !t.isFirst(session, item) {
 		return
 	}
 	w := words{t.Chat.In(r.Conversation)}
@@ -50,11 +50,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 func (t *Turns) isFirst(session uuid.UUID, item talk.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	one, known := t.all[session]
-	if !known {
-		one = t.addLocked(session)
-	}
-	first := !isBehind(item.At, one.behind)
-	one.behind = item.Next
+	first := !isBehind(item.At, t.behind[session])
+	t.behind[session] = item.Next
 	return first
 }

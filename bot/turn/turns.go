@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -38,7 +36,7 @@ type Deps struct {
 	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
 	Others      Others
 	Acts        map[Button]Act
-	Steps       Steps
+	Steps       func(to address.Conversation) Steps // as people of a place want to see them
 }
 
 // Others are the other sessions.
@@ -68,8 +66,9 @@ type Turns struct {
 
 	changing sync.Mutex // held from the look at the card of a turn that is over to its change
 
-	mu  sync.Mutex
-	all map[uuid.UUID]*tracker
+	mu     sync.Mutex
+	all    map[uuid.UUID]*tracker
+	behind map[uuid.UUID]talk.Cursor // what is shown in messages
 }
 
 // kinds of the cards.
@@ -78,29 +77,23 @@ const (
 	linesKind = "steps"
 )
 
-// New gives the turns of a chat. Without a choice there are no cards.
+// New gives the turns of a chat. A card that is there goes on to the end of its turn, whatever its people
+// choose meanwhile.
 func New(d Deps) *Turns {
 	return &Turns{Deps: d, cards: chat.NewCards[state](d.Chat, kind), lines: card.NewKind[string](d.Chat.Cards, linesKind, nil),
-		all: make(map[uuid.UUID]*tracker)}
+		all: make(map[uuid.UUID]*tracker), behind: make(map[uuid.UUID]talk.Cursor)}
 }
 
 // Feature is what the roof knows of turns.
 func (t *Turns) Feature() chat.Feature {
-	f := chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		News: []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
-		Run:  t.leave}
-	switch t.Steps {
-	case OnCard:
-		f.Heard, f.Item, f.Run, f.Forget = t.heard, t.item, t.run, t.forget
-		f.Current = func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
+		News:  []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
+		Heard: t.heard, Item: t.item, Run: t.run, Forget: t.forget,
+		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
 			t.hear(id, hint{})
 			return nil
-		}
-		f.Shown = func(r views.Session) { t.hear(r.ID, hint{}) }
-	case AsMessages:
-		f.Item = t.message
-	}
-	return f
+		},
+		Shown: func(r views.Session) { t.hear(r.ID, hint{}) }}
 }
 
 // hint is what was heard of a session. The zero value says that something about it may have changed.
@@ -133,6 +126,7 @@ func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error 
 
 // item takes in what a transcript has.
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
+	t.message(session, item)
 	item.Text, item.Images = "", nil // nothing of it is shown
 	t.hear(session, hint{item: &item})
 }
@@ -174,21 +168,12 @@ func (t *Turns) run(ctx context.Context) error {
 	})
 }
 
-// leave takes the buttons off the cards of an earlier run that nobody draws any more.
-func (t *Turns) leave(ctx context.Context) (err error) {
-	for _, c := range t.cards.List() {
-		if c.Payload.End == "" {
-			err = errors.Join(err, t.cards.Close(ctx, c.Key, render.Text{}))
-		}
-	}
-	return err
-}
-
 // forget ends what is known of a session.
 func (t *Turns) forget(_ context.Context, id uuid.UUID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.all, id)
+	delete(t.behind, id)
 	return nil
 }
 

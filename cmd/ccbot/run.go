@@ -128,17 +128,17 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
-	me, publishMenu, err := s.start(ctx)
+	me, err := s.start(ctx)
 	if err != nil {
 		return err
 	}
 	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
-	publishMenu(s.bot.Published(s.Lang))
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
 		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
+	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(me.Username)
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))

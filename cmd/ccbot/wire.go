@@ -89,7 +89,8 @@ type system struct {
 	service   *servicemanager.Service
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
-	start     func(ctx context.Context) (me *models.User, menu func(map[string]string), err error)
+	menus     *telegram.Menus
+	start     func(ctx context.Context) (me *models.User, err error)
 	end       func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
@@ -137,13 +138,11 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.start = func(ctx context.Context) (*models.User, func(map[string]string), error) {
-		me, err := telegram.Connect(ctx, api, s.service.Tried, log)
-		if err != nil {
-			return nil, nil, err
-		}
-		return me, func(menu map[string]string) { telegram.Publish(ctx, api, menu, log) }, nil
+	s.start = func(ctx context.Context) (*models.User, error) {
+		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
+	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
+	s.bot.Spoken = s.menus.Changed
 	return s, nil
 }
 
@@ -199,7 +198,7 @@ func (s *system) wireChat(environ []string) error {
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
-			Steps: turn.Steps(s.ShowSteps)},
+			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
@@ -238,7 +237,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
-		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil

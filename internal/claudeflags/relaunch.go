@@ -49,6 +49,12 @@ func (l launching) bypasses() bool {
 	return l.PermissionMode == "bypass" || l.flags.has(Bypass, optMayBypass) || l.flags.value(optMode) == ModeBypass
 }
 
+// WithModel is the launch with another model.
+func (l Launch) WithModel(model string) Launch {
+	l.Flags = parse(l.Flags).withValue(optModel, model).words()
+	return l
+}
+
 // Relaunch decides how an agent is started again: with the recorded flags (nil: no flags were
 // recorded), with the model and the permission mode of its last run, and with no more permissions
 // than a new session would get. The command is the configured one, because the recorded command may

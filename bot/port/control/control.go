@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
 )
@@ -68,6 +69,10 @@ type Start struct {
 	Owner        int64
 	Origin       string    // key of the message that asks for it
 	ForkOf       uuid.UUID // Claude's id of a conversation to begin with a copy of; nil: a new one
+	// Continues is Claude's id of a conversation that no session has, to go on with; nil: a new one.
+	// refusal.Writers: somebody writes it. refusal.Changed: a session has it.
+	Continues uuid.UUID
+	With      modes.Wish // what its agent runs with; empty: as configured, or as the conversation was
 }
 
 // Restore is a session that a person wants back.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -118,21 +117,4 @@ func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return api.GetMe(ctx)
-}
-
-// Publish puts ccbot's commands into Telegram's menu. A failure costs the menu only.
-func Publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
-	var list []models.BotCommand
-	for name, text := range menu {
-		list = append(list, models.BotCommand{Command: name, Description: text})
-	}
-	order := []string{"new", "list", "stop", "kill", "done", "resume", "help"}
-	slices.SortFunc(list, func(a, b models.BotCommand) int {
-		return slices.Index(order, a.Command) - slices.Index(order, b.Command)
-	})
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	if _, err := api.SetMyCommands(ctx, &tgbot.SetMyCommandsParams{Commands: list}); err != nil {
-		log.Warn("commands_not_published", logkey.Error, err.Error())
-	}
 }

@@ -1,0 +1,24 @@
+package bot
+
+import (
+	"cmp"
+	"time"
+
+	"ccbot/bot/turn"
+	"ccbot/internal/address"
+)
+
+// What a chat has chosen counts before what is configured.
+
+// stepsIn says where the steps of turns are shown for a place.
+func (b *Bot) stepsIn(to address.Conversation) turn.Steps {
+	return cmp.Or(turn.Steps(b.Settings(to.ChatID).Steps), b.Config.Steps)
+}
+
+// IdleIn is how long a session of a place is idle before it is archived; 0: it never is.
+func (b *Bot) IdleIn(at address.Conversation) time.Duration {
+	if after := b.Settings(at.ChatID).IdleAfter; after != nil {
+		return *after
+	}
+	return b.IdleAfter
+}

@@ -1,0 +1,72 @@
+package bot_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/i18n"
+)
+
+// The language of a person's Telegram holds in the person's own chat, until the person chooses one.
+func TestAPersonIsAnsweredInTheLanguageOfTheirTelegram(t *testing.T) {
+	w := chattest.NewWorld(t)
+	spoken := 0
+	w.Spoken = func() { spoken++ }
+	help := func(at models.Chat, telegram string) string {
+		t.Helper()
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice, LanguageCode: telegram}, Chat: at, Text: "/help"})
+		require.NoError(t, w.HandleText(t, key, u))
+		return w.Telegram.Texts()[len(w.Telegram.Texts())-1]
+	}
+	said := func(lang string) string { return w.Speech.For(lang).Say(i18n.Help) }
+	private, group := chattest.PrivateChat(chattest.Alice), chattest.GroupChat(chattest.Ours)
+	assert.Equal(t, said("en"), help(private, ""))
+	assert.Equal(t, said("ru"), help(private, "ru"), "the first answer is in it already")
+	assert.Equal(t, said("ru"), help(private, ""), "a message need not tell it")
+	assert.Equal(t, said("en"), help(group, "ru"), "a group is not one person's")
+	assert.Equal(t, 1, spoken)
+	assert.Equal(t, said("en"), help(private, "pt-br"), "one that is not spoken here gives the bot's own")
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "zh" }))
+	assert.Equal(t, said("zh"), help(private, "ru"), "what was chosen counts")
+	w.Restart(t)
+	assert.Equal(t, said("zh"), help(private, ""))
+}
+
+// The list of commands stands in the language of each person's Telegram, and of a person who has chosen
+// another one in that.
+func TestTheListOfCommandsIsInTheLanguageOfWhoeverReadsIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Lang = "ru"
+	w.Again()
+	list := func(at int64, telegram string) string {
+		i := slices.IndexFunc(w.Menus(), func(m bot.Menu) bool { return m.Chat == at && m.Lang == telegram })
+		if i < 0 {
+			return ""
+		}
+		return w.Menus()[i].Commands[0].Text
+	}
+	said := func(lang string) string { return w.Speech.For(lang).Say(i18n.MenuKey("new")) }
+	assert.Equal(t, said("ru"), list(0, ""), "whose Telegram has a language that is not spoken here")
+	assert.Equal(t, said("en"), list(0, "en"))
+	assert.Equal(t, said("zh"), list(0, "zh"))
+	for _, tt := range []struct{ name, telegram, chosen, want string }{
+		{"nothing chosen", "zh", "", ""},
+		{"the same", "zh-hans", "zh", ""},
+		{"another one", "zh", "en", said("en")},
+		{"the bot's own, which Telegram has not", "zh", "ru", said("ru")},
+		{"the bot's own, where Telegram has none of ours", "pt", "ru", ""},
+		{"before Telegram's is known", "", "en", said("en")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Telegram, s.Language = tt.telegram, tt.chosen }))
+			assert.Equal(t, tt.want, list(chattest.Alice, ""))
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/internal/spool"
+)
+
+// menuCalls are the calls of the Bot API about lists of commands; *tgbot.Bot implements them.
+type menuCalls interface {
+	SetMyCommands(ctx context.Context, params *tgbot.SetMyCommandsParams) (bool, error)
+	DeleteMyCommands(ctx context.Context, params *tgbot.DeleteMyCommandsParams) (bool, error)
+}
+
+// Menus keep Telegram's lists of commands as the bot wants them. What Telegram has is on disk: a start,
+// or another language of a chat, costs one call for each list that is different. A call that fails is
+// made again at the next start or change; it costs the list only.
+type Menus struct {
+	api    menuCalls
+	folder spool.Folder
+	wanted func() []bot.Menu
+	log    *slog.Logger
+	wake   chan struct{}
+}
+
+const menuFile = "commands.json"
+
+// published is the file: what a bot has given Telegram.
+type published struct {
+	Bot   int64      `json:"bot"`
+	Lists []bot.Menu `json:"lists"`
+}
+
+// NewMenus returns the lists of a bot; dir has the file.
+func NewMenus(api menuCalls, dir string, wanted func() []bot.Menu, log *slog.Logger) *Menus {
+	return &Menus{api: api, folder: spool.Folder{Path: dir}, wanted: wanted, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Changed says that the bot may want other lists than before.
+func (m *Menus) Changed() { pause.Poke(m.wake) }
+
+// Run keeps the lists of a bot until ctx ends.
+func (m *Menus) Run(ctx context.Context, id int64) error {
+	for {
+		if err := m.publish(ctx, id); err != nil && ctx.Err() == nil {
+			m.log.Warn("commands_not_published", logkey.Error, err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-m.wake:
+		}
+	}
+}
+
+// publish makes the calls that are needed, and notes what Telegram has after each. A damaged file counts
+// as none, and so does that of another bot: then all lists are made anew.
+func (m *Menus) publish(ctx context.Context, id int64) error {
+	var has published
+	from := spool.Loader{Quarantine: filepath.Join(m.folder.Path, "quarantine"), Log: m.log}
+	if _, err := from.LoadOne(m.folder, menuFile, func(data []byte) error { return json.Unmarshal(data, &has) }); err != nil {
+		return err
+	}
+	if has.Bot != id {
+		has = published{Bot: id}
+	}
+	wanted := m.wanted()
+	for _, one := range has.Lists {
+		if place(wanted, one) < 0 {
+			wanted = append(wanted, bot.Menu{Chat: one.Chat, Lang: one.Lang})
+		}
+	}
+	for _, one := range wanted {
+		i := place(has.Lists, one)
+		if i >= 0 && slices.Equal(has.Lists[i].Commands, one.Commands) {
+			continue
+		}
+		if err := m.call(ctx, one); err != nil {
+			return fmt.Errorf("commands of chat %d in %q: %w", one.Chat, one.Lang, err)
+		}
+		if i >= 0 {
+			has.Lists = slices.Delete(has.Lists, i, i+1)
+		}
+		if len(one.Commands) > 0 {
+			has.Lists = append(has.Lists, one)
+		}
+		if err := m.note(has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is where a list of the same people stands among others; -1: nowhere.
+func place(all []bot.Menu, one bot.Menu) int {
+	return slices.IndexFunc(all, func(other bot.Menu) bool { return other.Chat == one.Chat && other.Lang == one.Lang })
+}
+
+func (m *Menus) note(has published) error {
+	data, err := json.Marshal(has)
+	if err != nil {
+		return err
+	}
+	return m.folder.Put(menuFile, append(data, '\n'))
+}
+
+// call gives Telegram a list, or takes the list away that has no commands.
+func (m *Menus) call(ctx context.Context, one bot.Menu) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var scope models.BotCommandScope = &models.BotCommandScopeDefault{}
+	if one.Chat != 0 {
+		scope = &models.BotCommandScopeChat{ChatID: one.Chat}
+	}
+	if len(one.Commands) == 0 {
+		_, err := m.api.DeleteMyCommands(ctx, &tgbot.DeleteMyCommandsParams{LanguageCode: one.Lang, Scope: scope})
+		return err
+	}
+	set := tgbot.SetMyCommandsParams{LanguageCode: one.Lang, Scope: scope}
+	for _, c := range one.Commands {
+		set.Commands = append(set.Commands, models.BotCommand{Command: c.Name, Description: c.Text})
+	}
+	_, err := m.api.SetMyCommands(ctx, &set)
+	return err
+}

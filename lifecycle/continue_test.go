@@ -1,0 +1,102 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
+	"ccbot/internal/session"
+)
+
+// foreign is a conversation that no record has.
+func (w *world) foreign() uuid.UUID {
+	id := uuid.New()
+	w.writeRaw(session.Record{ClaudeSessionID: id}, `{"type":"user","uuid":"u1","permissionMode":"acceptEdits","message":{"role":"user","content":"earlier"}}`+"\n")
+	return id
+}
+
+func TestAStartContinuesAConversationThatNoSessionHas(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Continues = w.foreign()
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		assert.Equal(t, q.Continues, r.ClaudeSessionID)
+		assert.Equal(t, []string{"--resume", q.Continues.String(), "--permission-mode", "acceptEdits"}, w.argvOf(r), "in the mode that it had")
+		c, ok := r.Cursor()
+		assert.True(t, ok)
+		assert.Positive(t, c.Offset, "what was said before is history")
+		w.report(r)
+		w.pass(time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Equal(t, 1, toldOf[news.Ready](w.news))
+
+		q.Origin = "another"
+		_, err = w.Start(w.ctx, q)
+		require.ErrorIs(t, err, ErrChanged, "a session has it now")
+		assert.Len(t, w.Store.List(), 1)
+	})
+}
+
+func TestP1_AStartContinuesNoConversationThatSomebodyWrites(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Continues = w.foreign()
+		w.processes.startNow(777, resume(q.Continues))
+		_, err := w.Start(w.ctx, q)
+		var e *WriterError
+		require.ErrorAs(t, err, &e)
+		assert.Empty(t, w.Store.List())
+		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+func TestAStartContinuesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Continues = uuid.New()
+		_, err := w.Start(w.ctx, q)
+		require.ErrorIs(t, err, ErrChanged)
+		assert.Empty(t, w.Store.List())
+	})
+}
+
+func TestAStartWithAModelAndAMode(t *testing.T) {
+	tests := []struct {
+		name      string
+		with      modes.Wish
+		continues bool
+		want      []string // behind the conversation
+		refused   bool
+	}{
+		{"nothing", modes.Wish{}, false, nil, false},
+		{"a mode", modes.Wish{Mode: modes.Plan}, false, []string{"--permission-mode", "plan"}, false},
+		{"a model", modes.Wish{Model: "opus"}, false, []string{"--model", "opus"}, false},
+		{"a mode for a conversation that had another", modes.Wish{Mode: modes.Manual}, true, []string{"--permission-mode", "default"}, false},
+		{"a mode that asks nobody", modes.Wish{Mode: modes.Bypass}, false, nil, true},
+		{"a model that is an option", modes.Wish{Model: "--settings"}, false, nil, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				q := w.request()
+				if q.With = tt.with; tt.continues {
+					q.Continues = w.foreign()
+				}
+				r, err := w.Start(w.ctx, q)
+				if tt.refused {
+					require.Error(t, err)
+					assert.Empty(t, w.Store.List())
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, append([]string{}, tt.want...), w.argvOf(r)[2:])
+			})
+		})
+	}
+}
