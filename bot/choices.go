@@ -15,6 +15,9 @@ func (b *Bot) stepsIn(to address.Conversation) turn.Steps {
 	return cmp.Or(turn.Steps(b.Settings(to.ChatID).Steps), b.Config.Steps)
 }
 
+// typesIn reports whether the chat says "typing" in a place while an agent works: no card says it.
+func (b *Bot) typesIn(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }
+
 // IdleIn is how long a session of a place is idle before it is archived; 0: it never is.
 func (b *Bot) IdleIn(at address.Conversation) time.Duration {
 	if after := b.Settings(at.ChatID).IdleAfter; after != nil {

@@ -30,7 +30,6 @@ import (
 	"ccbot/bot/waiting"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/cellpicture"
 )
 
@@ -41,8 +40,7 @@ func (b *Bot) Features() []chat.Feature {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
-		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking,
-		Signs: func(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }})
+		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking, Signs: b.typesIn})
 	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)

@@ -44,6 +44,15 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// TestNamesInAnswersToGetAreBold: the file stands out as code.
+func TestNamesInAnswersToGetAreBold(t *testing.T) {
+	d := chattest.NewFileWorld(t)
+	for _, typed := range []string{"", "none.txt", "/etc/passwd"} {
+		gets(t, d, typed)
+		assert.Equal(t, []string{d.R.Name}, bold(d.Telegram.Last(t)), d.Telegram.Last(t).Text.Text)
+	}
+}
+
 // gets lets Alice ask for a file of the current session, and gives what the chat has then.
 func gets(t *testing.T, d *chattest.FileWorld, name string) (said []string) {
 	t.Helper()

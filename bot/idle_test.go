@@ -126,11 +126,11 @@ func TestP8_TheEndOfTheIdleOnesSurvivesACrash(t *testing.T) {
 	w.Restart(t)
 	require.NoError(t, w.Feature("idle").Run(t.Context()))
 	w.Work(t)
-	assert.Contains(t, w.Shows(t, id).Text.Text, "web: it may be needed again")
+	assert.Contains(t, w.Shows(t, id).Text.Text, "web: perhaps in use again")
 	assert.Equal(t, session.Running, w.Record(t, web.ID).State)
 	require.NoError(t, endedWith(w, t, ordinary())(api.ID, lifecycle.Silence{}))
 	w.Work(t)
-	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: it may be needed again", w.Shows(t, id).Text.Text)
+	assert.Equal(t, "1 session is archived: api. Resume it with /resume.\n\nNot ended:\n• web: perhaps in use again", w.Shows(t, id).Text.Text)
 }
 
 // TestP3_ASessionWhoseEndFailedIsNotSaidToBeArchived: of one that is ending all the same its own end tells.
@@ -171,7 +171,7 @@ func TestTheIdleOnesBeyondTheFirstAreCounted(t *testing.T) {
 		return endedWith(w, t, ordinary())(one, q)
 	}
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonEndAll))
-	assert.True(t, strings.HasSuffix(w.Shows(t, id).Text.Text, "2 more sessions are idle and stay open for now.\n\nNot ended:\n• s07: it may be needed again"),
+	assert.True(t, strings.HasSuffix(w.Shows(t, id).Text.Text, "2 more sessions are idle and stay open for now.\n\nNot ended:\n• s07: perhaps in use again"),
 		w.Shows(t, id).Text.Text)
 	assert.Len(t, bold(w.Shows(t, id)), 30)
 }

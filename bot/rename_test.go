@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -85,4 +86,36 @@ func labels(m outbox.Message) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestP8_TheQuestionForANameOutlivesARestart: its answer, too, where the bot died before it was carried out.
+func TestP8_TheQuestionForANameOutlivesARestart(t *testing.T) {
+	for _, dies := range []string{"", "asked", "named"} {
+		t.Run("dies "+dies, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			w.MustHear(t, "/rename")
+			w.Work(t)
+			w.Restart(t)
+			key, u := w.AcceptText(t, "web")
+			if dies != "" {
+				w.Lifecycle.OnRename = func(id uuid.UUID, name string) error {
+					if dies == "named" {
+						w.Records.Change(id, func(r *session.Record) { r.Rename(name, "") })
+					}
+					panic("kill -9")
+				}
+				assert.Panics(t, func() { _ = w.Handle(t.Context(), key, u) })
+				w.Lifecycle.OnRename = nil
+				w.Restart(t)
+			}
+			require.NoError(t, w.HandleText(t, key, u))
+			w.Work(t)
+			assert.Equal(t, "web", w.Record(t, r.ID).Name)
+			assert.Equal(t, w.Word(i18n.Renamed, i18n.Args{"Name": "web"}), w.Shows(t, 1).Text.Text)
+			assert.Empty(t, w.Shows(t, 1).Buttons)
+			w.MustHear(t, "next")
+			assert.Equal(t, "web", w.Record(t, r.ID).Name, "a question takes one text")
+		})
+	}
 }

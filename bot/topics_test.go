@@ -60,7 +60,9 @@ func TestANewSessionInAForumGetsATopicOfItsOwn(t *testing.T) {
 	assert.Len(t, w.Telegram.ShownOnce(), 2)
 	begins := w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": "/"})
 	assert.Equal(t, chattest.InForum(0), shown(t, w, begins).To, "it begins in its topic")
-	assert.Equal(t, chattest.InGroup, shown(t, w, w.Named(i18n.TopicItsOwn, "api")).To)
+	lead := shown(t, w, w.Named(i18n.TopicItsOwn, "api"))
+	assert.Equal(t, chattest.InGroup, lead.To)
+	assert.Equal(t, []string{"api"}, bold(lead))
 
 	w.MustSayInForum(t, chattest.FirstTopic, "/new web /")
 	web := named(t, w, "web")

@@ -44,6 +44,7 @@ func rename(ctx context.Context, w *work, name string, by session.Namer) error {
 	if err := saveNamed(w, name, by); err != nil || w.r.Name == from {
 		return err
 	}
+	w.at("name-saved")
 	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
 }
 
@@ -51,7 +52,7 @@ func saveNamed(w *work, name string, by session.Namer) error {
 	w.names.Lock()
 	defer w.names.Unlock()
 	from := w.r.Name
-	w.r.Rename(w.freeName(name, w.r.ID), by)
+	w.r.Rename(freeName(w.kit, name, w.r.ID), by)
 	if w.r.Name != from {
 		w.r.NameDue = w.r.State.Live() && (w.r.Binding == nil || !w.r.Binding.Adopted)
 	}
@@ -59,10 +60,10 @@ func saveNamed(w *work, name string, by session.Namer) error {
 }
 
 // createNamed puts a new record on disk, with a number behind its name where that is taken.
-func (k *kit) createNamed(r session.Record) error {
+func createNamed(k *kit, r session.Record) error {
 	k.names.Lock()
 	defer k.names.Unlock()
-	r.Name = k.freeName(r.Name, r.ID)
+	r.Name = freeName(k, r.Name, r.ID)
 	return k.Store.Create(r)
 }
 
@@ -77,13 +78,14 @@ func nameWindow(ctx context.Context, w *work) error {
 		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 		return nil
 	}
+	w.at("window-named")
 	w.r.NameDue = false
 	return w.save()
 }
 
 // freeName returns a name, with a number if another session that is open or may come back has it. The caller
 // holds names.
-func (k *kit) freeName(name string, id uuid.UUID) string {
+func freeName(k *kit, name string, id uuid.UUID) string {
 	taken := make(map[string]bool)
 	for _, r := range k.Store.Shared() {
 		taken[r.Name] = taken[r.Name] || r.ID != id && (r.State.Live() || r.Resumable())

@@ -58,7 +58,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := s.kit.createNamed(r); err != nil {
+	if err := createNamed(s.kit, r); err != nil {
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")
@@ -138,7 +138,7 @@ func (w *work) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.free(ctx); err != nil {
+	if err := refusesConversation(ctx, w); err != nil {
 		return err
 	}
 	w.r.GitStart, _ = w.lookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
@@ -146,8 +146,8 @@ func (w *work) start(ctx context.Context) error {
 	return w.launch(ctx, spec)
 }
 
-// free says why the conversation of a new session is not the session's alone.
-func (w *work) free(ctx context.Context) error {
+// refusesConversation says why the conversation of a new session is not the session's alone.
+func refusesConversation(ctx context.Context, w *work) error {
 	if len(w.r.Cursors) == 0 {
 		return w.unclaimed(ctx)
 	}

@@ -311,7 +311,7 @@ func TestP1_AMovedSessionWithoutItsSuccessorIsNotBroughtBackEither(t *testing.T)
 		_, err = w.EndLeftovers(w.ctx, r.ID, "test")
 		require.ErrorAs(t, err, &wrong)
 		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
-		assert.Equal(t, r.Name, w.freeName(r.Name, uuid.Nil), "it keeps no name")
+		assert.Equal(t, r.Name, freeName(w.kit, r.Name, uuid.Nil), "it keeps no name")
 	})
 }
 

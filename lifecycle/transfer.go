@@ -34,11 +34,13 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
 	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts still belong to the other session
 	defer steps()
-	create := w.createNamed
+	var err error
 	if t.TookOver != uuid.Nil {
-		create = w.Store.Create // the name is taken over, too
+		err = w.Store.Create(*t) // the name is taken over, too
+	} else {
+		err = createNamed(w.kit, *t)
 	}
-	if err := create(*t); err != nil {
+	if err != nil {
 		return session.Record{}, err
 	}
 	r, _ := w.Store.Get(t.ID)

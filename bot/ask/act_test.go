@@ -98,7 +98,6 @@ func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, StateSent, sent.State)
 	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
-	assert.False(t, sent.Decision.Interrupt)
 	assert.False(t, sent.Awaits(person, noon))
 	require.ErrorIs(t, says(sent, person, "more"), errNotNow, "the next text is a prompt again")
 

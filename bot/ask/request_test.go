@@ -15,5 +15,7 @@ func TestP8_ACardThatCannotBeDrawnIsLeftToTheDesk(t *testing.T) {
 	seen, err := v.drawn("api", func(Viewer, string) View { panic("no") })
 	require.ErrorContains(t, err, "panic: no")
 	assert.Contains(t, seen.Text.Text, v.Words.Say(i18n.AskAtDesk))
+	require.Len(t, seen.Text.Entities, 1, "the name is bold")
+	assert.Equal(t, 3, seen.Text.Entities[0].Length)
 	assert.Empty(t, seen.Options)
 }

@@ -117,8 +117,8 @@ func (v Viewer) View(c Card, name string) View {
 func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
 	err = guard.Call(func() error { seen = draw(v, name); return nil })
 	if err != nil {
-		args := i18n.Args{"What": glyph.Name(name), "Said": v.Words.Say(i18n.AskAtDesk)}
-		seen = View{Text: render.Plain(chat.Warning + v.Words.Say(i18n.Named, args))}
+		args := i18n.Args{"What": render.Bold(glyph.Name(name)), "Said": v.Words.Say(i18n.AskAtDesk)}
+		seen = View{Text: render.Join(render.Plain(chat.Warning), chat.Phrases{Words: v.Words}.Text(i18n.Named, args))}
 	}
 	return seen, err
 }

@@ -16,11 +16,10 @@ func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r views.Sessi
 	if from == at {
 		return nil
 	}
-	said := c.In(from).Say(i18n.TopicItsOwn, i18n.Args{"Name": r.Name})
-	text, seen := render.Plain(said), at
+	text, seen := c.In(from).Text(i18n.TopicItsOwn, i18n.Args{"Name": r.Name}), at
 	seen.ChatID, _ = c.Book.Aliases.Out(at.ChatID, 0)
 	if link := linkTo(seen); link != "" {
-		text = render.Link(said, link)
+		text = render.Link(text, link)
 	}
 	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
 }

@@ -52,7 +52,7 @@ func (g *getter) get(ctx context.Context, in chat.Incoming, name string) error {
 	}
 	r := all[0]
 	if strings.TrimSpace(name) == "" {
-		return g.answer(ctx, in, r, render.Plain(g.chat.In(in.To).Say(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)})))
+		return g.answer(ctx, in, r, g.chat.In(in.To).Text(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)}))
 	}
 	if _, err := g.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
 		return g.chat.Explain(ctx, in.To, g.chat.In(in.To).Failure(r, err))
@@ -125,7 +125,7 @@ func listing(p chat.Phrases, at string, l port.Listing) render.Text {
 	}
 	dir := p.ShortTail(at)
 	if len(lines) == 0 {
-		return chat.Marked(p.Say(i18n.GetEmptyDir, i18n.Args{"Path": dir}), dir)
+		return p.Text(i18n.GetEmptyDir, i18n.Args{"Path": render.Code(dir)})
 	}
 	return render.Join(render.Code(dir), render.Plain("\n"), render.Pre(strings.Join(lines, "\n"), ""))
 }
@@ -167,7 +167,7 @@ func (g *getter) refuse(ctx context.Context, in chat.Incoming, r views.Session, 
 	if file = g.chat.ShortTail(file); !below {
 		file = g.chat.ShortTail(at)
 	}
-	text := p.Say(word, i18n.Args{"Name": r.Name, "Path": file, "Dir": g.chat.Short(r.Dir), "Size": Size(size),
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": g.chat.Short(r.Dir), "Size": Size(size),
 		"Limit": Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
-	return g.answer(ctx, in, r, chat.Marked(text, file))
+	return g.answer(ctx, in, r, text)
 }

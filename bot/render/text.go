@@ -34,9 +34,10 @@ func Pre(s, lang string) Text {
 	return spanned(s, models.MessageEntity{Type: models.MessageEntityTypePre, Language: lang})
 }
 
-// Link is s as a link to a page.
-func Link(s, url string) Text {
-	return spanned(s, models.MessageEntity{Type: models.MessageEntityTypeTextLink, URL: url})
+// Link is t as a link to a page.
+func Link(t Text, url string) Text {
+	all := models.MessageEntity{Type: link, Length: t.Length(), URL: url}
+	return formatted(t.Text, append([]models.MessageEntity{all}, t.Entities...))
 }
 
 // Quote is s as a quotation; its own entities are dropped.

@@ -3,13 +3,11 @@ package settings
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -37,7 +35,7 @@ func New(c *chat.Chat, configured Configured, spoken func()) chat.Feature {
 		Commands: []chat.Command{{Name: page, Run: func(ctx context.Context, in chat.Incoming, _ string) error {
 			return c.Pages.Open(ctx, in, page)
 		}}},
-		Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do, Typed: s.typed}}}
+		Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
 }
 
 // one is one setting. Its value is a text; "" is that nothing is chosen.
@@ -107,12 +105,20 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 		if o.name != language && s.isGroup(visit) {
 			continue
 		}
-		said := i18n.Args{"What": v.Say(o.title), "Said": render.Bold(o.said(v))}
-		lines = append(lines, v.Text(i18n.Named, said))
+		lines = append(lines, o.line(v))
 		buttons = append(buttons, card.Option{Text: v.Say(o.title), Value: chat.ToPage(page + "/" + o.name)})
 	}
 	screen.Text, screen.Options = chat.Lines(lines...), chat.Rows(2, buttons...)
 	return screen, nil
+}
+
+// line is the setting with the value that holds, bold where it was chosen.
+func (o one) line(v view) render.Text {
+	said := render.Plain(o.said(v))
+	if o.value(v.set) != "" {
+		said = render.Bold(said.Text)
+	}
+	return v.Text(i18n.Named, i18n.Args{"What": v.Say(o.title), "Said": said})
 }
 
 // said is the value that holds, in words.
@@ -137,7 +143,7 @@ func (o one) screen(v view) chat.Screen {
 		}
 		rest = append(rest, card.Option{Text: label, Value: chat.Does(c.value)})
 	}
-	text := chat.Paragraphs(v.Text(i18n.Named, i18n.Args{"What": v.Say(o.title), "Said": render.Bold(o.said(v))}), v.Text(o.about))
+	text := chat.Paragraphs(o.line(v), v.Text(o.about))
 	return chat.Screen{Text: text, Back: page, Options: append(chat.Rows(1, rest[0]), chat.Rows(o.row, rest[1:]...)...)}
 }
 
@@ -147,26 +153,9 @@ func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answe
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
-	return chat.Answer{}, "", s.choose(v, o, value)
-}
-
-func (s *Settings) choose(v chat.Visit, o one, value string) error {
 	err := s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value) })
 	if err == nil && o.name == language {
 		s.spoken()
 	}
-	return err
-}
-
-// typed takes the path of a folder.
-func (s *Settings) typed(ctx context.Context, v chat.Visit, text string) (string, error) {
-	o, ok := s.find(v)
-	if !ok || o.name != folder {
-		return "", nil
-	}
-	dir, err := s.chat.Places.Resolve(ctx, s.chat.Places.Bounds().Home, strings.TrimSpace(text))
-	if err != nil {
-		return "", s.chat.Explain(ctx, v.To, s.chat.In(v.To).Failure(views.Session{}, err))
-	}
-	return "", s.choose(v, o, dir)
+	return chat.Answer{}, "", err
 }

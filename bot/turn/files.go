@@ -69,7 +69,9 @@ func (o *tracker) count() {
 					return
 				}
 			}
-			o.turns.change(ctx, key, outbox.Card, func(s *state) { s.Files, s.Added, s.Removed = all.Sum() })
+			if err := o.turns.change(ctx, key, outbox.Card, func(s *state) { s.Files, s.Added, s.Removed = all.Sum() }); err != nil {
+				o.turns.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
+			}
 		}, err
 	})
 }

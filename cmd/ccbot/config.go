@@ -52,7 +52,7 @@ type config struct {
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
-	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot's sentences: en, ru or zh"`
+	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
 	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`

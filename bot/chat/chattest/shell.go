@@ -138,7 +138,7 @@ func (s *BashWorld) DamsCards(why error) {
 // SlowCards lets cards take a while.
 func (s *BashWorld) SlowCards(d time.Duration) {
 	s.Telegram.OnSend = func(ctx context.Context, m outbox.Message) error {
-		if m.Rank == outbox.Card {
+		if m.Name != "" {
 			time.Sleep(d)
 		}
 		return nil

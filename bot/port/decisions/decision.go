@@ -14,7 +14,6 @@ const behaviorAllow = "allow"
 type Decision struct {
 	Behavior           string            `json:"behavior"` // allow or deny
 	Message            string            `json:"message,omitempty"`
-	Interrupt          bool              `json:"interrupt,omitempty"`
 	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }

@@ -1,0 +1,45 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestQuietHours(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	at := func(day, hour, minute int) time.Time { return time.Date(2026, 3, day, hour, minute, 0, 0, zone) }
+	night, noon := &Hours{From: 22 * 60, Until: 7 * 60}, &Hours{From: 12*60 + 30, Until: 14 * 60}
+	long := at(1, 12, 0)
+	for _, tt := range []struct {
+		name       string
+		hours      *Hours
+		now, asked time.Time
+		want       bool
+	}{
+		{"none", nil, at(5, 23, 0), long, false},
+		{"before", night, at(5, 21, 59), long, false},
+		{"they begin", night, at(5, 22, 0), long, true},
+		{"midnight", night, at(6, 0, 0), long, true},
+		{"the last minute", night, at(6, 6, 59), long, true},
+		{"they end", night, at(6, 7, 0), long, false},
+		{"nothing was ever asked", night, at(5, 23, 0), time.Time{}, true},
+		{"asked just before them", night, at(6, 3, 0), at(5, 21, 59), true},
+		{"asked in them, before midnight", night, at(6, 3, 0), at(5, 22, 0), false},
+		{"asked in them, after midnight", night, at(6, 3, 0), at(6, 2, 0), false},
+		{"asked in those of the night before", night, at(6, 23, 0), at(6, 3, 0), true},
+		{"within a day, before", noon, at(5, 12, 29), long, false},
+		{"within a day", noon, at(5, 12, 30), long, true},
+		{"within a day, over", noon, at(5, 14, 0), long, false},
+		{"asked on the same day in them", noon, at(5, 13, 0), at(5, 12, 31), false},
+		{"the clock was set back since", night, at(5, 23, 0), at(6, 5, 0), false},
+		{"an hour is left out in spring", night, at(29, 3, 30), at(28, 21, 59), true},
+		{"the first of a month", night, at(1, 2, 0), time.Date(2026, 2, 28, 22, 30, 0, 0, zone), false},
+		{"no time at all", &Hours{From: 60, Until: 60}, at(5, 1, 0), long, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.hours.Quiet(tt.now, tt.asked)) })
+	}
+}

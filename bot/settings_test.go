@@ -1,0 +1,232 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/turn"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// opensSettings opens /settings in a chat, and gives the message.
+func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) int {
+	t.Helper()
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: by}, Chat: at, Text: "/settings"})
+	require.NoError(t, w.HandleText(t, key, u))
+	w.Work(t)
+	return w.Telegram.LastID()
+}
+
+// Every setting has a page, whose choice holds over a restart and is taken back by its first button.
+func TestEachSettingIsChosenOnItsPage(t *testing.T) {
+	hour := time.Hour
+	for _, tt := range []struct {
+		title  i18n.Key
+		choice string
+		want   conversation.Settings
+		says   string
+	}{
+		{i18n.SettingLanguage, "English", conversation.Settings{Language: "en"}, "Language: English"},
+		{i18n.SettingMode, "Plan", conversation.Settings{Mode: "plan"}, "Permission mode: Plan"},
+		{i18n.SettingModel, "Opus", conversation.Settings{Model: "opus"}, "Model: Opus"},
+		{i18n.SettingFolder, "~/shop", conversation.Settings{Dir: "/home/alice/shop"}, "Folder: ~/shop"},
+		{i18n.SettingIdle, "1 h", conversation.Settings{IdleAfter: &hour}, "Idle limit: 1 h"},
+		{i18n.SettingIdle, "never", conversation.Settings{IdleAfter: new(time.Duration)}, "Idle limit: never"},
+		{i18n.SettingSteps, "messages", conversation.Settings{Steps: "messages"}, "Steps: messages"},
+		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
+		{i18n.SettingQuiet, "22:00–7:00", conversation.Settings{Quiet: &conversation.Hours{From: 22 * 60, Until: 7 * 60}}, "Quiet hours: 22:00–7:00"},
+		{i18n.SettingQuiet, "0:00–8:00", conversation.Settings{Quiet: &conversation.Hours{Until: 8 * 60}}, "Quiet hours: 0:00–8:00"},
+	} {
+		t.Run(tt.says, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.IdleAfter, w.Steps = 6*time.Hour, turn.OnCard
+			w.Restart(t)
+			w.Session(t, "shop", session.Running)
+			id := opensSettings(t, w, chattest.PrivateChat(chattest.Alice), chattest.Alice)
+			first := w.Shows(t, id).Text.Text
+			w.Restart(t)
+			w.Press(t, chattest.Alice, id, w.Word(tt.title))
+			w.Restart(t)
+			w.Press(t, chattest.Alice, id, tt.choice)
+			assert.Equal(t, tt.want, w.Chats.Settings(chattest.Alice))
+			assert.Contains(t, w.Shows(t, id).Text.Text, tt.says)
+			w.StartsAnew(t)
+			assert.Equal(t, tt.want, w.Chats.Settings(chattest.Alice), "on disk")
+			none := w.Shows(t, id).Buttons[0][0].Text
+			w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
+			assert.Contains(t, w.Shows(t, id).Text.Text, tt.says)
+			w.Press(t, chattest.Alice, id, w.Word(tt.title))
+			w.Press(t, chattest.Alice, id, none)
+			assert.Zero(t, w.Chats.Settings(chattest.Alice))
+			w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
+			assert.Equal(t, first, w.Shows(t, id).Text.Text)
+		})
+	}
+}
+
+// /new without a folder begins in the folder that was chosen, and says so where that is gone.
+func TestNewBeginsInTheFolderThatWasChosen(t *testing.T) {
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Dir = "/home/alice/shop" }))
+	w.NewCurrentSession(t, "api", session.Running)
+	var asked lifecycle.StartRequest
+	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+		asked = q
+		return session.Record{}, assert.AnError
+	}
+	dir := func(command string) string {
+		t.Helper()
+		w.MustHear(t, command)
+		return asked.Dir
+	}
+	assert.Equal(t, "/home/alice/shop", dir("/new one"))
+	assert.Equal(t, "/home/alice", dir("/new two ~"))
+	assert.Equal(t, "/home/alice/api/sub", dir("/new three ./sub"), "a path is seen from the current session")
+	w.Roots = []string{"/srv"}
+	w.MustHear(t, "/new four")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "~/shop")
+}
+
+// Two people have a page of a group open each: both choose, and nothing of one person's.
+func TestAGroupHasALanguageAndNothingElse(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Restart(t)
+	spoken := 0
+	w.Spoken = func() { spoken++ }
+	group := chattest.GroupChat(chattest.Ours)
+	one, other := opensSettings(t, w, group, chattest.Alice), opensSettings(t, w, group, chattest.Bob)
+	press := func(by int64, id int, text string) {
+		t.Helper()
+		require.NoError(t, w.Pressing(t, by, id, text))
+		w.Work(t)
+	}
+	assert.Equal(t, "Settings\nLanguage: English (default)", w.Shows(t, one).Text.Text)
+	assert.Len(t, w.Shows(t, one).Buttons, 2, "the language, and back")
+	press(chattest.Alice, one, "Language")
+	press(chattest.Bob, other, "Language")
+	press(chattest.Alice, one, "Русский")
+	press(chattest.Bob, other, "中文")
+	assert.Contains(t, w.Shows(t, other).Text.Text, "语言：中文")
+	assert.Contains(t, w.Shows(t, one).Text.Text, "Язык: Русский", "it is as it was drawn")
+	press(chattest.Alice, one, "English")
+	assert.Equal(t, conversation.Settings{Language: "en"}, w.Chats.Settings(chattest.Ours), "the last one counts")
+	assert.Equal(t, 3, spoken)
+}
+
+// inQuietHours is a world with a current session, in which it is quiet around the time of the clock.
+func inQuietHours(t *testing.T, lines ...string) (*chattest.World, session.Record) {
+	t.Helper()
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", lines...))
+	now := w.Now().Local()
+	minute := now.Hour()*60 + now.Minute()
+	const day = 24 * 60
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) {
+		s.Quiet = &conversation.Hours{From: (minute + day - 60) % day, Until: (minute + 60) % day}
+	}))
+	return w, r
+}
+
+func TestInQuietHoursOnlyWhatCannotWaitSounds(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"an answer", []string{chattest.PromptLine("go"), chattest.Says("yes"), chattest.TurnEnd}, nil},
+		{"a turn without one", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.TurnEnd}, nil},
+		{"a long answer", []string{chattest.Says(chattest.Long(1500)), chattest.TurnEnd}, nil},
+		{"a failure", []string{chattest.PromptLine("go"), chattest.APIError},
+			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, _ := inQuietHours(t, tt.lines...)
+			w.ReadAll(t)
+			assert.Equal(t, tt.want, sounded(w))
+			assert.NotEmpty(t, append(w.Telegram.AnswersSent(), w.Telegram.Texts()...), "all is sent at once")
+		})
+	}
+	t.Run("a request", func(t *testing.T) {
+		w, r := inQuietHours(t)
+		w.AsksFor(t, r, "Bash", chattest.Bash)
+		assert.Len(t, sounded(w), 1)
+	})
+	t.Run("an answer to what was sent in them", func(t *testing.T) {
+		w, r := inQuietHours(t, chattest.PromptLine("go"), chattest.Says("yes"), chattest.TurnEnd)
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-time.Minute)))
+		w.StartsAnew(t)
+		w.ReadAll(t)
+		assert.Equal(t, []string{"yes"}, sounded(w))
+	})
+	t.Run("a prompt says when it was sent", func(t *testing.T) {
+		w, _ := inQuietHours(t)
+		key, u := w.AcceptText(t, "go on")
+		u.Message.Date = int(w.Now().Unix())
+		require.NoError(t, w.HandleText(t, key, u))
+		assert.False(t, w.Chats.Quiet(chattest.AtAlice, w.Now()))
+	})
+}
+
+func TestNoticesOfOtherSessionsAreSwitchedOff(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		off   bool
+		lines []string
+		want  int
+	}{
+		{"on", false, []string{chattest.Says("yes"), chattest.TurnEnd}, 1},
+		{"off", true, []string{chattest.Says("yes"), chattest.TurnEnd}, 0},
+		{"off, and it fails", true, []string{chattest.PromptLine("go"), chattest.APIError}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "web", session.Running, chattest.TranscriptOf(t, "t.jsonl", tt.lines...))
+			w.NewCurrentSession(t, "api", session.Running)
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) {
+				if tt.off {
+					s.Background = conversation.Off
+				}
+			}))
+			w.ReadAll(t)
+			assert.Len(t, w.Telegram.Texts(), tt.want, strings.Join(w.Telegram.Texts(), "|"))
+			mark, known := w.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
+			assert.Equal(t, tt.off && tt.want == 0 || !tt.off, known && mark.Since != nil, "the list says that it is unread")
+		})
+	}
+}
+
+func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
+	w := chattest.NewWorld(t)
+	var asked []lifecycle.StartRequest
+	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+		asked = append(asked, q)
+		return session.Record{}, assert.AnError
+	}
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
+	w.MustHear(t, "/new api ~")
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.PrivateChat(chattest.Bob), Text: "/new api ~"})
+	require.NoError(t, w.HandleText(t, key, u))
+	require.Len(t, asked, 2)
+	assert.Equal(t, modes.Wish{Mode: modes.Plan, Model: "opus"}, asked[0].With)
+	assert.Zero(t, asked[1].With, "another person has chosen nothing")
+}
+
+func TestTheIdleLimitIsThatOfTheChat(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Bot.IdleAfter = 6 * time.Hour
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice))
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = new(time.Duration) }))
+	topic := session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
+	assert.Zero(t, w.IdleIn(topic), "in all its topics; never")
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup))
+}
