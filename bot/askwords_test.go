@@ -30,7 +30,7 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 			list := w.Telegram.Last(t)
 			require.NoError(t, w.TapShown(t, chattest.Alice, list, i18n.Key(other.Name)))
 		}},
-		{"a new session", func(t *testing.T, w *chattest.World, _ session.Record) { w.MustHear(t, "/new") }},
+		{"a new session", func(t *testing.T, w *chattest.World, _ session.Record) { w.MustHear(t, "/new ~") }},
 		{"a session that is back", func(t *testing.T, w *chattest.World, _ session.Record) {
 			old := w.Session(t, "old", session.Archived)
 			w.MustHear(t, "/resume "+old.Name)

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/answer"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
@@ -29,6 +30,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/history"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
@@ -45,6 +47,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 )
 
@@ -72,10 +75,25 @@ type Sessions interface {
 	spending.Spending
 }
 
+// Places are the ports of a machine about its folders.
+type Places interface {
+	places.Places
+	places.Folders
+	places.Worktrees
+}
+
 // Decisions are the ports of a machine about what agents ask for.
 type Decisions interface {
 	decisions.Waiters
 	decisions.Records
+}
+
+// Transcripts are the ports of a machine about what was said, as it is written and from any place.
+type Transcripts interface {
+	talk.Transcripts
+	history.Conversations
+	history.Exports
+	history.Asked
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -116,6 +134,7 @@ type Config struct {
 	ContinueText  string // of the prompt after which an interrupted session goes on
 	Rich          bool   // rich messages where the server has them
 	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -126,10 +145,10 @@ type Deps struct {
 	Sessions    Sessions
 	Records     views.Views
 	Decisions   Decisions
-	Places      places.Places
+	Places      Places
 	Files       portfiles.Files
 	Received    portfiles.Received
-	Transcripts talk.Transcripts
+	Transcripts Transcripts
 
 	Sender     Sender
 	Entries    Entries
@@ -157,15 +176,18 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	Prompts  *prompt.Prompts
-	Resumer  *sessions.Sessions
-	Reports  *report.Reports
-	Moves    *moves.Moves
-	Topics   *topics.Topics
-	Changes  *changes.Changes
-	Answers  *answer.Answers
-	Rooms    []chat.Feature // all that it can do
-	Spoken   func()         // told that a chat may have another language than before; nil: nobody
+	Prompts *prompt.Prompts
+	Browser *browse.Browser
+	Resumer *sessions.Sessions
+	Reports *report.Reports
+	Moves   *moves.Moves
+	Topics  *topics.Topics
+	Changes *changes.Changes
+	Answers *answer.Answers
+	Rooms   []chat.Feature // all that it can do
+	// Health, set before Run, measures how ccbot does.
+	Health   func(ctx context.Context) health.Figures
+	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
 	commands map[string]chat.Command

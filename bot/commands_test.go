@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/menu"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
@@ -54,7 +55,7 @@ func TestNewSessionWithoutANameSaysOnlyWhere(t *testing.T) {
 	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
 		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
 	}
-	w.MustHear(t, "/new")
+	w.MustHear(t, "/new ~")
 	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "alice", "Dir": "~"})}, w.Telegram.Texts())
 }
 
@@ -439,11 +440,12 @@ func TestHelpAndMenu(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/help")
 	w.MustHear(t, "/start")
-	assert.Equal(t, []string{w.Word(i18n.Help), w.Word(i18n.Help)}, w.Telegram.Texts())
-	for _, menu := range w.Menus() {
-		assert.NotEmpty(t, menu.Commands)
-		for _, c := range menu.Commands {
-			assert.Contains(t, w.Word(i18n.Help), "/"+c.Name, "the help names it")
+	help := menu.Help(w.In(chattest.AtAlice)).Text
+	assert.Equal(t, []string{help, help}, w.Telegram.Texts())
+	for _, published := range w.Menus() {
+		assert.NotEmpty(t, published.Commands)
+		for _, c := range published.Commands {
+			assert.Contains(t, help, "/"+c.Name, "the help names it")
 			assert.NotContains(t, c.Text, "menu_")
 			assert.LessOrEqual(t, len(c.Text), 256, "Telegram's limit")
 			assert.NotEqual(t, "start", c.Name)

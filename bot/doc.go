@@ -9,12 +9,17 @@
 // The rooms below it:
 //
 //	answer         what agents write, in the chat once
+//	archive        the sessions that are over
 //	ask            permission requests, questions and plans, and what becomes of them
+//	browse         where a new session is to work, and what of a work tree is left
 //	changes        what has changed in git, file by file
 //	dialog         what a terminal asks, with its keys
 //	files          files of a session's folder, into the chat
+//	health         how ccbot does
+//	history        what was said in a session, and a word in it
 //	idle           the end of the idle sessions, all at once
 //	limit          going on when a limit of the account ends
+//	menu           what there is, as buttons, and the help
 //	modes          the permission mode and the model of an agent, switched
 //	moves          topics that were deleted, and groups that have become other chats
 //	topics         a topic for each session, in chats that have topics

@@ -6,14 +6,19 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/answer"
+	"ccbot/bot/archive"
 	"ccbot/bot/ask"
+	"ccbot/bot/browse"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/files"
+	"ccbot/bot/health"
+	"ccbot/bot/history"
 	"ccbot/bot/idle"
 	"ccbot/bot/limit"
+	"ccbot/bot/menu"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
@@ -33,6 +38,7 @@ import (
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 	"ccbot/internal/cellpicture"
+	measured "ccbot/internal/health"
 )
 
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -49,9 +55,8 @@ func (b *Bot) Features() []chat.Feature {
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText},
-		Idle: idles})
+		Others: others, Recall: b.Answers.Recall, Idle: idles,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -59,7 +64,7 @@ func (b *Bot) Features() []chat.Feature {
 		Entries: b.Entries, Queues: b.Sessions, Send: b.Sender.Send, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
 		Entries: b.Entries, Changes: b.Entries, Requests: b.asks, Resume: resume,
-		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
+		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
 	upload := func(ctx context.Context, f outbox.File) (int, error) { return b.Sender.SendFile(ctx, f) }
 	b.files = &files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: upload}
 	dialogs := dialog.New(b.Chat, b.Sessions, b.asks.Floods)
@@ -70,6 +75,7 @@ func (b *Bot) Features() []chat.Feature {
 	switches := modes.New(b.Chat, b.Sessions)
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
 		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
+	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
 	return []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
@@ -92,8 +98,11 @@ func (b *Bot) Features() []chat.Feature {
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask),
-		b.help(),
+		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
+		told,
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
+		b.newBrowser().Feature(),
 		b.Prompts.Feature(),
 	}
 }
@@ -131,12 +140,8 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 	}
 }
 
-func (b *Bot) help() chat.Feature {
-	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return b.Say(ctx, in.To, b.In(in.To).Say(i18n.Help))
-	}
-	return chat.Feature{Name: "help", Commands: []chat.Command{
-		{Name: "help", Run: help},
-		{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
-	}}
+func (b *Bot) newBrowser() *browse.Browser {
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	return b.Browser
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/files"
 	"ccbot/bot/outbox"
@@ -40,7 +41,7 @@ func TestBelow(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for bytes, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 9_949: "9.9 kB", 52_428_800: "52 MB", 3_000_000_000: "3.0 GB"} {
-		assert.Equal(t, want, files.Size(bytes))
+		assert.Equal(t, want, chat.Size(bytes))
 	}
 }
 

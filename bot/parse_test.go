@@ -31,17 +31,17 @@ func TestResolveDir(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			w.MustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.Lifecycle.Done(), "without a session")
+			w.MustHear(t, "/new it "+tt.path)
+			assert.Equal(t, []string{`start "it" in ` + tt.alone}, w.Lifecycle.Done(), "without a session")
 			w = chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Archived)
-			w.MustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.beside}, w.Lifecycle.Done(), "from the current session")
+			w.MustHear(t, "/new it "+tt.path)
+			assert.Equal(t, []string{`start "it" in ` + tt.beside}, w.Lifecycle.Done(), "from the current session")
 			w = chattest.NewWorld(t)
 			api := w.Session(t, "api", session.Archived)
 			require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, api.ID))
-			w.MustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.Lifecycle.Done(), "another conversation has its own")
+			w.MustHear(t, "/new it "+tt.path)
+			assert.Equal(t, []string{`start "it" in ` + tt.alone}, w.Lifecycle.Done(), "another conversation has its own")
 		})
 	}
 }

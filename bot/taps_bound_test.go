@@ -39,6 +39,7 @@ var whoMayTap = map[string]string{
 	"where":            asker,
 	"which-changes":    asker,
 	"which-done":       asker,
+	"which-history":    asker,
 	"which-kill":       asker,
 	"which-mode":       asker,
 	"which-queue":      asker,

@@ -60,18 +60,18 @@ func TestUsageIsAPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, "7 days")
 	page := shows()
 	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "7 days: $12.34", "Tokens: 2.0M in, 10.0M from the cache, 100k out", "30 days: $55.50", "",
-		"By model", "• Opus 5.5: $12.00, 10.9M tokens", "• Haiku 4.5: <$0.01, 1k tokens", "• nobody-1: 900 tokens, price unknown", "",
-		"By session (1–8 of 17)", "• api: $8.00, 9.7M tokens", "• my shop 1a2b3c4d: $4.00, 1.2M tokens", "• s0: $0.02, 121 tokens", "• s1: $0.02, 121 tokens",
-		"• s2: $0.02, 121 tokens", "• s3: $0.02, 121 tokens", "• s4: $0.02, 121 tokens", "• s5: $0.02, 121 tokens", "",
+		"Cost and tokens by model", "• Opus 5.5: $12.00, 10.9M", "• Haiku 4.5: <$0.01, 1k", "• nobody-1: 900, price unknown", "",
+		"Cost and tokens by session (1–8 of 17)", "• api: $8.00, 9.7M", "• my shop 1a2b3c4d: $4.00, 1.2M", "• s0: $0.02, 121", "• s1: $0.02, 121",
+		"• s2: $0.02, 121", "• s3: $0.02, 121", "• s4: $0.02, 121", "• s5: $0.02, 121", "",
 		"The cost leaves out models whose price is unknown.", "Estimated at list prices of 2026-11-18 (Claude Code 2.1.328)."), page)
 	w.Restart(t)
 	w.Press(t, chattest.Alice, id, "→")
 	w.Press(t, chattest.Alice, id, "→")
-	assert.Contains(t, shows(), "By session (17–17 of 17)\n• s14")
+	assert.Contains(t, shows(), "Cost and tokens by session (17–17 of 17)\n• s14")
 	assert.NotContains(t, chattest.Words(w.Shows(t, id)), "→")
 	rep.Spans[1].Sessions = rep.Spans[1].Sessions[:2]
 	w.Press(t, chattest.Alice, id, "Refresh")
-	assert.Contains(t, shows(), "By session\n• api", "a page that is not there any more")
+	assert.Contains(t, shows(), "Cost and tokens by session\n• api", "a page that is not there any more")
 
 	rep.Broken, rep.Unread = "/home/alice/.ccbot/prices.json", 1
 	w.Press(t, chattest.Alice, id, "30 days")

@@ -24,18 +24,33 @@ func TestWhy(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.History(t,
 		session.Change{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
-		session.Change{From: session.Starting, To: session.Running, Why: "without a rule"},
-		session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach"},
-		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
+		session.Change{From: session.Starting, To: session.Running, Rule: "ready"},
+		session.Change{From: session.Running, To: session.Running, Rule: "recovery.mark_lost", Why: "begins: its pane is gone"},
+		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"},
+		session.Change{From: session.Lost, To: session.Lost, Rule: "recovery.mark_lost", Why: "done"})
 	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + naming.ShortID(r.ID)} {
 		w.MustHear(t, asked)
 		assert.Equal(t, chattest.Lines("api: lost, 2 h ago. History:",
-			hour(0)+" → starting: a new session (a new session was asked for)",
-			hour(1)+" starting → running (without a rule)",
-			hour(2)+" • checked after a start of ccbot",
-			hour(3)+" running → lost: checked after a start of ccbot (pane %3 is gone)"), w.Telegram.Last(t).Text.Text, asked)
-		assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Last(t)))
+			moment(0)+" It was started.",
+			moment(1)+" It became ready for messages.",
+			moment(2)+" Its window was gone when ccbot started."), w.Telegram.Last(t).Text.Text, asked)
+		assert.Equal(t, []string{"Resume", "Details"}, chattest.Words(w.Telegram.Last(t)))
 	}
+	m := w.Telegram.Last(t)
+	w.Restart(t)
+	more := tapped(t, w, m, "Details")
+	assert.Equal(t, chattest.Lines("api: what was noted",
+		hour(0)+" → starting start a new session was asked for",
+		hour(1)+" starting → running ready",
+		hour(2)+" • recovery.mark_lost begins: its pane is gone",
+		hour(3)+" running → lost recovery.mark_lost pane %3 is gone",
+		hour(4)+" • recovery.mark_lost done",
+		"", "In a terminal: ccbot why "+r.ID.String()), more.Text.Text)
+	assert.Equal(t, []string{w.Word(i18n.ButtonBack)}, chattest.Words(more))
+	assert.Equal(t, m.Text, tapped(t, w, more, w.Word(i18n.ButtonBack)).Text)
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Now(4), i18n.ButtonResume))
+	assert.Equal(t, chattest.Restores(r), w.Restored())
+
 	w.MustHear(t, "/why none such")
 	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
 
@@ -47,24 +62,62 @@ func TestWhy(t *testing.T) {
 	assert.Equal(t, "web: running. There is no history.", w.Telegram.Last(t).Text.Text)
 }
 
+// moment is the time of a change in history, as people read it.
+func moment(n int) string {
+	return at(time.Duration(n) * time.Hour)
+}
+
+// Who asked for an end is told by who reads it.
+func TestWhyTellsWhoEndedIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	for why, want := range map[string]string{
+		"asked for by 7":                       "You ended it.",
+		"another try, asked for by 7":          "You ended it.",
+		"asked for by 7, with the idle ones":   "You ended it.",
+		"asked for by 77":                      "Somebody else ended it.",
+		"nothing has happened for 6h0m0s":      "It was idle for long, so ccbot ended it.",
+		"asked for by ccbot archive":           "Its end was asked for.",
+		"I was asked, by 7 people, to stop it": "Its end was asked for.",
+	} {
+		r := w.History(t, session.Change{From: session.Running, To: session.Stopping, Rule: "stop", Why: why},
+			session.Change{From: session.Stopping, To: session.Archived, Rule: "stopped"})
+		w.MustHear(t, "/why "+r.ID.String())
+		assert.Equal(t, []string{moment(0) + " " + want, moment(1) + " It was archived."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:], why)
+	}
+	r := w.History(t, session.Change{From: session.Running, To: session.Lost, Rule: "of a later program"},
+		session.Change{From: session.Lost, To: session.Lost, Rule: "of a later program"},
+		session.Change{From: session.Lost, To: session.Running, Rule: "resume.second_writer"})
+	w.MustHear(t, "/why "+r.ID.String())
+	assert.Equal(t, []string{moment(0) + " It is now: lost.", moment(2) + " Its conversation was opened in a terminal."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
+}
+
 func TestWhyFitsOneMessage(t *testing.T) {
 	for name, why := range map[string]string{"many": "short", "long": strings.Repeat("long ", 1000), "wide": strings.Repeat("👩‍💻", 300)} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			var all []session.Change
-			for n := range 100 {
-				all = append(all, session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach", Why: fmt.Sprint(n, " ", why)})
+			for n := range 50 {
+				all = append(all, session.Change{From: session.Running, To: session.Lost, Rule: "lost", Why: fmt.Sprint(2*n, " ", why)},
+					session.Change{From: session.Lost, To: session.Running, Rule: "resume", Why: fmt.Sprint(2*n+1, " ", why)})
 			}
 			r := w.History(t, all...)
 			w.Records.Change(r.ID, func(r *session.Record) { r.Name = strings.Repeat("n", 48) })
 			w.MustHear(t, "/why")
 			require.Len(t, w.Telegram.Texts(), 1)
 			text := strings.Split(w.Telegram.Texts()[0], "\n")
-			shown := len(text) - 2
-			assert.Equal(t, w.Word(i18n.WhyMore, i18n.Args{"Count": 100 - shown, "Command": "ccbot why " + r.ID.String()}), text[1])
-			assert.Contains(t, text[len(text)-1], "(99 ", "the newest is the last")
-			assert.Contains(t, text[2], fmt.Sprintf("(%d ", 100-shown))
-			assert.Equal(t, 10, shown)
+			assert.Equal(t, "…", text[1], "the newest is the last")
+			assert.Len(t, text, 2+10)
+			m := tapped(t, w, w.Telegram.Last(t), "Details")
+			for page := range 10 {
+				lines := strings.Split(m.Text.Text, "\n")
+				require.Len(t, lines, 1+10+2)
+				assert.Contains(t, lines[1], fmt.Sprintf(" %d ", 90-10*page))
+				assert.Contains(t, lines[10], fmt.Sprintf(" %d ", 99-10*page))
+				if page < 9 {
+					m = tapped(t, w, m, "→")
+				}
+			}
+			assert.Equal(t, []string{"←", w.Word(i18n.ButtonBack)}, chattest.Words(m))
 		})
 	}
 }
@@ -75,11 +128,12 @@ func TestP9_EvidenceIsData(t *testing.T) {
 	evil := "\u202e<b>x</b> *y* /kill @eve https://example.com\n2026-01-01 running → archived"
 	w.History(t, session.Change{From: session.Running, To: session.Lost, Rule: session.Rule("r\n/kill"), Why: evil})
 	w.MustHear(t, "/why")
-	m := w.Telegram.Last(t)
+	assert.Equal(t, "api: lost, 2 h ago. History:\n"+moment(0)+" It is now: lost.", w.Telegram.Last(t).Text.Text)
+	m := tapped(t, w, w.Telegram.Last(t), "Details")
 	text := strings.Split(m.Text.Text, "\n")
-	require.Len(t, text, 2)
-	assert.Equal(t, hour(0)+" running → lost (·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived)", text[1])
-	require.Len(t, m.Text.Entities, 2)
+	require.Len(t, text, 4)
+	assert.Equal(t, hour(0)+" running → lost r·/kill ·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived", text[1])
+	require.Len(t, m.Text.Entities, 4)
 	assert.Equal(t, []string{"api"}, bold(m))
 	for _, e := range m.Text.Entities[1:] {
 		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")

@@ -184,6 +184,39 @@ func (tr *walk) whole() {
 		})
 	})
 	tr.screen("screenshot")
+	tr.menu()
+}
+
+// menu goes from the menu to each of its pages and back, in one message.
+func (tr *walk) menu() {
+	id := tr.with(tr.say("/menu"), i18n.PageHelp).ID
+	tr.screen("menu")
+	for _, at := range []struct {
+		name  string
+		page  i18n.Key
+		shows string
+		then  func() // what is done at the page
+	}{
+		{"sessions", i18n.PageSessions, "shop", func() {
+			tr.pressWord(id, "api")
+			tr.until("api is the current one", func() bool { return tr.hasWord(id, "✓ api") })
+		}},
+		{"health", i18n.PageHealth, "tmux ", func() { tr.press(id, i18n.ButtonRefresh) }},
+		{"help", i18n.PageHelp, tr.says(i18n.HelpAbout), func() {
+			tr.press(id, i18n.HelpWorkTitle)
+			tr.shows(id, "/stop")
+			tr.screen("topic")
+			tr.press(id, i18n.ButtonBack)
+			tr.shows(id, tr.says(i18n.HelpAbout))
+		}},
+	} {
+		tr.press(id, at.page)
+		tr.shows(id, at.shows)
+		tr.screen(at.name)
+		at.then()
+		tr.press(id, i18n.ButtonBack)
+		tr.shows(id, tr.says(i18n.MenuAsk))
+	}
 }
 
 // message is a message as it is now.

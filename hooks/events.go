@@ -48,6 +48,9 @@ type Events struct {
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
 	expired   bool                // whether old files were looked for
 	dropped   int                 // how many old events were removed
+
+	began  time.Time
+	delays delays
 }
 
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
@@ -62,6 +65,7 @@ func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Event
 		patience:   patience{first: time.Second, most: time.Minute, failures: maxFailures},
 		failing:    map[string]*failing{},
 		delivered:  map[string]bool{},
+		began:      time.Now(),
 	}
 }
 
@@ -162,6 +166,9 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 	err = e.deliver(ctx, event)
 	switch {
 	case err == nil:
+		if !event.Received.Before(e.began) { // else it has waited for this ccbot
+			e.delays.add(e.now().Sub(event.Received))
+		}
 		return e.removeLocked(name)
 	case ctx.Err() != nil:
 		return ctx.Err() // refused because the bot ends: not the event's fault

@@ -91,17 +91,22 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	if err == nil {
 		err = errors.Join(do(asked, r, tree), tree.Close())
 	}
-	said, gone := (*git.Refused)(nil), there(r.Dir)
+	return gitRefusal(ctx, r.Dir, err)
+}
+
+// gitRefusal is why git has not done what was asked for in a folder; ctx is that of who has asked.
+func gitRefusal(ctx context.Context, dir string, err error) error {
+	said, gone := (*git.Refused)(nil), there(dir)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
 	case gone != nil: // meanwhile
 		return gone
 	case errors.Is(err, context.DeadlineExceeded):
-		return &refusal.Error{Code: refusal.GitSlow, Dir: r.Dir, Err: err}
+		return &refusal.Error{Code: refusal.GitSlow, Dir: dir, Err: err}
 	case errors.As(err, &said):
 		first, _, _ := strings.Cut(strings.TrimSpace(said.Said), "\n")
-		return &refusal.Error{Code: refusal.GitFailed, Dir: r.Dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
+		return &refusal.Error{Code: refusal.GitFailed, Dir: dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
 	}
 	return err
 }

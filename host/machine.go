@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 
@@ -17,8 +18,13 @@ type Machine struct {
 	Roots []string // sessions work only below these, which have no links; none: anywhere
 
 	StateDir string // ccbot's own files; none of them is ever sent
-	Records  Records
+	Records  AllRecords
 	Received *received.Store // files from the chat
+
+	ProjectsDir string // of Claude Code's transcripts
+	// Written says which of some conversations processes write now, or may write.
+	Written func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error)
+	GitEnv  []string // git's whole environment, without secrets
 }
 
 // Records reads the existing sessions.

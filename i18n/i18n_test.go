@@ -243,7 +243,7 @@ func TestSay(t *testing.T) {
 		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
 		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
 		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
-		{"the zero value says the key", Words{}.Say(Help), "help"},
+		{"the zero value says the key", Words{}.Say(MenuAsk), "menu_ask"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.got) })
@@ -252,7 +252,7 @@ func TestSay(t *testing.T) {
 
 // TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
 func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
-	ours := strings.Fields("Added Age All Cached Command Commit Cost Count Date Details Done Feature First Free How ID In Key Last Limit Next Note Out PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source Span State Status Tasks Time To Tokens Took What Where")
+	ours := strings.Fields("Added Age All Cached Cards Command Commit Cost Count Date Details Done Errors Feature First Free How ID In Inbox Key Last Limit Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source Span State Status Tasks Time To Tokens Took Total Version Waits What Where")
 	c, err := Load(dotted)
 	require.NoError(t, err)
 	for _, lang := range Languages() {
@@ -287,8 +287,9 @@ func TestNamesFromOtherPackages(t *testing.T) {
 	for _, h := range strings.Fields("hup term kill already_gone") {
 		keys = append(keys, HowKey(h))
 	}
-	for _, rule := range strings.Fields("start ready resume resume.second_writer adopt chat.adopt stop stopped ended lost failed recovery.mark_lost") {
-		keys = append(keys, RuleKey(rule))
+	for _, rule := range strings.Fields("start ready resume resume.seen adopt stop stop.you stop.other stop.idle stopped.archived stopped.completed stopped.cleanup_failed ended lost failed recover.restore " +
+		"recovery.reattach recovery.bind recovery.discard recovery.finish_restore recovery.fail recovery.finish_stop recovery.tidy_transfer recovery.conclude recovery.mark_lost recovery.take_over recovery.abandon recovery.end_leftovers recovery.set_aside") {
+		keys = append(keys, SaidKey(rule))
 	}
 	all := sentences(t, "en")
 	for _, key := range keys {

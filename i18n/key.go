@@ -9,12 +9,8 @@ import "strings"
 // state.
 type Key string
 
-// RuleKey is the key of what decided a change, such as "lost"; "recovery.mark_lost" has that of
-// "recovery".
-func RuleKey(rule string) Key {
-	kind, _, _ := strings.Cut(rule, ".")
-	return Key("rule_" + kind)
-}
+// SaidKey is the key of the sentence about a change by a rule, such as "recovery.mark_lost".
+func SaidKey(rule string) Key { return Key("said_" + strings.ReplaceAll(rule, ".", "_")) }
 
 // StepsKey is the key of where the steps of a turn are shown, such as "card".
 func StepsKey(where string) Key { return Key("steps_" + where) }
@@ -51,6 +47,9 @@ func AnswererKey(what string) Key { return Key("answers_by_" + what) }
 
 // ModeKey is the key of the name of a permission mode.
 func ModeKey(mode string) Key { return Key("mode_" + mode) }
+
+// HealthKey is the key of what is wrong with ccbot, see internal/health.
+func HealthKey(code string) Key { return Key("health_" + code) }
 
 // SwitchedKey is the key of what came of a wish for a mode or a model, where it was not done.
 func SwitchedKey(outcome string) Key { return Key("switched_" + outcome) }

@@ -51,7 +51,8 @@ func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
 		w.pass(time.Second)
 		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
 		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered", "tell news.Typed",
-			"tell news.Doing", "tell news.Delivered", "finish k", "at prompt-finished", "tell news.Renamed", "tell news.Requeued"}, w.order.after("save k typing"))
+			"tell news.Doing", "tell news.Delivered", "finish k", "at prompt-finished", "at name-saved", "tell news.Renamed", "tell news.Requeued",
+			"at window-named"}, w.order.after("save k typing"))
 		marks := w.prompts.saved
 		require.Len(t, marks, 2)
 		assert.Equal(t, 0, marks[0].Mark.Enters)

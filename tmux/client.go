@@ -38,6 +38,7 @@ type Client struct {
 	mu       sync.Mutex
 	conn     *connection   // nil while there is none
 	server   ServerID      // of conn
+	version  string        // of the last server that was greeted
 	attempt  chan struct{} // closed and replaced after every attempt to connect
 	lastErr  error         // of the last attempt
 	onChange []func()

@@ -126,6 +126,13 @@ func (c *Client) attempted(err error) {
 	c.attempt = make(chan struct{})
 }
 
+// ServerVersion is the version of the server that was connected last; empty: there was none.
+func ServerVersion(c *Client) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
 // greet asks the server for its identity, and prepares the session to which the client is attached.
 func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -154,6 +161,9 @@ func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) 
 	if err := tooOld(release); err != nil {
 		return ServerID{}, fmt.Errorf("running server: %w", err)
 	}
+	c.mu.Lock()
+	c.version = release
+	c.mu.Unlock()
 	start, err := c.cfg.Start(pid)
 	if err != nil {
 		return ServerID{}, fmt.Errorf("start time of tmux server %d: %w", pid, err)

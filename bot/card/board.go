@@ -77,6 +77,18 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	return b, nil
 }
 
+// Undrawn is how many cards the chat is not known to have as they should look.
+func (b *Board) Undrawn() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.cards {
+		if !c.Drawn {
+			n++
+		}
+	}
+	return n
+}
+
 // openLocked is the card of a name that is not closed.
 func (b *Board) openLocked(kind, key string) (record, bool) {
 	for _, c := range b.cards {

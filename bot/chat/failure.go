@@ -61,9 +61,9 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.StillWorks:      {named: i18n.StopStillWorks},
 	refusal.Damaged:         {named: i18n.TranscriptDamaged},
 	refusal.NothingLeft:     {named: i18n.TranscriptEmpty},
-	refusal.NoRepository:    {named: i18n.ChangesNoGit},
-	refusal.GitSlow:         {named: i18n.ChangesGitSlow},
-	refusal.GitFailed:       {named: i18n.ChangesGitFailed},
+	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
+	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
+	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
 	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }

@@ -3,7 +3,9 @@ package chat
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -42,6 +44,9 @@ type Screen struct {
 	Session uuid.UUID // that the page is about
 }
 
+// Stay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
+var Stay = errors.New("the page stays")
+
 const (
 	pageKind = "page"
 	toPage   = "to:"
@@ -77,6 +82,12 @@ func (p *Pages) Feature() Feature {
 	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}
 }
 
+// Known reports whether a feature has the page of an address.
+func (p *Pages) Known(address string) bool {
+	page, _ := p.find(address)
+	return page.Draw != nil
+}
+
 // Open shows a page in a message of its own.
 func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
 	look, _, err := p.draw(ctx, in.To, in.From, address)
@@ -105,7 +116,10 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	then, draw := a.Then, show(cmp.Or(next, was.At))
 	a.Then = func(ctx context.Context) error {
 		if then != nil {
-			if err := then(ctx); err != nil {
+			switch err := then(ctx); {
+			case errors.Is(err, Stay):
+				return show(was.At)(ctx)
+			case err != nil:
 				return err
 			}
 		}
@@ -129,6 +143,28 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 		return true, err
 	}
 	return true, p.show(ctx, c.Key, in.To, in.From, cmp.Or(next, c.Payload.At))
+}
+
+// Mine gives the newest message in which a person has a page of a name before them in a place, and when that message was
+// posted.
+func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string, since time.Time, open bool) {
+	for _, c := range p.cards.List() {
+		at, _, _ := strings.Cut(c.Payload.At, "/")
+		if c.Look.To == to && c.Payload.By == by && at == name && c.Key > key {
+			key = c.Key
+		}
+	}
+	id, err := uuid.Parse(key)
+	return key, time.Unix(id.Time().UnixTime()), err == nil
+}
+
+// Refresh draws the page of a message anew.
+func (p *Pages) Refresh(ctx context.Context, key string) error {
+	c, open := p.cards.Get(key)
+	if !open {
+		return nil
+	}
+	return p.show(ctx, key, c.Look.To, c.Payload.By, c.Payload.At)
 }
 
 // show shows an address in a message that shows a page already.

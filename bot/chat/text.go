@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,6 +129,24 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 		text = next
 	}
 	return text
+}
+
+// Size is a number of bytes as a person reads it.
+func Size(bytes int64) string {
+	size, unit := float64(bytes), ""
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if size < 1000 {
+			break
+		}
+		size, unit = size/1000, next
+	}
+	switch {
+	case unit == "":
+		return fmt.Sprintf("%d B", bytes)
+	case size < 10:
+		return fmt.Sprintf("%.1f %s", size, unit)
+	}
+	return fmt.Sprintf("%.0f %s", size, unit)
 }
 
 // Age says a duration in its largest unit.

@@ -18,6 +18,7 @@ type Settings struct {
 	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, messages, off
 	Background string         `json:"background,omitempty"` // off: sessions that are not the current one report nothing
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
+	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first; a group has them, too
 }
 
 // Off is a setting that is switched off.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -171,7 +172,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
 		}
-		if from.ChatID != to.ChatID && f.Settings == (Settings{}) {
+		if from.ChatID != to.ChatID && reflect.ValueOf(f.Settings).IsZero() {
 			f.Settings = old.Settings
 		}
 		for id, turn := range old.Turns {

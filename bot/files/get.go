@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"strings"
 
@@ -116,7 +115,7 @@ func listing(p chat.Phrases, at string, l port.Listing) render.Text {
 		if e.Dir {
 			line += "/"
 		} else {
-			line += "  " + Size(e.Size)
+			line += "  " + chat.Size(e.Size)
 		}
 		lines = append(lines, line)
 	}
@@ -128,24 +127,6 @@ func listing(p chat.Phrases, at string, l port.Listing) render.Text {
 		return p.Text(i18n.GetEmptyDir, i18n.Args{"Path": render.Code(dir)})
 	}
 	return render.Join(render.Code(dir), render.Plain("\n"), render.Pre(strings.Join(lines, "\n"), ""))
-}
-
-// Size is a number of bytes as a person reads it.
-func Size(bytes int64) string {
-	size, unit := float64(bytes), ""
-	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if size < 1000 {
-			break
-		}
-		size, unit = size/1000, next
-	}
-	switch {
-	case unit == "":
-		return fmt.Sprintf("%d B", bytes)
-	case size < 10:
-		return fmt.Sprintf("%.1f %s", size, unit)
-	}
-	return fmt.Sprintf("%.0f %s", size, unit)
 }
 
 // refusals are the sentences for why a file is not sent.
@@ -167,7 +148,7 @@ func (g *getter) refuse(ctx context.Context, in chat.Incoming, r views.Session, 
 	if file = g.chat.ShortTail(file); !below {
 		file = g.chat.ShortTail(at)
 	}
-	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": g.chat.Short(r.Dir), "Size": Size(size),
-		"Limit": Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": g.chat.Short(r.Dir), "Size": chat.Size(size),
+		"Limit": chat.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
 	return g.answer(ctx, in, r, text)
 }

@@ -32,13 +32,13 @@ func (p *Pulse) Rest(now time.Time, d time.Duration) {
 	p.until = now.Add(d)
 }
 
-// State reports whether the loop goes on, and whether the last try was a failure.
-func (p *Pulse) State(now time.Time) (goesOn, failing bool) {
+// State reports since when the last try is over, whether the loop goes on, and whether that try was a failure.
+func (p *Pulse) State(now time.Time) (ago time.Duration, goesOn, failing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	since := p.beat
 	if p.until.After(since) {
 		since = p.until
 	}
-	return now.Sub(since) <= Silence, p.until.After(p.beat)
+	return now.Sub(p.beat), now.Sub(since) <= Silence, p.until.After(p.beat)
 }

@@ -146,11 +146,11 @@ func TestPulse(t *testing.T) {
 		}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, &journal{})
 		pulse := r.intake.cfg.Pulse
-		goesOn, _ := pulse.State(time.Now())
+		_, goesOn, _ := pulse.State(time.Now())
 		assert.False(t, goesOn, "nothing is known of it")
 		stop := r.start(t)
 		state := func() string {
-			goesOn, failing := pulse.State(time.Now())
+			_, goesOn, failing := pulse.State(time.Now())
 			return fmt.Sprintf("goes on %t, failing %t", goesOn, failing)
 		}
 		for range 100 {
@@ -182,10 +182,10 @@ func TestPulseOfPollsThatHang(t *testing.T) {
 		r.intake.cfg.Pulse.Beat(time.Now()) // of the call that asked who the bot is
 		stop := r.start(t)
 		time.Sleep(Silence - time.Second)
-		goesOn, _ := r.intake.cfg.Pulse.State(time.Now())
+		_, goesOn, _ := r.intake.cfg.Pulse.State(time.Now())
 		assert.True(t, goesOn)
 		time.Sleep(2 * time.Second)
-		goesOn, _ = r.intake.cfg.Pulse.State(time.Now())
+		_, goesOn, _ = r.intake.cfg.Pulse.State(time.Now())
 		assert.False(t, goesOn)
 		assert.Greater(t, stuck.asked.Load(), int32(1))
 		stop()
@@ -198,13 +198,13 @@ func TestPulseRestsOnPurpose(t *testing.T) {
 	now := time.Now()
 	p.Beat(now)
 	p.Rest(now, time.Hour)
-	goesOn, failing := p.State(now.Add(time.Hour))
+	_, goesOn, failing := p.State(now.Add(time.Hour))
 	assert.True(t, goesOn, "Telegram said: retry after an hour")
 	assert.True(t, failing)
-	goesOn, _ = p.State(now.Add(time.Hour + Silence + 1))
+	_, goesOn, _ = p.State(now.Add(time.Hour + Silence + 1))
 	assert.False(t, goesOn)
 	p.Beat(now.Add(2 * time.Hour))
-	goesOn, failing = p.State(now.Add(2*time.Hour + 1))
+	_, goesOn, failing = p.State(now.Add(2*time.Hour + 1))
 	assert.True(t, goesOn)
 	assert.False(t, failing)
 }

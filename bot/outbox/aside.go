@@ -198,6 +198,7 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	case v.answer == moved:
 		v = o.migrate(out.ChatID, v.chat)
 	}
+	o.with(func(q *queues) { q.count(v, err) })
 	o.note(l, &job{to: to}, v)
 	lost := false
 	o.with(func(q *queues) { lost = q.settleAside(l, a, v, o.again) })

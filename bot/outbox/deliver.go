@@ -64,6 +64,7 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	if v = judge(err, j); v.answer == unknown {
 		v = o.unknownMethod(calls, err)
 	}
+	o.with(func(q *queues) { q.count(v, err) })
 	o.report(calls, l, *j, v, err)
 	if v.answer == moved {
 		v = o.migrate(out.to.ChatID, v.chat)

@@ -25,6 +25,7 @@ type queues struct {
 	lost   map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
 	fatal  error                           // why Run must end
 	closed error                           // why nothing can be sent any more
+	going  Going                           // what is counted of it
 }
 
 func newQueues(open func(chat int64) *lane) queues {

@@ -92,7 +92,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 			names = append(names, attached(u.Message).called(""))
 			texts = append(texts, quotation.Text(u.Message))
 		}
-		return p.takeFor(ctx, in, r, lines(texts...), names)
+		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
 	}
 	got, err := p.fetch(ctx, in, r, all)
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
 		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumLate))
 	}
-	err = p.takeFor(ctx, in, r, got.text, got.names)
+	err = p.takeFor(ctx, in, r, got)
 	if err != nil || len(got.problems) == 0 {
 		return err
 	}
@@ -118,13 +118,14 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 type fetched struct {
 	names    []string // of the files that are in the session's folder
 	text     string   // the captions, and what is said in recordings
+	spoken   string   // what is said in recordings, where a person is to see that before it is typed
 	problems []string // sentences about the others
 }
 
 // fetch brings the files of a message to the folder of a session.
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, all []*models.Update) (
 	got fetched, err error) {
-	var texts []string
+	var texts, spoken []string
 	for i, u := range all {
 		part := in
 		if part.Sent = time.Unix(int64(u.Message.Date), 0); i > 0 {
@@ -139,7 +140,12 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 		case !slices.Contains(got.problems, problem.text):
 			got.problems = append(got.problems, problem.text)
 		}
-		texts = append(texts, quotation.Text(u.Message), said)
+		if texts = append(texts, quotation.Text(u.Message)); said != "" {
+			texts, spoken = append(texts, quotation.Of("Transcript of a voice message", said)), append(spoken, said)
+		}
+	}
+	if p.Attachments.Confirm {
+		got.spoken = lines(spoken...)
 	}
 	if got.text = lines(texts...); len(got.names) == 0 {
 		return got, nil
@@ -155,7 +161,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 
 // bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
 // the prompt. A *fileError says why none could be had.
-func (p *Prompts) bringFiles(ctx context.Context, e inbox.Entry, r views.Session) error {
+func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Session) error {
 	if len(e.Files) == 0 {
 		return nil
 	}
@@ -179,8 +185,8 @@ func (p *Prompts) bringFiles(ctx context.Context, e inbox.Entry, r views.Session
 		return &fileError{text: lines(got.problems...)}
 	}
 	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
-	e.Text, e.Class, e.Files = typed, string(class), got.names
-	if err := p.save(e); err != nil || len(got.problems) == 0 {
+	e.Text, e.Class, e.Files, e.Spoken = typed, string(class), got.names, got.spoken
+	if err := p.save(*e); err != nil || len(got.problems) == 0 {
 		return err
 	}
 	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
@@ -207,6 +213,7 @@ type Attachments struct {
 	Files      files.Received
 	Downloader Downloader
 	Voice      Transcriber // nil: recordings are only files
+	Confirm    bool        // what Voice has written down is typed when a person has seen it
 }
 
 // Downloader fetches files that people send from the Bot API server.
@@ -303,8 +310,8 @@ func problem(c *chat.Chat, to address.Conversation, r views.Session, file attach
 	return &fileError{c.In(to).Say(i18n.FileNotFetched, said), err}
 }
 
-// saidIn is what is said in a recording, as a quotation, for a program has written that down. Where
-// the program fails, the agent gets the file alone, and the person is told.
+// saidIn is what is said in a recording, as a program has written that down. Where the program
+// fails, the agent gets the file alone, and the person is told.
 func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
 	recording []byte) (string, error) {
 	said, err := p.Attachments.Voice.Text(ctx, name, recording)
@@ -313,7 +320,7 @@ func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err == nil && said != "":
-		return quotation.Of("Transcript of a voice message", said), nil
+		return said, nil
 	}
 	p.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
 	text := render.Plain(p.Chat.In(in.To).Say(i18n.VoiceFailed))

@@ -97,7 +97,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	if e.State == inbox.Held {
 		why = halted
 	}
-	return p.wait(ctx, why, e, r)
+	return p.wait(ctx, asked{Reason: why}, e, r)
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.

@@ -98,45 +98,42 @@ func (p *Prompts) Feature() chat.Feature {
 // take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
 func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error {
+	if corrects, err := correct(ctx, p, in, text); corrects || err != nil {
+		return err
+	}
 	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	return p.takeFor(ctx, in, r, text, nil)
+	return p.takeFor(ctx, in, r, fetched{text: text})
 }
 
 // takeFor is take for a session, with the files that came with the text. For the zero session a
 // person is asked which session gets the prompt.
-func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
-	files []string) error {
-	typed, class, ok := prompts.Normalise(withFiles(text, files))
+func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, got fetched) error {
+	e, ok, err := accept(ctx, p, in, r, got)
 	if !ok {
-		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
-	}
-	e, err := p.Entries.Load(in.Key)
-	if err != nil {
 		return err
 	}
-	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
-	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		p.noteTarget(e, r)
 	}
 	now, _, _ := p.book.CurrentSession(in.To)
 	switch {
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
-		err = p.wait(ctx, whose, e, r)
+		err = p.wait(ctx, asked{Reason: whose}, e, r)
 	case r.ID == uuid.Nil:
-		err = p.wait(ctx, unaddressed, e, r)
+		err = p.wait(ctx, asked{Reason: unaddressed}, e, r)
 	case !r.Live && !r.Resumable:
-		err = p.wait(ctx, gone, e, r)
+		err = p.wait(ctx, asked{Reason: gone}, e, r)
 	case !r.Live:
-		err = p.wait(ctx, over, e, r)
+		err = p.wait(ctx, asked{Reason: over}, e, r)
 	case in.Missed:
-		err = p.wait(ctx, missed, e, r)
+		err = p.wait(ctx, asked{Reason: missed}, e, r)
 	case aged(e):
-		err = p.wait(ctx, old, e, r)
+		err = p.wait(ctx, asked{Reason: old}, e, r)
+	case e.Spoken != "":
+		err = p.wait(ctx, asked{Reason: spoken}, e, r)
 	default:
 		err = p.hold(ctx, e, r)
 	}
@@ -144,6 +141,21 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
 	}
 	return nil
+}
+
+// accept is the entry of a text; false: there is none.
+func accept(ctx context.Context, p *Prompts, in chat.Incoming, r views.Session, got fetched) (e inbox.Entry, ok bool, err error) {
+	typed, class, some := prompts.Normalise(withFiles(got.text, got.names))
+	if !some {
+		return e, false, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
+	}
+	if e, err = p.Entries.Load(in.Key); err != nil {
+		return e, false, err
+	}
+	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
+	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
+	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+	return e, true, nil
 }
 
 // hold queues a prompt for its session. The entry is accepted until the queue holds it.

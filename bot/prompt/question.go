@@ -33,6 +33,7 @@ const (
 	// That session is being resumed for it: nothing is asked any more.
 	returning reason = "returning"
 	missed    reason = "missed" // it was written for a request that is over
+	spoken    reason = "spoken" // a program has written it down
 	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
@@ -40,6 +41,7 @@ const (
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
 	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
 	answering   reason = "answering" // it waits behind a question that it may answer
+	first       reason = "first"     // its sender is about to start the session that gets it
 )
 
 // question is what a person is asked for one reason.
@@ -64,11 +66,13 @@ var questions = map[reason]question{
 		answers: []answer{sendAgain, dropIt}},
 	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
+	spoken: {state: inbox.Asked, says: i18n.VoiceAsk, hint: i18n.VoiceHint, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
+	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
@@ -113,10 +117,15 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
 	case sendTo:
-		if err := p.bringFiles(ctx, e, r); err != nil {
+		shown := e.Spoken
+		if err := p.bringFiles(ctx, &e, r); err != nil {
 			return err
 		}
 		p.noteTarget(e, r)
+		if e.Spoken != shown { // it is written down only now
+			e.Session = r.ID
+			return p.wait(ctx, asked{Reason: spoken}, e, r)
+		}
 		fallthrough
 	case send, sendAgain:
 		if e.State == inbox.Unproven { // it may stand in the box
@@ -152,7 +161,10 @@ func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text 
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
 	}
-	if q.quotes {
+	switch {
+	case q.state == inbox.Asked && e.Spoken != "":
+		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Spoken))
+	case q.quotes:
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
 	for _, line := range []i18n.Key{q.foot, q.hint} {
@@ -215,6 +227,7 @@ type asked struct {
 	Reason  reason `json:"reason"`
 	Request string `json:"request,omitempty"` // that the prompt waits behind
 	Tool    string `json:"tool,omitempty"`    // of that request
+	By      int64  `json:"by,omitempty"`      // of first: who starts the session
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message
@@ -227,7 +240,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Sounds: q.state != inbox.Held, Text: why.text(p.Chat.In(e.Conversation), e, r),
+		Sounds: q.state != inbox.Held && why.Reason != first, Text: why.text(p.Chat.In(e.Conversation), e, r),
 		Options: q.options(p.Chat.In(e.Conversation), openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
@@ -273,8 +286,8 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
-	if err := p.ask(ctx, asked{Reason: why}, e, r); err != nil {
+func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+	if err := p.ask(ctx, why, e, r); err != nil {
 		return err
 	}
 	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil

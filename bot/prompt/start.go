@@ -88,7 +88,7 @@ func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration
 		return nil // or the session is unknown, or nobody may be asked
 	}
 	if r = p.book.Successor(r); r.Resumable {
-		return p.wait(ctx, over, e, r)
+		return p.wait(ctx, asked{Reason: over}, e, r)
 	}
-	return p.wait(ctx, old, e, r)
+	return p.wait(ctx, asked{Reason: old}, e, r)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -90,6 +91,42 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error)
 		look.Text = parts[len(parts)-1] // the options stand under the last part
 		return s.lists.Redraw(ctx, t.Card.Key, look, struct{}{})
 	})
+}
+
+// listPage is the list in the menu.
+const listPage = "sessions"
+
+type page struct{ sessions *Sessions }
+
+// draw is the list as a page; of a text that is too long for one message, a part of it.
+func (p page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	look := p.sessions.look(ctx, v.To)
+	parts := look.Text.Split(render.Limit)
+	at, _ := strconv.Atoi(v.Rest)
+	at = min(max(at, 0), len(parts)-1)
+	for _, row := range look.Options {
+		for i := range row {
+			row[i].Value = chat.Does(row[i].Value)
+		}
+	}
+	turns := chat.Turns(at, at+1 < len(parts), func(page int) card.Option {
+		return card.Option{Value: chat.ToPage(listPage + "/" + strconv.Itoa(page))}
+	})
+	if len(turns) > 0 {
+		look.Options = append(look.Options, turns)
+	}
+	return chat.Screen{Text: parts[at], Options: look.Options, Back: "menu"}, nil
+}
+
+// do follows a link of the page, which is drawn anew then.
+func (p page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
+	t := chat.Tap{From: v.By, To: v.To, Card: card.Tapped{Option: what}}
+	if what == idleOption {
+		a, err = chat.Do(func(ctx context.Context) error { return p.sessions.Idle.Offer(ctx, t) })
+		return a, "", err
+	}
+	a, err = p.sessions.Follow(ctx, t, func(context.Context) error { return nil })
+	return a, "", err
 }
 
 // tapLink follows a link of another message, which has no options then.

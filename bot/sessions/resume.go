@@ -41,6 +41,11 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 	return err
 }
 
+// Again resumes a session, or makes one that is open the current one.
+func (s *Sessions) Again(ctx context.Context, q chat.Resume) (back bool, err error) {
+	return s.resumeIn(ctx, q, "")
+}
+
 // resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
 	switch r := q.Session; {

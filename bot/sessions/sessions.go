@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
@@ -114,19 +115,25 @@ func (s *Sessions) Feature() chat.Feature {
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
 			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
-		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
+		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}, whyPage: {Draw: s.drawWhy, Do: s.doWhy}},
+		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
-	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
+	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, func(ctx context.Context, in chat.Incoming, r views.Session) error {
+		return s.chat.Pages.Open(ctx, in, whyAddress(r.ID))
+	})
 	return f
 }
 
-// start opens a session: /new [name] [path].
+// start opens a session: /new [name] [path]. Without both it shows the page of new sessions.
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
+	if args == "" {
+		return s.chat.Pages.Open(ctx, in, "new")
+	}
 	name, path := splitNameAndPath(args)
 	if path == "" && strings.Contains(args, "/") {
 		return s.askWhere(ctx, in, args)
@@ -135,31 +142,38 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(views.Session{}, err))
 	}
-	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+	_, _, err = s.Begin(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+	return err
 }
 
-// startIn starts a session that a person asks for in a conversation: it is shown and current there, or in
-// a topic of its own. The topic comes first: all that the session says is in it.
-func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
+// Begin starts a session that a person asks for in a conversation: it is shown and current there, or in
+// a topic of its own. The topic comes first: all that the session says is in it. What the person has not
+// chosen is as the settings of the chat say. Where the start is refused, that is told.
+func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
 	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
 	if err != nil {
-		return err
+		return r, false, err
 	}
-	q.Conversation, q.With = at, s.chat.Defaults(to)
-	r, err := s.Starter.Start(ctx, q)
+	q.Conversation, q.With = at, wished(q.With, s.chat.Defaults(to))
+	r, err = s.Starter.Start(ctx, q)
 	if err != nil {
-		return s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
+		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
 	}
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
-		return err
+		return r, false, err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
 	receipt := s.chat.In(at).Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
-		return err
+		return r, false, err
 	}
-	return s.chat.Lead(ctx, to, r, at)
+	return r, true, s.chat.Lead(ctx, to, r, at)
+}
+
+// wished is what the agent of a new session runs with: what a person wants, else what is set.
+func wished(want, set modes.Wish) modes.Wish {
+	return modes.Wish{Mode: cmp.Or(want.Mode, set.Mode), Model: cmp.Or(want.Model, set.Model)}
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
@@ -204,7 +218,7 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 		start.Name, start.Dir = q.Short, q.Dir
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.startIn(ctx, t.To, start); err != nil {
+		if _, _, err := s.Begin(ctx, t.To, start); err != nil {
 			return err
 		}
 		return s.wheres.End(ctx, t, "")

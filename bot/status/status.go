@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
@@ -59,16 +60,31 @@ const (
 	surely       = "surely" // delete the record
 )
 
+// About is what other features show of a session.
+type About struct {
+	// Text is all that is known of it, as a place is told it.
+	Text func(ctx context.Context, to address.Conversation, r views.Session) render.Text
+	// AskForget asks a person whether to delete its record, and deletes that.
+	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
+}
+
 // New returns the feature of a chat. resume resumes a session, and tells what came of it; rename asks
 // for another name.
 func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
-	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) chat.Feature {
+	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) (chat.Feature, About) {
 	s := &status{chat: c, agents: agents, records: records, entries: entries, resume: resume, rename: rename,
 		cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
-	return f
+	return f, About{s.text, s.askForget}
+}
+
+// askForget asks whether to delete the record of this launch of a session.
+func (s *status) askForget(ctx context.Context, to address.Conversation, asked int64, r views.Session) error {
+	question := card.Look{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
+		Options: s.chat.In(to).Confirm(i18n.ButtonForget, surely, asked)}
+	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
 }
 
 // status tells all of a session, and offers what can be done.
@@ -105,11 +121,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 		})
 	}
 	if t.Card.Option != surely {
-		return chat.Do(func(ctx context.Context) error {
-			question := card.Look{To: t.To, Session: r.ID, Text: words{s.chat.In(t.To)}.staying(i18n.ForgetConfirm, r),
-				Options: s.chat.In(t.To).Confirm(i18n.ButtonForget, surely, t.From)}
-			return s.cards.Post(ctx, question, was)
-		})
+		return chat.Do(func(ctx context.Context) error { return s.askForget(ctx, t.To, t.From, r) })
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if err := s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {

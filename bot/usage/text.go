@@ -93,12 +93,12 @@ func (w words) sessions(all []spending.Line, page int) render.Text {
 
 // line is one model or session, with what it has used.
 func (w words) line(name render.Text, s spending.Sum) render.Text {
-	args := i18n.Args{"Cost": money(s.Cost), "Tokens": i18n.Rounded(s.Tokens())}
-	said := i18n.UsageLine
+	tokens := i18n.Rounded(s.Tokens())
+	said := money(s.Cost) + w.Say(i18n.JoinParts) + tokens
 	if s.Unpriced && s.Cost == 0 {
-		said = i18n.UsageNoPrice
+		said = w.Say(i18n.UsageNoPrice, i18n.Args{"Tokens": tokens})
 	}
-	return render.Join(render.Plain("• "), w.Text(i18n.Named, i18n.Args{"What": name, "Said": w.Say(said, args)}))
+	return render.Join(render.Plain("• "), w.Text(i18n.Named, i18n.Args{"What": name, "Said": said}))
 }
 
 // notes say what the figures rest on, and what is missing in them.

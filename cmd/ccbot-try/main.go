@@ -44,6 +44,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.StringVar(&t.agent, "agent", "demo", "who answers: demo, or claude for the real one")
 	flags.BoolVar(&t.keep, "keep", false, "keep the state folder and the windows after Ctrl-C")
+	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -54,7 +55,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "ccbot try:", wrong)
 		return 2
 	}
-	options := botapi.Options{BotName: "ccbot", Topics: t.topics == "private"}
+	options := botapi.Options{BotName: "ccbot", Topics: t.topics == "private", Rich: t.rich}
 	if t.topics == "group" {
 		options.Forum = forum
 	}
@@ -74,6 +75,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 type trial struct {
 	agent  string
 	keep   bool
+	rich   bool
 	topics string
 	dir    string // all of its files
 	socket string // of its tmux server
@@ -152,7 +154,8 @@ var (
 // environ is the environment of the trial's ccbot; agent is the demo agent's command.
 func (t *trial) environ(environ []string, agent string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + t.api.Token(), "TELEGRAM_API_URL=" + t.api.URL(), fmt.Sprint("ALLOWED_USERS=", t.api.PagePerson().ID()),
-		"CCBOT_DIR=" + filepath.Join(t.dir, "state"), "CCBOT_TMUX_SOCKET=" + t.socket}
+		"CCBOT_DIR=" + filepath.Join(t.dir, "state"), "CCBOT_TMUX_SOCKET=" + t.socket,
+		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"} // the words of the page's recording stand in its comment
 	if t.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
 	}

@@ -51,6 +51,7 @@ type config struct {
 	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; \"messages\", a silent message for each step; \"off\""`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
+	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is shown, and sent when somebody taps [Send]; off: it is sent at once"`
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`

@@ -208,7 +208,7 @@ func (c *config) checkVoice() error {
 		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
 	}
 	c.voice = words
-	return nil
+	return oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on")
 }
 
 // voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.

@@ -88,6 +88,7 @@ type system struct {
 	claude    *hooks.Binary
 	metrics   *metrics
 	service   *servicemanager.Service
+	began     time.Time     // by a clock that nobody can set
 	away      time.Duration // how long no ccbot was there before this one
 	seen      time.Time     // since when; zero: not known
 	menus     *telegram.Menus
@@ -102,7 +103,7 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log)}
+	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics = newMetrics(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
@@ -183,7 +184,11 @@ func (s *system) wireChat(environ []string) error {
 	if err := s.openAsks(); err != nil {
 		return err
 	}
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store}
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store,
+		ProjectsDir: s.projectsDir(), GitEnv: environment.Server(environ),
+		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+			return s.evidence.Written(ctx, claude...)
+		}}
 	s.machine.Received, err = received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
 	if err != nil {
 		return err
@@ -196,15 +201,20 @@ func (s *system) wireChat(environ []string) error {
 	s.cards.Failpoint = failpoint(environ)
 	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
+	said := struct {
+		*host.Transcripts
+		host.Conversations
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), StateDir: s.Dir}}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
 			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{
 			Sessions: s.sessions, Records: host.Views{Records: s.store},
 			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Transcripts: said, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	s.bot.Health = s.health
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }

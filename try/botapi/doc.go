@@ -12,8 +12,8 @@
 // injected with [Server.Fault] and [Server.Spoil], those of the delivery of updates with [Server.Redeliver],
 // [Server.ShuffleUpdates] and [Server.Inject].
 //
-// Rich messages are there with Options.Rich only: it checks their limits, counts their blocks roughly, and keeps and shows
-// their source as it is. Without it, and for webhooks, inline mode, payments and drafts always, their methods answer 404,
+// Rich messages are there with Options.Rich only: it checks their limits, counts their blocks roughly, keeps their source
+// as it is, and the page draws the Markdown that agents write. Without it, and for webhooks, inline mode, payments and drafts always, their methods answer 404,
 // as an older server does. It does not keep anything on disk, does not delay a conflicting poller, and never listens on
 // anything but loopback.
 package botapi

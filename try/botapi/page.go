@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +38,8 @@ func (s *Server) pageHandler() http.Handler {
 	mux.HandleFunc("GET /page/events", s.serveEvents)
 	mux.HandleFunc("GET "+mediaPath+"{id}", s.serveMedia)
 	mux.HandleFunc("POST /page/send", s.postSend)
+	mux.HandleFunc("POST /page/edit", s.postEdit)
+	mux.HandleFunc("POST /page/voice", s.postVoice)
 	mux.HandleFunc("POST /page/tap", s.postTap)
 	mux.HandleFunc("POST /page/upload", s.postUpload)
 	mux.HandleFunc("POST /page/topic", s.postTopic)
@@ -134,6 +137,38 @@ func (s *Server) postSend(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]int{"id": me.send(s.PageChat(), in.Thread, in.Reply, in.Text)})
 }
 
+// postEdit changes a text of the page's person.
+func (s *Server) postEdit(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		ID   int    `json:"id"`
+		Text string `json:"text"`
+	}
+	if !readPost(w, r, &in) {
+		return
+	}
+	if err := s.PagePerson().Edit(s.PageChat(), in.ID, in.Text); err != nil {
+		http.Error(w, "This message cannot be edited.", http.StatusConflict)
+		return
+	}
+	writeJSON(w, map[string]bool{"ok": true})
+}
+
+// postVoice sends a recording that is prepared: two seconds of silence. What is said in it stands in its comment.
+func (s *Server) postVoice(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Thread int `json:"thread"`
+		Reply  int `json:"reply"`
+	}
+	if !readPost(w, r, &in) {
+		return
+	}
+	recording, err := webFiles.ReadFile("web/voice.oga")
+	if err != nil { // the name is in this file
+		panic(err)
+	}
+	writeJSON(w, map[string]int{"id": s.PagePerson().sendVoice(s.PageChat(), in.Thread, in.Reply, 2, recording)})
+}
+
 func (s *Server) postTap(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		ID   int    `json:"id"`
@@ -179,7 +214,7 @@ func (s *Server) postTopic(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]bool{"ok": true})
 }
 
-// postUpload takes one file: multipart "file" and "caption". Pictures become photos as the apps do it.
+// postUpload takes one file: multipart "file", "caption", "thread" and "reply". Pictures become photos as the apps do it.
 func (s *Server) postUpload(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	part, head, err := r.FormFile("file")
@@ -198,13 +233,15 @@ func (s *Server) postUpload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	me, caption := s.PagePerson(), r.FormValue("caption")
+	thread, _ := strconv.Atoi(r.FormValue("thread"))
+	reply, _ := strconv.Atoi(r.FormValue("reply"))
 	if strings.HasPrefix(head.Header.Get("Content-Type"), "image/") {
-		if id, err := me.SendPhoto(s.PageChat(), data, caption); err == nil {
+		if id, err := me.sendPhoto(s.PageChat(), thread, reply, data, caption); err == nil {
 			writeJSON(w, map[string]int{"id": id})
 			return
 		}
 	}
-	writeJSON(w, map[string]int{"id": me.SendFile(s.PageChat(), head.Filename, "", data, caption)})
+	writeJSON(w, map[string]int{"id": me.sendFile(s.PageChat(), thread, reply, head.Filename, "", data, caption)})
 }
 
 // serveMedia shows pictures and offers everything else for download, so that no uploaded page runs here.

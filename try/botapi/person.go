@@ -75,11 +75,15 @@ func (p *Person) send(chatID int64, thread, replyTo int, text string) int {
 
 // SendFile sends a document. The mime type may be empty.
 func (p *Person) SendFile(chatID int64, name, mime string, data []byte, caption string) int {
+	return p.sendFile(chatID, 0, 0, name, mime, data, caption)
+}
+
+func (p *Person) sendFile(chatID int64, thread, replyTo int, name, mime string, data []byte, caption string) int {
 	s := p.srv
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.addFileLocked("documents", name, mime, data)
-	m := s.newPersonMessageLocked(p.user, chatID, 0, 0)
+	m := s.newPersonMessageLocked(p.user, chatID, thread, replyTo)
 	m.Document, m.Caption, m.CaptionEntities = f.document(), caption, detect(caption)
 	s.receiveLocked(m)
 	return m.ID
@@ -87,6 +91,10 @@ func (p *Person) SendFile(chatID int64, name, mime string, data []byte, caption 
 
 // SendPhoto sends a picture: PNG, JPEG or GIF; anything else is an error.
 func (p *Person) SendPhoto(chatID int64, data []byte, caption string) (int, error) {
+	return p.sendPhoto(chatID, 0, 0, data, caption)
+}
+
+func (p *Person) sendPhoto(chatID int64, thread, replyTo int, data []byte, caption string) (int, error) {
 	s := p.srv
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +102,7 @@ func (p *Person) SendPhoto(chatID int64, data []byte, caption string) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("stand-in: send photo: %w", err)
 	}
-	m := s.newPersonMessageLocked(p.user, chatID, 0, 0)
+	m := s.newPersonMessageLocked(p.user, chatID, thread, replyTo)
 	m.Photo, m.Caption, m.CaptionEntities = sizes, caption, detect(caption)
 	s.receiveLocked(m)
 	return m.ID, nil
@@ -102,11 +110,15 @@ func (p *Person) SendPhoto(chatID int64, data []byte, caption string) (int, erro
 
 // SendVoice sends a voice note.
 func (p *Person) SendVoice(chatID int64, seconds int, ogg []byte) int {
+	return p.sendVoice(chatID, 0, 0, seconds, ogg)
+}
+
+func (p *Person) sendVoice(chatID int64, thread, replyTo, seconds int, ogg []byte) int {
 	s := p.srv
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.addFileLocked("voice", "voice.oga", "audio/ogg", ogg)
-	m := s.newPersonMessageLocked(p.user, chatID, 0, 0)
+	m := s.newPersonMessageLocked(p.user, chatID, thread, replyTo)
 	m.Voice = &Voice{FileID: f.id, FileUniqueID: f.unique(), Duration: seconds, MimeType: f.mime, FileSize: int64(len(ogg))}
 	s.receiveLocked(m)
 	return m.ID

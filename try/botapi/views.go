@@ -11,6 +11,7 @@ type messageView struct {
 	Date      int64          `json:"date"`
 	Edited    bool           `json:"edited,omitempty"`
 	Text      string         `json:"text"`
+	Rich      bool           `json:"rich,omitempty"` // the text is the source of a rich message
 	Entities  []Entity       `json:"entities,omitempty"`
 	Keyboard  [][]buttonView `json:"keyboard,omitempty"`
 	Reactions []reactionView `json:"reactions,omitempty"`
@@ -69,7 +70,7 @@ func (s *Server) viewLocked(m *Message) *messageView {
 	}
 	switch {
 	case m.Rich != nil:
-		v.Text = m.RichMarkdown // as it is: the page draws no rich messages
+		v.Text, v.Rich = m.RichMarkdown, true
 	case m.Text == "" && m.Caption != "":
 		v.Text, v.Entities = m.Caption, m.CaptionEntities
 	case m.Text == "":

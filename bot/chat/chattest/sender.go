@@ -194,7 +194,7 @@ func (f *FakeSender) posts(name string) bool {
 	var c struct{ Kind string }
 	return err == nil && json.Unmarshal(data, &c) == nil &&
 		slices.Contains([]string{"list", "link", "notice", "end", "resume", "begin", "writers", "windows", "window", "report", "status",
-			"pick", "where", "which", "changes", "switch", "topic"}, strings.Split(c.Kind, "-")[0])
+			"pick", "where", "which", "changes", "switch", "topic", "page"}, strings.Split(c.Kind, "-")[0])
 }
 
 // sendPost sends what counts as posted. It has an id all the same.

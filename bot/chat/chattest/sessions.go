@@ -32,6 +32,7 @@ type fakeSessions struct {
 	entries        *fakeEntries
 	events         chan string
 	deliver        func(ctx context.Context)
+	Starts         []lifecycle.StartRequest // all that were asked for
 	OnStart        func(q lifecycle.StartRequest) (session.Record, error)
 	OnRestore      func(id uuid.UUID) (session.Record, error)
 	ByWindow       bool               // Attach names the window, as the real one does
@@ -100,6 +101,7 @@ func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (sessi
 	if q.ForkOf != uuid.Nil {
 		f.Add("fork of %s", q.ForkOf)
 	}
+	f.Starts = append(f.Starts, q)
 	if f.OnStart != nil {
 		return f.OnStart(q)
 	}

@@ -3,8 +3,15 @@ package chattest
 import (
 	"context"
 	"sync"
+	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/spending"
+	"ccbot/bot/port/talk"
+	"ccbot/internal/session"
 )
 
 // FakeSpending is what agents have used, as a test says.
@@ -14,11 +21,12 @@ type FakeSpending struct {
 
 	mu     sync.Mutex
 	limits []spending.Limit
-	news   chan struct{}
+	told   bool
+	waits  chan struct{} // of who waits now: made in the bubble of the test, if there is one
 }
 
 func newSpending(g *gate) *FakeSpending {
-	return &FakeSpending{gate: g, news: make(chan struct{}, 1), OnSpent: func(context.Context) (spending.Report, error) {
+	return &FakeSpending{gate: g, OnSpent: func(context.Context) (spending.Report, error) {
 		return spending.Report{Spans: make([]spending.Span, len(spending.Spans())), Days: make([]float64, spending.Days),
 			Prices: "2026-05-01", Source: "a list"}, nil
 	}}
@@ -27,11 +35,11 @@ func newSpending(g *gate) *FakeSpending {
 // Tells says what status lines say of the limits from now on.
 func (f *FakeSpending) Tells(all ...spending.Limit) {
 	f.mu.Lock()
-	f.limits = all
-	f.mu.Unlock()
-	select {
-	case f.news <- struct{}{}:
-	default:
+	defer f.mu.Unlock()
+	f.limits, f.told = all, true
+	if f.waits != nil {
+		close(f.waits)
+		f.waits = nil
 	}
 }
 
@@ -48,10 +56,45 @@ func (f *FakeSpending) Limits() []spending.Limit {
 }
 
 func (f *FakeSpending) LimitsChange(ctx context.Context) error {
-	select {
-	case <-f.news:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		f.mu.Lock()
+		if f.told {
+			f.told = false
+			f.mu.Unlock()
+			return nil
+		}
+		waits := make(chan struct{})
+		f.waits = waits
+		f.mu.Unlock()
+		select {
+		case <-waits:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// ShowsLimits warns of a limit, and offers a session to go on after one.
+func (w *World) ShowsLimits(t *testing.T, r session.Record) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	posts := func() int {
+		w.Telegram.Mu.Lock()
+		defer w.Telegram.Mu.Unlock()
+		return len(w.Telegram.Waiting)
+	}
+	before, ended := posts(), make(chan error, 2)
+	for _, name := range []string{"usage", "limit"} {
+		f := w.Feature(name)
+		go func() { ended <- f.Run(ctx) }()
+	}
+	until := w.Now().Add(time.Hour)
+	w.Spent.Tells(spending.Limit{Window: spending.Week, Percent: 99, Resets: until})
+	w.Feature("limit").Item(r.ID, talk.Item{Kind: talk.APIError, Failed: phase.Now{Phase: phase.Limited, Until: until}})
+	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Patience, time.Millisecond)
+	cancel()
+	for range cap(ended) {
+		require.NoError(t, Receive(t, ended))
+	}
+	w.Work(t)
 }

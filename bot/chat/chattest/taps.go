@@ -142,6 +142,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.sayInterruptions(t)
 	w.ShowsQueue(t)
 	w.ShowsTurn(t, r)
+	w.ShowsLimits(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.topics64(t, r)
@@ -262,11 +263,12 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
 	say("/new rel proj/api")
-	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/mode", "/screenshot"} {
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status", "/queue", "/changes", "/history", "/mode", "/screenshot"} {
 		say(command + " twin")
 	}
 	say("/mode api")
 	say("/changes old")
+	say("/archive")
 	say("/status old")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }

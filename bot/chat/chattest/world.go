@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -32,6 +33,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -66,10 +68,12 @@ type World struct {
 	Talk       *transcripts
 	Git        *FakeDiffs
 	Spent      *FakeSpending
-	Dir        string // of what is on disk
+	Figures    health.Figures // that /health is given
+	Dir        string         // of what is on disk
 	AgentsHome string
-	Home       string   // as the chat knows it
-	Roots      []string // that sessions may be opened in; none: anywhere
+	Home       string             // as the chat knows it
+	Roots      []string           // that sessions may be opened in; none: anywhere
+	Written    map[uuid.UUID]bool // conversations that somebody writes
 	Updates    int64
 	Order      chan string // "send …" and "advance …", in the order in which they were done
 	inBubble   bool        // its bot runs, or has run, in a bubble
@@ -108,7 +112,7 @@ func NewWorld(t *testing.T) *World {
 		Deps: bot.Deps{
 			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
+			Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
@@ -143,7 +147,9 @@ func (w *World) Connect(*fakeSessions, *fakeWindows) {
 type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
-	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records}
+	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records,
+		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) { return m.Written, nil }}
 }
 
 func (m machine) reached() *host.Machine {
@@ -158,6 +164,24 @@ func (m machine) Resolve(ctx context.Context, base, path string) (string, error)
 }
 
 func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
+
+func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, error) {
+	return m.reached().Children(ctx, dir, hidden)
+}
+
+func (m machine) Conversations(ctx context.Context, dir string, from, most int) ([]places.Conversation, bool, error) {
+	return m.reached().Conversations(ctx, dir, from, most)
+}
+
+func (m machine) Add(ctx context.Context, dir string) (string, error) {
+	return m.reached().Add(ctx, dir)
+}
+
+func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
+	return m.reached().Find(ctx, dir)
+}
+
+func (m machine) Remove(ctx context.Context, dir string) error { return m.reached().Remove(ctx, dir) }
 
 func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
 	return m.reached().Open(ctx, session, path)
@@ -175,6 +199,7 @@ func (m machine) Read(ctx context.Context, transcript, path string, most int64) 
 func (w *World) Again() {
 	w.openCards()
 	w.Bot = bot.New(w.Config, w.Deps)
+	w.Health = func(context.Context) health.Figures { return w.Figures }
 }
 
 func (w *World) openCards() {

@@ -54,6 +54,7 @@ const (
 	GitSlow      Code = "git_slow"      // git did not answer in time
 	GitFailed    Code = "git_failed"    // git refuses; Reason has its words
 	Unchanged    Code = "unchanged"     // the file is as it was
+	HasWork      Code = "has_work"      // a work tree is not removed; Reason says for which kind of work
 	DirMissing   Code = "dir_missing"
 	DirNotADir   Code = "dir_not_a_dir"
 	DirNoAccess  Code = "dir_no_access"
@@ -64,6 +65,7 @@ const (
 	Damaged      Code = "damaged"      // a resume would stumble over the transcript
 	NothingLeft  Code = "nothing_left" // of the conversation, in the transcript
 	Replaced     Code = "replaced"     // the transcript is not the one that a cursor was taken from
+	Unsaid       Code = "unsaid"       // the session has no transcript, or none any more
 
 	InboxNotOurs    Code = "inbox_not_ours"   // a link, a file or another user's directory is in the place of Dir
 	InboxUnwritable Code = "inbox_unwritable" // nothing can be put into Dir

@@ -80,7 +80,7 @@ func (s *Service) look(now time.Time) {
 	if !ready {
 		return
 	}
-	goesOn, failing := s.Pulse.State(now)
+	_, goesOn, failing := s.Pulse.State(now)
 	s.noteStuck(!goesOn)
 	state := ""
 	if goesOn && s.fed {

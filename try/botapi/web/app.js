@@ -102,7 +102,7 @@ function open(id) {
   drawTopics();
 }
 
-list.start({ send: composer.send, reply: composer.reply, topicName: (id) => topics.find((t) => t.id === id)?.name || "" });
+list.start({ send: composer.send, reply: composer.reply, edit: composer.edit, topicName: (id) => topics.find((t) => t.id === id)?.name || "" });
 composer.start();
 for (const button of document.querySelectorAll("[data-send]")) {
   button.addEventListener("click", () => composer.send(button.dataset.send));

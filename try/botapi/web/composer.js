@@ -8,16 +8,19 @@ let shown = []; // the commands in the popup
 let chosen = -1;
 let menuOpen = false;
 let replyTo = null;
+let editing = null; // the message of one's own that the text replaces
 let thread = 0;
 let last = Promise.resolve(); // the text on its way
 
 export function start() {
   $("send").append(icon("send"));
   $("attach").append(icon("attach"));
+  $("voice").append(icon("voice"));
+  $("voice").addEventListener("click", speak);
   $("menu").querySelector(".glyph").append(icon("menu", 18));
   const cancel = $("replying").querySelector("button");
   cancel.append(icon("close", 18));
-  cancel.addEventListener("click", () => reply(null));
+  cancel.addEventListener("click", leave);
   text.addEventListener("input", changed);
   text.addEventListener("keydown", pressed);
   text.addEventListener("paste", pasted);
@@ -41,10 +44,37 @@ export function setThread(id) { thread = id; }
 
 export function reply(view) {
   replyTo = view;
+  editing = null;
+  about(view, view?.from);
+}
+
+// edit puts a text of one's own into the composer, to be changed.
+export function edit(view) {
+  replyTo = null;
+  editing = view;
+  text.value = view.text;
+  changed();
+  about(view, "Edit");
+}
+
+// leave ends a reply or an edit.
+function leave() {
+  if (editing) { text.value = ""; changed(); }
+  reply(null);
+}
+
+// about says above the composer which message the text is about.
+function about(view, title) {
   $("replying").hidden = !view;
   if (!view) return;
-  $("replying").querySelector(".quote").replaceChildren(el("b", {}, view.from), view.text || view.file?.name || "Photo");
+  $("replying").querySelector(".quote").replaceChildren(el("b", {}, title), view.text || view.file?.name || (view.voice ? "Voice message" : "Photo"));
   text.focus();
+}
+
+async function speak() {
+  const to = replyTo;
+  reply(null);
+  if (!await post("/page/voice", { thread, reply: to?.id || 0 })) reply(to);
 }
 
 // send posts a text, whatever stands in the composer. Texts go one after the other, in the order they were sent.
@@ -65,6 +95,11 @@ async function deliver(body, to) {
 async function submit() {
   const body = text.value;
   if (!body.trim()) return;
+  const old = editing;
+  if (old) {
+    if (await post("/page/edit", { id: old.id, text: body }) && editing === old) leave();
+    return;
+  }
   close();
   text.value = "";
   changed();
@@ -94,7 +129,7 @@ function pressed(e) {
     e.preventDefault();
     submit();
   }
-  if (e.key === "Escape") reply(null);
+  if (e.key === "Escape") leave();
 }
 
 // move handles the keys of the open list; true means that the key was meant for it.
@@ -158,12 +193,16 @@ function pasted(e) {
 }
 
 async function upload(files) {
+  const to = replyTo;
   for (const file of files) {
     const form = new FormData();
     form.append("file", file);
     form.append("caption", text.value.trim());
+    form.append("thread", thread);
+    form.append("reply", to?.id || 0);
     if (!await post("/page/upload", form)) return;
     text.value = "";
+    reply(null);
     changed();
     toast("Sent " + file.name);
   }

@@ -1,6 +1,7 @@
 // One message: a row with a bubble and, below it, its keyboard.
 import { $, copy, el, icon, post, ticks, toast } from "./dom.js";
 import { formatted } from "./entities.js";
+import { rich } from "./rich.js";
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 
@@ -33,11 +34,12 @@ async function tap(id, button, node) {
   setTimeout(() => { if (waiting.get(key) === reply.query) settle(key); }, 20000);
 }
 
-// message draws a view. actions: send(text), reply(view), jump(id), topicName(id).
+// message draws a view. actions: send(text), reply(view), edit(view), jump(id), topicName(id).
 export function message(view, actions) {
   if (view.service) return el("div", { class: "service", "data-id": view.id }, view.service);
   const text = el("div", { class: "text" });
-  if (view.text) text.append(formatted(view.text, view.entities, actions.send));
+  if (view.rich) text.append(rich(view.text, actions.send));
+  else if (view.text) text.append(formatted(view.text, view.entities, actions.send));
   const bare = view.photo && !view.text && !view.reactions;
   const end = meta(view);
   if (!view.reactions) text.append(end);
@@ -48,8 +50,43 @@ export function message(view, actions) {
     getSelection().removeAllRanges();
     actions.reply(view);
   });
+  onHold(bubble, (x, y) => openMenu(view, actions, x, y));
   const kind = "row" + (view.out ? " out" : "") + (view.keyboard ? " keys" : "");
   return el("div", { class: kind, "data-id": view.id }, bubble, keyboard(view));
+}
+
+// onHold hears a click of the right button, and a finger that stays.
+function onHold(node, open) {
+  let timer;
+  const stop = () => clearTimeout(timer);
+  node.addEventListener("contextmenu", (e) => {
+    if (e.target.closest("a, img") || !getSelection().isCollapsed) return;
+    e.preventDefault();
+    stop();
+    open(e.clientX, e.clientY);
+  });
+  node.addEventListener("touchstart", (e) => {
+    const { clientX, clientY } = e.touches[0];
+    timer = setTimeout(() => open(clientX, clientY), 500);
+  }, { passive: true });
+  for (const end of ["touchend", "touchmove", "touchcancel"]) node.addEventListener(end, stop, { passive: true });
+}
+
+// openMenu shows what can be done with a message.
+function openMenu(view, actions, x, y) {
+  const menu = $("actions");
+  const close = () => { menu.hidden = true; document.removeEventListener("pointerdown", outside); };
+  const outside = (e) => { if (!e.target.closest("#actions")) close(); };
+  const item = (name, label, run) => el("button", { type: "button", role: "menuitem", onclick: () => { close(); run(); } }, icon(name, 18), label);
+  const items = [item("reply", "Reply", () => actions.reply(view))];
+  if (view.out && view.text && !view.file && !view.photo) items.push(item("edit", "Edit", () => actions.edit(view)));
+  if (view.text) items.push(item("copy", "Copy", () => copy(view.text)));
+  menu.replaceChildren(...items);
+  menu.hidden = false;
+  menu.style.left = Math.max(8, Math.min(x, innerWidth - menu.offsetWidth - 8)) + "px";
+  menu.style.top = Math.max(8, Math.min(y, innerHeight - menu.offsetHeight - 8)) + "px";
+  document.addEventListener("pointerdown", outside);
+  items[0].focus({ preventScroll: true });
 }
 
 function meta(view) {

@@ -1,0 +1,246 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/glyph"
+)
+
+// Deps are what the feature works with.
+type Deps struct {
+	Chat   *chat.Chat
+	Asked  history.Asked
+	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
+	// Text is all that is known of a session, and AskForget asks whether to delete its record.
+	Text      func(ctx context.Context, to address.Conversation, r views.Session) render.Text
+	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
+}
+
+// archive shows the sessions that are over.
+type archive struct{ Deps }
+
+const (
+	page = "archive"
+	top  = "menu"
+
+	pageSessions = 6
+	shownButton  = 14 // letters of a name on its button
+	lineRoom     = 32 // columns of what a session was asked, or of its folder
+	shownAsked   = 300
+)
+
+// What the buttons of a session do.
+const (
+	resume = "resume"
+	forget = "forget"
+)
+
+// New returns the feature of a chat.
+func New(d Deps) chat.Feature {
+	a := &archive{d}
+	return chat.Feature{Name: "archive", Pages: map[string]chat.Page{page: {Draw: a.draw, Do: a.do}},
+		Commands: []chat.Command{{Name: "archive", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
+			return d.Chat.Pages.Open(ctx, in, view{}.address())
+		}}}}
+}
+
+// view is what a page shows: a part of the list, or one session of it.
+type view struct {
+	Filter  filter
+	Page    int
+	Session uuid.UUID // uuid.Nil: the list
+	Inspect bool
+}
+
+// filter says which sessions are listed.
+type filter string
+
+const (
+	all    filter = "all"
+	recent filter = "recent" // of the last three days
+	lost   filter = "lost"
+)
+
+const recentFor = 3 * 24 * time.Hour
+
+func (v view) address() string {
+	parts := []string{page, string(cmp.Or(v.Filter, all)), strconv.Itoa(v.Page)}
+	if v.Session != uuid.Nil {
+		parts = append(parts, v.Session.String())
+	}
+	if v.Inspect {
+		parts = append(parts, "inspect")
+	}
+	return strings.Join(parts, "/")
+}
+
+func parse(rest string) (v view) {
+	parts := append(strings.Split(rest, "/"), "", "", "", "")
+	v.Filter = filter(cmp.Or(parts[0], string(all)))
+	v.Page, _ = strconv.Atoi(parts[1])
+	v.Session, _ = uuid.Parse(parts[2])
+	v.Inspect = parts[3] != ""
+	return v
+}
+
+// takes reports whether a filter lets a session through.
+func (f filter) takes(r views.Session, now time.Time) bool {
+	switch f {
+	case recent:
+		return now.Sub(r.EndedAt) < recentFor
+	case lost:
+		return r.State == views.Lost || r.State == views.Abandoned
+	}
+	return true
+}
+
+func (a *archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	at, p := parse(v.Rest), a.Chat.In(v.To)
+	if at.Session == uuid.Nil {
+		return a.list(ctx, p, at), nil
+	}
+	r, ok := a.Chat.Book.Records.Get(at.Session)
+	if !ok || !r.Resumable {
+		above := render.Plain(p.Say(i18n.SessionGone))
+		if ok {
+			above = p.EndedText(r)
+		}
+		list := a.list(ctx, p, view{Filter: at.Filter, Page: at.Page})
+		list.Text = chat.Paragraphs(above, list.Text)
+		return list, nil
+	}
+	if at.Inspect {
+		at.Inspect = false
+		return chat.Screen{Text: a.Text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
+	}
+	return a.one(ctx, p, at, r), nil
+}
+
+// list is a page of the sessions that are over, the latest end first.
+func (a *archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
+	sessions := slices.DeleteFunc(a.Chat.Book.Records.List(), func(r views.Session) bool {
+		return !r.Resumable || !at.Filter.takes(r, p.Now())
+	})
+	slices.SortStableFunc(sessions, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
+	at.Page = min(max(at.Page, 0), max(len(sessions)-1, 0)/pageSessions)
+	first := at.Page * pageSessions
+	last := min(first+pageSessions, len(sessions))
+	shown := sessions[first:last]
+	title := p.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
+	if len(sessions) == 0 {
+		title = p.Say(i18n.ArchiveEmpty)
+	}
+	text := []render.Text{render.Plain(title)}
+	var options []card.Option
+	for i, said := range a.asked(ctx, shown) {
+		r, number := shown[i], strconv.Itoa(first+i+1)
+		text = append(text, line(p, number, r, said))
+		label := number + " " + chat.Head(glyph.Name(r.Name), shownButton)
+		options = append(options, card.Option{Text: label, Value: chat.ToPage(view{at.Filter, at.Page, r.ID, false}.address())})
+	}
+	s := chat.Screen{Options: chat.Rows(2, options...), Back: top}
+	turns := chat.Turns(at.Page, last < len(sessions), func(page int) card.Option {
+		return card.Option{Value: chat.ToPage(view{Filter: at.Filter, Page: page}.address())}
+	})
+	if len(turns) > 0 {
+		s.Options = append(s.Options, turns)
+		text = append(text, render.Plain(p.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(sessions)})))
+	}
+	s.Text, s.Options = chat.Paragraphs(text...), append(s.Options, filters(p, at.Filter))
+	return s
+}
+
+// asked is what each of some sessions was asked last.
+func (a *archive) asked(ctx context.Context, sessions []views.Session) []string {
+	ids := make([]uuid.UUID, len(sessions))
+	for i, r := range sessions {
+		ids[i] = r.ID
+	}
+	return a.Asked.Asked(ctx, ids)
+}
+
+// line is a session in a list: its name, where and when it ended, and what it was asked last. As code nothing in what
+// somebody has written can be tapped.
+func line(p chat.Phrases, number string, r views.Session, said string) render.Text {
+	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
+	head := render.Join(render.Plain(number+". "), shownName(r.Name), render.Plain(" · "+p.AgedState(r)))
+	if said = ansi.Truncate(visible(said), lineRoom, "…"); said == "" {
+		return chat.Lines(head, dir)
+	}
+	return chat.Lines(head, dir, render.Code(said))
+}
+
+// shownName is a name in which nothing can be tapped: one that looks like a command or a link is code.
+func shownName(name string) render.Text {
+	if name = chat.ShownName(name); strings.ContainsAny(name, "/@#.:") {
+		return render.Code(name)
+	}
+	return render.Bold(name)
+}
+
+// visible is a text of somebody else's in one line.
+func visible(text string) string { return strings.Join(strings.Fields(chat.Visible(text)), " ") }
+
+// filters are the ways to list, with a sign at the present one.
+func filters(p chat.Phrases, now filter) (row []card.Option) {
+	for _, one := range []struct {
+		filter
+		word i18n.Key
+	}{{recent, i18n.ButtonRecent}, {all, i18n.ButtonEverything}, {lost, i18n.ButtonLost}} {
+		text := p.Say(one.word)
+		if one.filter == now {
+			text = "✓ " + text
+		}
+		row = append(row, card.Option{Text: text, Value: chat.ToPage(view{Filter: one.filter}.address())})
+	}
+	return row
+}
+
+// one is a session of the list.
+func (a *archive) one(ctx context.Context, p chat.Phrases, at view, r views.Session) chat.Screen {
+	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
+	if said := visible(a.asked(ctx, []views.Session{r})[0]); said != "" {
+		text = append(text, render.Quote(chat.Head(said, shownAsked)))
+	}
+	inspect := at
+	inspect.Inspect = true
+	back := view{Filter: at.Filter, Page: at.Page}
+	return chat.Screen{Text: chat.Paragraphs(text...), Session: r.ID, Back: back.address(), Options: [][]card.Option{
+		{p.Option(i18n.ButtonResume, chat.Does(resume), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect.address()), "")},
+		{p.Option(i18n.ButtonForget, chat.Does(forget), "")},
+	}}
+}
+
+// do resumes a session, or asks whether to delete its record.
+func (a *archive) do(_ context.Context, v chat.Visit, what string) (answer chat.Answer, next string, err error) {
+	at := parse(v.Rest)
+	r, ok := a.Chat.Book.Records.Get(at.Session)
+	if !ok || !r.Resumable { // which the page says
+		return chat.Answer{}, "", nil
+	}
+	if what == forget {
+		answer.Then = func(ctx context.Context) error { return a.AskForget(ctx, v.To, v.By, r) }
+		return answer, "", nil
+	}
+	answer.Then = func(ctx context.Context) error {
+		_, err := a.Resume(ctx, chat.Resume{Session: a.Chat.Book.Successor(r), To: v.To, From: v.By})
+		return err
+	}
+	return answer, "", nil
+}

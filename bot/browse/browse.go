@@ -1,0 +1,212 @@
+package browse
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/port/control"
+	port "ccbot/bot/port/places"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+)
+
+// First are the texts that people have written for the session that they are about to start.
+type First interface {
+	// First keeps a text for the session that its sender starts next in a place.
+	First(ctx context.Context, in chat.Incoming, text string) error
+	// Firsts are those that wait, oldest first.
+	Firsts(to address.Conversation, by int64) []string
+	// SettleFirsts sends them to a session; the zero session: they go nowhere.
+	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error
+}
+
+// Deps are what Browser works with.
+type Deps struct {
+	Chat      *chat.Chat
+	Folders   port.Folders
+	Worktrees port.Worktrees
+	First     First
+	// Start starts a session where a person has asked for it; false: it was refused, which was told.
+	Start func(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error)
+	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
+	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
+}
+
+// Browser is the page of new sessions.
+type Browser struct {
+	Deps
+	chat  *chat.Chat
+	ended chan views.Session // that may leave a work tree
+}
+
+// New returns the page of a chat.
+func New(d Deps) *Browser {
+	return &Browser{Deps: d, chat: d.Chat, ended: make(chan views.Session, 64)}
+}
+
+// Feature is what the roof knows of it.
+func (b *Browser) Feature() chat.Feature {
+	return chat.Feature{Name: "browse", Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed}, worktree: {Draw: b.removing, Do: b.remove}},
+		Text: b.written, Heard: b.hear, Run: b.run}
+}
+
+// patience is how long after a page was opened a text beside it is meant for it.
+const patience = 15 * time.Minute
+
+// written takes a text that somebody writes while a page of theirs is open: it becomes the first prompt.
+func (b *Browser) written(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+	if in.ReplyTo != 0 || in.Quoted {
+		return false, nil
+	}
+	key, since, open := b.chat.Pages.Mine(in.To, in.From, Name)
+	if !open || b.chat.Now().Sub(since) > patience {
+		return false, nil
+	}
+	if err := b.First.First(ctx, *in, text); err != nil {
+		return true, err
+	}
+	return true, b.chat.Pages.Refresh(ctx, key)
+}
+
+// typed takes a reply to the page: the name of a new folder, a path, or a part of a folder's name.
+func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string, error) {
+	a, text := parse(v.Rest), strings.Trim(strings.TrimSpace(text), chat.Quotes)
+	if a.view == naming {
+		return b.makeFolder(ctx, v, a, text)
+	}
+	if isPath(text) {
+		dir, err := b.chat.Places.Resolve(ctx, a.dir, text)
+		if err != nil {
+			dir = refusal.In(err).Dir
+		}
+		return a.in(children, dir).String(), nil
+	}
+	if a.view != children {
+		a = at{with: a.with}
+	}
+	a.filter, a.page = text, 0
+	return a.String(), nil
+}
+
+// makeFolder makes the folder that was named, and shows it.
+func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name string) (string, error) {
+	if name == "" || strings.ContainsAny(name, "/\x00\n") || name == "." || name == ".." {
+		return "", nil
+	}
+	dir, err := b.chat.Places.Resolve(ctx, a.dir, "./"+name)
+	if err == nil {
+		err = b.chat.Places.Make(ctx, dir)
+	}
+	if err != nil {
+		return a.String(), b.chat.Explain(ctx, v.To, b.chat.In(v.To).Failure(views.Session{}, err))
+	}
+	return a.in(children, dir).String(), nil
+}
+
+// What the options do; some go on with a colon and Claude's id of a conversation.
+const (
+	start    = "start"
+	fork     = "fork"
+	goOn     = "go"
+	beside   = "beside"
+	star     = "star"
+	takeBack = "back"
+)
+
+// do does what an option says.
+func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+	a := parse(v.Rest)
+	verb, of, _ := strings.Cut(what, ":")
+	claude, _ := uuid.Parse(of)
+	then, to := a.in(begun, a.dir), func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
+	switch verb {
+	case start:
+		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.dir}) }), then.String(), nil
+	case fork:
+		return to(func(ctx context.Context) error {
+			return b.begin(ctx, v, a, control.Start{Dir: a.dir, ForkOf: a.claude})
+		}), then.String(), nil
+	case goOn:
+		return to(func(ctx context.Context) error { return b.goOn(ctx, v, a, claude) }), then.String(), nil
+	case beside:
+		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
+	case takeBack:
+		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, views.Session{}) }), "", nil
+	case star:
+		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) { s.Favourites = toggled(s.Favourites, a.dir) })
+	}
+	return chat.Answer{Text: b.chat.In(v.To).Say(i18n.StaleButton)}, "", nil
+}
+
+// mostFavourites bounds the favourite folders of a chat.
+const mostFavourites = 50
+
+// toggled is a list of folders with one more, or one less.
+func toggled(all []string, dir string) []string {
+	if i := slices.Index(all, dir); i >= 0 {
+		return slices.Delete(slices.Clone(all), i, i+1)
+	}
+	all = append(slices.Clone(all), dir)
+	return all[max(0, len(all)-mostFavourites):]
+}
+
+// begin starts a session, which gets the texts that were written meanwhile.
+func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start) error {
+	dir, err := b.chat.Places.Resolve(ctx, "/", q.Dir)
+	if err != nil {
+		return chat.Stay // the page says why
+	}
+	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.key, a.with
+	r, began, err := b.Start(ctx, v.To, q)
+	if err == nil && !began {
+		err = chat.Stay
+	}
+	if err != nil {
+		return err
+	}
+	return b.First.SettleFirsts(ctx, v.To, v.By, r)
+}
+
+// goOn goes on with a conversation: in the session that has it, else in a new one.
+func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
+	i := slices.IndexFunc(b.chat.Book.Records.List(), func(r views.Session) bool { return r.ClaudeSessionID == claude })
+	if i < 0 {
+		return b.begin(ctx, v, a, control.Start{Dir: a.dir, Continues: claude})
+	}
+	r := b.chat.Book.Successor(b.chat.Book.Records.List()[i])
+	back, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
+	if err == nil && !back {
+		err = chat.Stay
+	}
+	if err != nil {
+		return err
+	}
+	r, _ = b.chat.Book.Records.Get(r.ID)
+	return b.First.SettleFirsts(ctx, v.To, v.By, r)
+}
+
+// beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
+func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
+	dir, err := b.Worktrees.Add(ctx, a.dir)
+	if err != nil {
+		return b.refused(ctx, v.To, err)
+	}
+	b.chat.At("worktree-made")
+	return b.begin(ctx, v, a, control.Start{Dir: dir})
+}
+
+// refused explains why something is not done; the page stays.
+func (b *Browser) refused(ctx context.Context, to address.Conversation, err error) error {
+	if err := b.chat.Explain(ctx, to, b.chat.In(to).Failure(views.Session{}, err)); err != nil {
+		return err
+	}
+	return chat.Stay
+}

@@ -1,0 +1,299 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	port "ccbot/bot/port/places"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// How much a page shows.
+const (
+	shownPlaces   = 6
+	shownChildren = 10
+	shownTalks    = 4
+	shownPath     = 34 // letters of a folder on a button of its own
+	shownChild    = 20 // of one of two in a row
+	shownSaid     = 100
+	menu          = "menu"
+)
+
+// draw draws an address.
+func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err error) {
+	a, p := parse(v.Rest), b.chat.In(v.To)
+	if a.view != places && a.view != begun {
+		dir, err := b.chat.Places.Resolve(ctx, "/", a.dir)
+		if err != nil {
+			return b.wrong(p, a, err), nil
+		}
+		a.dir = dir
+	}
+	switch a.view {
+	case children:
+		s = b.children(ctx, p, v, a)
+	case naming:
+		s = chat.Screen{Text: p.Text(i18n.NewFolderName, i18n.Args{"Dir": render.Code(p.Short(a.dir))}), Back: a.in(children, a.dir).String()}
+	case folder:
+		s = b.folder(ctx, p, v, a)
+	case busy:
+		s = b.busy(p, a)
+	case begun:
+		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.dir))})}, nil
+	default:
+		s = b.places(p, v, a)
+	}
+	return b.withFirst(p, v, s), nil
+}
+
+// wrong says why a folder cannot be used. Nothing of it is offered.
+func (b *Browser) wrong(p chat.Phrases, a at, err error) chat.Screen {
+	up := at{with: a.with}
+	return chat.Screen{Text: p.Failure(views.Session{}, err).Text, Back: up.String()}
+}
+
+// withFirst adds the texts that wait for the session.
+func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Screen {
+	texts := b.First.Firsts(v.To, v.By)
+	if len(texts) == 0 {
+		return s
+	}
+	s.Text = chat.Paragraphs(s.Text, chat.Lines(p.Text(i18n.NewFirst), chat.Quoted(strings.Join(texts, "\n"))))
+	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonTakeBack, chat.Does(takeBack), "")})
+	return s
+}
+
+// places are the favourite folders, then those of sessions, last used first, then where browsing begins.
+func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
+	set := b.chat.Book.Settings(v.To.ChatID)
+	all := known(set.Favourites, append(slices.Clone(b.chat.Places.Bounds().Roots), set.Dir), b.chat.Book.Records.List())
+	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
+	if a.filter != "" {
+		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.filter) })
+		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Part": a.filter, "Count": len(all)})
+		s.Back = at{with: a.with}.String()
+	}
+	part, n, more := page(all, a.page, shownPlaces)
+	for _, dir := range part {
+		sign := ""
+		if slices.Contains(set.Favourites, dir) {
+			sign = "★ "
+		}
+		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
+	}
+	s.Options = addRow(s.Options, b.turns(a, n, more))
+	from := cmp.Or(set.Dir, b.home())
+	s.Options = append(s.Options, []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
+	return s
+}
+
+// known are folders without repeats: favourites, then those of sessions, last used first, then others.
+func known(favourites, others []string, sessions []views.Session) (all []string) {
+	used := func(r views.Session) time.Time {
+		return slices.MaxFunc([]time.Time{r.CreatedAt, r.StartedAt, r.EndedAt, r.NowSince}, time.Time.Compare)
+	}
+	slices.SortStableFunc(sessions, func(x, y views.Session) int { return used(y).Compare(used(x)) })
+	all = slices.Clone(favourites)
+	for _, r := range sessions {
+		all = append(all, r.Dir)
+	}
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(append(all, others...), func(dir string) bool {
+		again := dir == "" || seen[dir]
+		seen[dir] = true
+		return again
+	})
+}
+
+// home is where browsing begins.
+func (b *Browser) home() string {
+	in := b.chat.Places.Bounds()
+	if len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }) {
+		return in.Roots[0]
+	}
+	return in.Home
+}
+
+// below reports whether a folder is another one, or lies below it. Both are without links.
+func below(root, dir string) bool {
+	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
+}
+
+// use leads to a folder. Whatever starts there has a key of its own: two taps start one session.
+func (b *Browser) use(a at, dir, text string) card.Option {
+	to := a.in(folder, dir)
+	to.key = card.NewKey()
+	return to.to(text)
+}
+
+// matches reports whether a folder has a part in its name, whatever the case of the letters.
+func matches(dir, part string) bool {
+	return strings.Contains(strings.ToLower(dir), strings.ToLower(part))
+}
+
+func (b *Browser) turns(a at, n int, more bool) []card.Option {
+	return chat.Turns(n, more, func(page int) card.Option {
+		a.page = page
+		return a.to("")
+	})
+}
+
+func addRow(rows [][]card.Option, row []card.Option) [][]card.Option {
+	if len(row) == 0 {
+		return rows
+	}
+	return append(rows, row)
+}
+
+// choices are the model and the mode of the new session; a tap shows the next one.
+func choices(p chat.Phrases, a at) []card.Option {
+	mode, model := a, a
+	mode.with.Mode, model.with.Model = next(offeredModes, a.with.Mode), next(offeredModels, a.with.Model)
+	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
+	if a.with.Mode != "" {
+		modeName = p.Say(i18n.ModeKey(string(a.with.Mode)))
+	}
+	if a.with.Model != "" {
+		name = modelName(a.with.Model)
+	}
+	return []card.Option{model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})), mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": modeName}))}
+}
+
+// children are the folders in a folder.
+func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
+	names, err := b.Folders.Children(ctx, a.dir, a.hidden)
+	s := chat.Screen{Text: render.Code(p.Short(a.dir)), Back: at{with: a.with}.String()}
+	if err != nil {
+		s.Text = p.Failure(views.Session{}, err).Text
+		s.Options = addRow(nil, b.up(p, a))
+		return s
+	}
+	if a.filter != "" {
+		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.filter) })
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Part": a.filter, "Count": len(names)}))
+		s.Back = a.in(children, a.dir).String()
+	} else {
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))
+	}
+	part, n, more := page(names, a.page, shownChildren)
+	var row []card.Option
+	for _, name := range part {
+		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownChild)))
+	}
+	s.Options = addRow(chat.Rows(2, row...), b.turns(a, n, more))
+	hidden, word := a.in(children, a.dir), i18n.ButtonShowHidden
+	if hidden.hidden = !a.hidden; a.hidden {
+		word = i18n.ButtonHideHidden
+	}
+	s.Options = append(s.Options, append(b.up(p, a), hidden.to(p.Say(word))),
+		[]card.Option{a.in(naming, a.dir).to(p.Say(i18n.ButtonNewFolder)), b.star(p, v, a.dir)},
+		[]card.Option{primary(b.use(a, a.dir, p.Say(i18n.ButtonUseThis)))})
+	return s
+}
+
+func primary(o card.Option) card.Option {
+	o.Style = outbox.Primary
+	return o
+}
+
+// up leads to the folder above, where sessions may work there.
+func (b *Browser) up(p chat.Phrases, a at) []card.Option {
+	above, roots := path.Dir(a.dir), b.chat.Places.Bounds().Roots
+	if above == a.dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
+		return nil
+	}
+	return []card.Option{a.in(children, above).to(p.Say(i18n.ButtonUp))}
+}
+
+// star makes a folder a favourite, or none.
+func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
+	word := i18n.ButtonStar
+	if slices.Contains(b.chat.Book.Settings(v.To.ChatID).Favourites, dir) {
+		word = i18n.ButtonUnstar
+	}
+	return p.Option(word, chat.Does(star), "")
+}
+
+// folder is how a session may begin in a folder: anew, with an earlier conversation, in a work tree.
+func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
+	s := chat.Screen{Text: p.Text(i18n.NewIn, i18n.Args{"Dir": render.Code(p.Short(a.dir))}), Back: at{with: a.with}.String()}
+	talks, more, err := b.Folders.Conversations(ctx, a.dir, a.page*shownTalks, shownTalks)
+	if err != nil {
+		return b.wrong(p, a, err)
+	}
+	works := b.works(a.dir, uuid.Nil)
+	if len(works) > 0 {
+		s.Text = chat.Lines(s.Text, b.shared(p, works))
+	}
+	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, chat.Does(start), outbox.Primary)})
+	var numbers []card.Option
+	for i, c := range talks {
+		n := a.page*shownTalks + i + 1
+		if i == 0 {
+			s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewEarlier))
+		}
+		s.Text = chat.Lines(s.Text, b.talk(p, n, c))
+		numbers = append(numbers, b.number(a, n, c))
+	}
+	s.Options = addRow(s.Options, numbers)
+	s.Options = addRow(s.Options, b.turns(a, a.page, more))
+	if len(works) > 0 {
+		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
+	} else if w, ours := b.Worktrees.Find(ctx, a.dir); ours {
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
+		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
+	}
+	s.Options = append(s.Options, choices(p, a),
+		[]card.Option{a.in(children, a.dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.dir)})
+	return s
+}
+
+// talk is an earlier conversation in two lines.
+func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
+	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), chat.Size(c.Size)}
+	r, known := b.chat.Book.Records.Get(c.Session)
+	switch {
+	case known && r.Live:
+		about = append(about, p.Say(i18n.WriterSession, i18n.Args{"Name": chat.ShownName(r.Name)}))
+	case c.Written:
+		about = append(about, p.Say(i18n.NewElsewhere))
+	case known:
+		about = append(about, chat.ShownName(r.Name))
+	}
+	said := chat.Head(strings.Join(strings.Fields(chat.Visible(c.Said)), " "), shownSaid)
+	return chat.Lines(render.Join(render.Bold(strconv.Itoa(n)+". "), render.Plain(said)),
+		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
+}
+
+// number goes on with a conversation. One that somebody writes leads to what can be done about that, unless an open
+// session has it.
+func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
+	r, _ := b.chat.Book.Records.Get(c.Session)
+	if c.Written && !r.Live {
+		to := a.in(busy, a.dir)
+		to.key, to.claude = a.key, c.Claude
+		return to.to(strconv.Itoa(n))
+	}
+	return card.Option{Text: strconv.Itoa(n), Value: chat.Does(goOn + ":" + c.Claude.String())}
+}
+
+// busy says that a conversation is open elsewhere, and offers a copy: two never write one (P1).
+func (b *Browser) busy(p chat.Phrases, a at) chat.Screen {
+	back := a.in(folder, a.dir)
+	back.key = a.key
+	return chat.Screen{Text: p.Text(i18n.NewBusy), Back: back.String(),
+		Options: [][]card.Option{{p.Option(i18n.ButtonForkInstead, chat.Does(fork), "")}}}
+}

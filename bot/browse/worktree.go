@@ -1,0 +1,112 @@
+package browse
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	port "ccbot/bot/port/places"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/logkey"
+)
+
+// hear notes that a session is over. What it leaves is looked at later: git may take seconds.
+func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
+	switch n.(type) {
+	case news.Stopped, news.Ended:
+		select {
+		case b.ended <- r:
+		default: // whoever opens the folder again may still remove it
+		}
+	}
+	return nil
+}
+
+// run asks about the work trees of sessions that are over.
+func (b *Browser) run(ctx context.Context) error {
+	for {
+		select {
+		case r := <-b.ended:
+			if err := b.Left(ctx, r); err != nil {
+				b.chat.Log.Error("worktree_not_asked", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Left asks whether to remove the work tree that a session has left, or says that it stays.
+func (b *Browser) Left(ctx context.Context, r views.Session) error {
+	w, found := b.Worktrees.Find(ctx, r.Dir)
+	if !found || b.works(w.Dir, r.ID) != nil {
+		return nil
+	}
+	if w.Work != "" {
+		return b.chat.For(r.ID).Post(ctx, r.Conversation, b.stays(b.chat.In(r.Conversation), w), nil)
+	}
+	in := chat.Incoming{Message: conversation.Message{To: r.Conversation}, From: r.Owner}
+	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)
+}
+
+// works are the names of the open sessions that work in a folder or below it, but for one.
+func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
+	for _, r := range b.chat.Book.Records.List() {
+		if r.Live && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
+			names = append(names, chat.ShownName(r.Name))
+		}
+	}
+	return names
+}
+
+// removing asks whether to remove a work tree; only who was asked may say yes.
+func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	p, dir := b.chat.In(v.To), v.Rest
+	w, found := b.Worktrees.Find(ctx, dir)
+	args := i18n.Args{"Dir": render.Code(p.Short(dir)), "Branch": render.Code(w.Branch)}
+	if !found {
+		return chat.Screen{Text: p.Text(i18n.WorktreeGone, args)}, nil
+	}
+	back := at{view: folder, dir: dir, key: card.NewKey()}.String()
+	if works := b.works(w.Dir, uuid.Nil); len(works) > 0 {
+		return chat.Screen{Text: b.shared(p, works), Back: back}, nil
+	}
+	if w.Work != "" {
+		return chat.Screen{Text: b.stays(p, w), Back: back}, nil
+	}
+	yes := p.Option(i18n.ButtonRemoveWorktree, chat.Does("remove"), outbox.Danger)
+	yes.For = v.By
+	return chat.Screen{Text: p.Text(i18n.WorktreeAsk, args), Options: [][]card.Option{{yes}}, Back: back}, nil
+}
+
+// remove takes a work tree away. Where that is refused for its work, or for who works in it, the page says so.
+func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer, string, error) {
+	return chat.Answer{Then: func(ctx context.Context) error {
+		err := b.Worktrees.Remove(ctx, v.Rest)
+		if err == nil || refusal.Is(err, refusal.HasWork, refusal.WrongState, refusal.DirMissing) {
+			return nil
+		}
+		return b.refused(ctx, v.To, err)
+	}}, "", nil
+}
+
+// stays says that a work tree stays, and for which work.
+func (b *Browser) stays(p chat.Phrases, w port.Worktree) render.Text {
+	work := map[port.Work]i18n.Key{port.Uncommitted: i18n.WorktreeUncommitted, port.Unmerged: i18n.WorktreeUnmerged,
+		port.Unfinished: i18n.WorktreeUnfinished, port.Stashed: i18n.WorktreeStashed}[w.Work]
+	return p.Text(i18n.WorktreeStays, i18n.Args{"Dir": render.Code(p.Short(w.Dir)), "Work": p.Say(work)})
+}
+
+// shared says which open sessions work in a folder.
+func (b *Browser) shared(p chat.Phrases, names []string) render.Text {
+	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Say(i18n.JoinNames))})
+}

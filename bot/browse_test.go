@@ -1,0 +1,463 @@
+package bot_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/modes"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// browsing is a world with a real home folder, and the page of new sessions in Alice's chat.
+type browsing struct {
+	*chattest.World
+	t    *testing.T
+	page int // the message
+}
+
+func inFolders(t *testing.T, dirs ...string) *browsing {
+	t.Helper()
+	w := &browsing{World: chattest.NewWorld(t), t: t}
+	w.Home = host.WithoutLinks(t.TempDir())
+	w.AgentsHome = w.Home
+	for _, dir := range dirs {
+		require.NoError(t, os.MkdirAll(filepath.Join(w.Home, dir), 0o700))
+	}
+	return w
+}
+
+func (w *browsing) open() {
+	w.t.Helper()
+	w.MustHear(w.t, "/new")
+	w.Work(w.t)
+	w.page = w.Telegram.LastID()
+}
+
+func (w *browsing) press(words ...string) {
+	w.t.Helper()
+	for _, word := range words {
+		w.Press(w.t, chattest.Alice, w.page, word)
+		w.Work(w.t)
+	}
+}
+
+func (w *browsing) shown() outbox.Message { return w.Shows(w.t, w.page) }
+
+func (w *browsing) text() string { return w.shown().Text.Text }
+
+func (w *browsing) buttons() (all []string) {
+	for _, row := range w.shown().Buttons {
+		for _, b := range row {
+			all = append(all, b.Text)
+		}
+	}
+	return all
+}
+
+func (w *browsing) reply(text string) {
+	w.t.Helper()
+	w.Answer(w.t, w.page, text)
+	w.Work(w.t)
+}
+
+func (w *browsing) say(key i18n.Key, args ...i18n.Args) string { return w.Word(key, args...) }
+
+func TestNewShowsFavouritesThenFoldersByLastUse(t *testing.T) {
+	w := inFolders(t, "api", "web", "old", "fav")
+	for _, name := range []string{"old", "web", "api", "web"} { // the newest last
+		w.Session(t, name, session.Archived)
+	}
+	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Favourites = []string{filepath.Join(w.Home, "fav")} }))
+	w.open()
+	assert.Equal(t, []string{"★ ~/fav", "~/web", "~/api", "~/old"}, w.buttons()[:4])
+	assert.Equal(t, w.say(i18n.NewWhere), w.text())
+
+	w.press("~/web", w.say(i18n.ButtonStar))
+	assert.Contains(t, w.buttons(), w.say(i18n.ButtonUnstar))
+	w.press(w.say(i18n.ButtonBack))
+	assert.Equal(t, []string{"★ ~/fav", "★ ~/web", "~/api", "~/old"}, w.buttons()[:4])
+	w.press("★ ~/fav", w.say(i18n.ButtonUnstar), w.say(i18n.ButtonBack))
+	assert.Equal(t, []string{"★ ~/web", "~/api", "~/old"}, w.buttons()[:3])
+
+	w.reply("AP")
+	assert.Equal(t, w.say(i18n.NewFiltered, i18n.Args{"Part": "AP", "Count": 1}), w.text())
+	assert.Equal(t, "~/api", w.buttons()[0])
+}
+
+// Each view is drawn again by a program that was started anew, and by the taps of two people.
+func TestTheBrowserOutlivesARestartInEachView(t *testing.T) {
+	w := inFolders(t, "work/api", "work/.git", "work/web")
+	w.open()
+	restart := func() {
+		w.Restart(t)
+		was := w.text()
+		w.Work(t)
+		assert.Equal(t, was, w.text())
+	}
+	steps := []struct{ press, want string }{
+		{w.say(i18n.ButtonBrowse), "~\n"},
+		{"work", "~/work\n"},
+		{w.say(i18n.ButtonShowHidden), "~/work\n"},
+		{w.say(i18n.ButtonHideHidden), "~/work\n"},
+		{w.say(i18n.ButtonUp), "~\n"},
+		{"work", "~/work\n"},
+		{"api", "~/work/api\n"},
+		{w.say(i18n.ButtonUseThis), "A new session in ~/work/api"},
+		{w.say(i18n.ButtonBrowse), "~/work/api\n"},
+		{w.say(i18n.ButtonBack), w.say(i18n.NewWhere)},
+	}
+	for _, s := range steps {
+		restart()
+		w.press(s.press)
+		assert.True(t, strings.HasPrefix(w.text(), s.want), "%s: %s", s.press, w.text())
+		assert.Equal(t, s.press == w.say(i18n.ButtonShowHidden), slices.Contains(w.buttons(), ".git"), s.press)
+	}
+	assert.Empty(t, w.Lifecycle.Done())
+}
+
+func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
+	w := inFolders(t, "api")
+	w.open()
+	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis))
+	w.press(w.say(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}))
+	w.press(w.say(i18n.ButtonNewMode, i18n.Args{"Mode": w.say(i18n.NewAsSet)}), w.say(i18n.ButtonNewMode, i18n.Args{"Mode": w.say(i18n.ModeDefault)}))
+	assert.Contains(t, w.buttons(), w.say(i18n.ButtonNewMode, i18n.Args{"Mode": w.say(i18n.ModeAcceptEdits)}))
+	was := w.shown()
+	w.press(w.say(i18n.ButtonStartFresh))
+	require.Len(t, w.Lifecycle.Starts, 1)
+	q := w.Lifecycle.Starts[0]
+	assert.Equal(t, filepath.Join(w.Home, "api"), q.Dir)
+	assert.Equal(t, modes.Wish{Mode: modes.AcceptEdits, Model: "opus"}, q.With)
+	assert.NotEmpty(t, q.Origin)
+	assert.Empty(t, w.buttons(), "the page is over")
+	assert.NotEqual(t, was.Text, w.shown().Text)
+}
+
+func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
+	w := inFolders(t, "api")
+	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
+	w.MustHear(t, "/new one ~/api")
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}), w.say(i18n.ButtonNewModel, i18n.Args{"Model": "Opus"}))
+	w.press(w.say(i18n.ButtonStartFresh))
+	assert.Equal(t, []modes.Wish{{Mode: modes.Plan, Model: "opus"}, {Mode: modes.Plan, Model: "sonnet"}},
+		[]modes.Wish{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
+}
+
+// What is wrong with a folder is a sentence, whenever it becomes wrong.
+func TestWhatIsWrongWithAFolderIsASentence(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(w *browsing)
+		want i18n.Key
+		dir  string
+	}{
+		{"a path that is none", func(w *browsing) { w.reply("~/none") }, i18n.PathMissing, "~/none"},
+		{"a file", func(w *browsing) {
+			require.NoError(w.t, os.WriteFile(filepath.Join(w.Home, "file"), nil, 0o600))
+			w.reply("~/file")
+		}, i18n.PathNotDir, "~/file"},
+		{"a folder that vanished between two taps", func(w *browsing) {
+			w.press(w.say(i18n.ButtonBrowse))
+			require.NoError(w.t, os.RemoveAll(filepath.Join(w.Home, "in")))
+			w.press("in")
+		}, i18n.PathMissing, "~/in"},
+		{"a folder that vanished before the start", func(w *browsing) {
+			w.press(w.say(i18n.ButtonBrowse), "in", w.say(i18n.ButtonUseThis))
+			require.NoError(w.t, os.RemoveAll(filepath.Join(w.Home, "in")))
+			w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+				return session.Record{}, &lifecycle.DirError{Dir: q.Dir, Why: lifecycle.DirMissing}
+			}
+			w.press(w.say(i18n.ButtonStartFresh))
+		}, i18n.PathMissing, "~/in"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := inFolders(t, "in")
+			w.open()
+			tt.do(w)
+			assert.Equal(t, w.say(tt.want, i18n.Args{"Path": tt.dir, "Dir": tt.dir}), w.text())
+		})
+	}
+}
+
+func TestTheBrowserStaysInsideTheRoots(t *testing.T) {
+	w := inFolders(t, "root/in", "out/secret")
+	w.Roots = []string{filepath.Join(w.Home, "root")}
+	require.NoError(t, os.Symlink(filepath.Join(w.Home, "out"), filepath.Join(w.Home, "root", "leads-out")))
+	w.open()
+	assert.Contains(t, w.buttons(), "~/root", "a root is known although nobody has used it")
+	w.press(w.say(i18n.ButtonBrowse))
+	assert.True(t, strings.HasPrefix(w.text(), "~/root\n"), "home is outside: %s", w.text())
+	assert.NotContains(t, w.buttons(), w.say(i18n.ButtonUp))
+	refused := w.say(i18n.PathNotAllowed, i18n.Args{"Path": "~/out", "Dir": "~/out", "Roots": w.Roots[0]})
+	w.press("leads-out")
+	assert.Equal(t, refused, w.text())
+	w.press(w.say(i18n.ButtonBack))
+	w.reply("~/out/secret")
+	assert.Equal(t, strings.ReplaceAll(refused, "~/out", "~/out/secret"), w.text())
+	w.press(w.say(i18n.ButtonBack))
+	w.reply("~/root/in/..")
+	assert.True(t, strings.HasPrefix(w.text(), "~/root\n"), w.text())
+}
+
+func TestAFolderWithFiveThousandChildrenIsPaged(t *testing.T) {
+	w := inFolders(t)
+	for i := range 5000 {
+		require.NoError(t, os.Mkdir(filepath.Join(w.Home, fmt.Sprintf("d%04d", i)), 0o700))
+	}
+	w.open()
+	w.press(w.say(i18n.ButtonBrowse))
+	assert.Equal(t, "~\n"+w.say(i18n.NewChildren, i18n.Args{"Count": 5000}), w.text())
+	assert.Equal(t, "d0000", w.buttons()[0])
+	w.press("→", "→")
+	assert.Equal(t, "d0020", w.buttons()[0])
+	w.press("←")
+	assert.Equal(t, "d0010", w.buttons()[0])
+	w.reply("d49")
+	assert.Equal(t, "d4900", w.buttons()[0])
+	assert.LessOrEqual(t, len(w.buttons()), 20)
+}
+
+func TestANewFolderIsNamedByAReply(t *testing.T) {
+	w := inFolders(t)
+	w.open()
+	w.press(w.say(i18n.ButtonBrowse), w.say(i18n.ButtonNewFolder))
+	assert.Equal(t, w.say(i18n.NewFolderName, i18n.Args{"Dir": "~"}), w.text())
+	w.reply("../../etc")
+	assert.Equal(t, w.say(i18n.NewFolderName, i18n.Args{"Dir": "~"}), w.text(), "a name, and no path")
+	w.reply("my api")
+	assert.DirExists(t, filepath.Join(w.Home, "my api"))
+	assert.True(t, strings.HasPrefix(w.text(), "~/my api\n"), w.text())
+}
+
+// ---- the first prompt
+
+func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
+	w := inFolders(t, "api")
+	w.open()
+	key := w.MustHear(t, "run the tests")
+	w.Work(t)
+	asked := w.Shows(t, w.Telegram.LastID())
+	assert.Equal(t, w.say(i18n.FirstPrompt), asked.Text.Text)
+	assert.Contains(t, w.text(), w.say(i18n.NewFirst)+"\nrun the tests")
+	e, err := w.Inbox.Load(key)
+	require.NoError(t, err)
+	assert.Equal(t, inbox.Asked, e.State)
+
+	w.Restart(t)
+	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
+	r := w.Records.List()[0]
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+}
+
+func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
+	w := inFolders(t, "api")
+	other := w.NewCurrentSession(t, "other", session.Running)
+	w.open()
+	key := w.MustHear(t, "run the tests")
+	w.Work(t)
+	w.press(w.say(i18n.ButtonTakeBack))
+	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
+	_, err := w.Inbox.Load(key)
+	require.ErrorIs(t, err, inbox.ErrNoEntry)
+
+	again := w.MustHear(t, "once more")
+	w.Work(t)
+	w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonSendTo, i18n.Args{"Name": other.Name}))
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+again+" for "+other.ID.String())
+	w.press(w.say(i18n.ButtonBrowse))
+	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
+}
+
+func TestATextIsAFirstPromptOnlyOfWhoHasThePageOpen(t *testing.T) {
+	w := inFolders(t, "api")
+	r := w.NewCurrentSession(t, "other", session.Running)
+	w.open()
+	w.Deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	key := w.MustHear(t, "later")
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String(), "an hour later the page is forgotten")
+	w.Deps.Now = time.Now
+	w.MustHear(t, "/list")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "other", "commands always work")
+}
+
+// ---- earlier conversations
+
+// talk writes a conversation of a folder, as Claude Code keeps it.
+func (w *browsing) talk(dir, said string, age time.Duration) uuid.UUID {
+	w.t.Helper()
+	id, cwd := uuid.New(), filepath.Join(w.Home, dir)
+	place := filepath.Join(w.Dir, "projects", strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(cwd))
+	require.NoError(w.t, os.MkdirAll(place, 0o700))
+	path := filepath.Join(place, id.String()+".jsonl")
+	line := fmt.Sprintf(`{"type":"user","uuid":"u","cwd":%q,"message":{"role":"user","content":%q}}`, cwd, said)
+	require.NoError(w.t, os.WriteFile(path, []byte(line+"\n"), 0o600))
+	at := w.Chat.Now().Add(-age)
+	require.NoError(w.t, os.Chtimes(path, at, at))
+	return id
+}
+
+func TestAFolderOffersItsEarlierConversations(t *testing.T) {
+	w := inFolders(t, "api")
+	foreign := w.talk("api", "mend the\nfailing test", 3*time.Hour)
+	busy := w.talk("api", "elsewhere", 4*time.Hour)
+	over := w.talk("api", "of a session", 5*time.Hour)
+	w.talk("web", "another folder", time.Hour)
+	r := w.Session(t, "api", session.Archived)
+	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = over })
+	w.Written = map[uuid.UUID]bool{busy: true}
+	use := func() {
+		w.open()
+		w.press("~/api")
+	}
+	use()
+	assert.Contains(t, w.text(), chattest.Lines("1. mend the failing test", "3 h ago · 161 B", "2. elsewhere", "4 h ago")[:20])
+	assert.Contains(t, w.text(), w.say(i18n.NewElsewhere))
+	assert.NotContains(t, w.text(), "another folder")
+
+	w.press("1")
+	require.Len(t, w.Lifecycle.Starts, 1)
+	assert.Equal(t, foreign, w.Lifecycle.Starts[0].Continues)
+
+	use()
+	w.press("2")
+	assert.Equal(t, w.say(i18n.NewBusy), w.text(), "two never write one")
+	w.Restart(t)
+	w.press(w.say(i18n.ButtonForkInstead))
+	require.Len(t, w.Lifecycle.Starts, 2)
+	assert.Equal(t, []uuid.UUID{busy, uuid.Nil}, []uuid.UUID{w.Lifecycle.Starts[1].ForkOf, w.Lifecycle.Starts[1].Continues})
+
+	use()
+	w.press("3")
+	assert.Len(t, w.Lifecycle.Starts, 2, "the session that has it comes back")
+	assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "restore "+r.ID.String())
+}
+
+// ---- work trees
+
+// repository makes a folder a repository with one commit.
+func (w *browsing) repository(dir string) {
+	w.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		require.NotEqual(w.t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
+		w.t.Skip("SKIPPED: git is not installed")
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = filepath.Join(w.Home, dir), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := cmd.CombinedOutput()
+		require.NoError(w.t, err, "%s", out)
+	}
+}
+
+func TestP8_AWorktreeIsOneSessionWhereverItDies(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api")
+	w.Dies(t, "worktree-made", func() error {
+		w.press(w.say(i18n.ButtonNewWorktree))
+		return nil
+	})
+	tree := filepath.Join(w.Home, "api-2")
+	assert.DirExists(t, tree)
+	assert.Empty(t, w.Lifecycle.Starts)
+	w.Restart(t)
+	w.press(w.say(i18n.ButtonNewWorktree))
+	require.Len(t, w.Lifecycle.Starts, 1)
+	assert.Equal(t, tree, w.Lifecycle.Starts[0].Dir)
+	assert.NoDirExists(t, tree[:len(tree)-1]+"3")
+}
+
+func TestAWorktreeWithoutARepositoryIsASentence(t *testing.T) {
+	w := inFolders(t, "api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api")
+	w.press(w.say(i18n.ButtonNewWorktree))
+	assert.Equal(t, w.say(i18n.WorktreeNoGit, i18n.Args{"Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
+	assert.Contains(t, w.buttons(), w.say(i18n.ButtonStartFresh), "the page stays")
+}
+
+// over ends the session of a folder.
+func (w *browsing) over(dir string) (r session.Record) {
+	w.t.Helper()
+	for _, r = range w.Records.List() {
+		if r.Dir == dir {
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+			return w.Record(w.t, r.ID)
+		}
+	}
+	w.t.Fatal("no session works there")
+	return r
+}
+
+func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	tree := filepath.Join(w.Home, "api-2")
+	r := w.over(tree)
+
+	file := filepath.Join(tree, "work")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	left := func() {
+		require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
+		w.Work(t)
+		w.page = w.Telegram.LastID()
+	}
+	left()
+	assert.Equal(t, w.say(i18n.WorktreeStays, i18n.Args{"Dir": "~/api-2", "Work": w.say(i18n.WorktreeUncommitted)}), w.Telegram.Last(t).Text.Text)
+
+	require.NoError(t, os.Remove(file))
+	left()
+	assert.Equal(t, w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"}), w.text())
+	w.Restart(t)
+	w.Press(t, chattest.Bob, w.page, w.say(i18n.ButtonRemoveWorktree))
+	assert.DirExists(t, tree, "Bob was not asked")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	w.press(w.say(i18n.ButtonRemoveWorktree))
+	assert.FileExists(t, file, "there is work in it by now")
+	assert.Contains(t, w.text(), w.say(i18n.WorktreeUncommitted))
+
+	require.NoError(t, os.Remove(file))
+	left()
+	w.press(w.say(i18n.ButtonRemoveWorktree))
+	assert.NoDirExists(t, tree)
+	assert.Equal(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
+	assert.Empty(t, w.buttons())
+}
+
+func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	over := w.over(filepath.Join(w.Home, "api-2"))
+	w.Session(t, "api-2", session.Running)
+	sent := w.Telegram.LastID()
+	require.NoError(t, w.Browser.Left(t.Context(), host.View(over)))
+	assert.Equal(t, sent, w.Telegram.LastID())
+}

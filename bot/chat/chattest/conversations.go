@@ -1,0 +1,45 @@
+package chattest
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/history"
+	"ccbot/host"
+)
+
+// conversations are those of the sessions' real transcripts.
+type conversations struct{ world *World }
+
+// said are the transcripts, as they are written and from any place.
+type said struct {
+	*transcripts
+	conversations
+}
+
+func (c conversations) reached() host.Conversations {
+	c.world.ports.wait()
+	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, StateDir: c.world.Dir}
+}
+
+func (c conversations) Read(ctx context.Context, session uuid.UUID, at history.Place, way history.Way, most int) ([]history.Entry, error) {
+	return c.reached().Read(ctx, session, at, way, most)
+}
+
+func (c conversations) Find(ctx context.Context, session uuid.UUID, at history.Place, word string, most int) (history.Found, error) {
+	return c.reached().Find(ctx, session, at, word, most)
+}
+
+func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) ([]history.Day, error) {
+	return c.reached().Days(ctx, session, at, most)
+}
+
+func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64, words history.Words) (files.File, error) {
+	return c.reached().Export(ctx, session, most, words)
+}
+
+func (c conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
+	return c.reached().Asked(ctx, sessions)
+}

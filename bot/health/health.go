@@ -1,0 +1,99 @@
+package health
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/health"
+)
+
+const address = "health"
+
+// New is /health and its page. dir is ccbot's own folder.
+func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir string) chat.Feature {
+	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+		p := c.In(v.To)
+		again := p.Option(i18n.ButtonRefresh, chat.ToPage(address), outbox.Style(""))
+		return chat.Screen{Text: text(p, figures(ctx), dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
+	}
+	open := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, address) }
+	return chat.Feature{Name: "health", Commands: []chat.Command{{Name: "health", Run: open}},
+		Pages: map[string]chat.Page{address: {Draw: draw}}}
+}
+
+// text is what is wrong, and below it the figures.
+func text(p chat.Phrases, f health.Figures, dir string) render.Text {
+	var wrong, all []render.Text
+	for _, w := range health.Warnings(f) {
+		wrong = append(wrong, render.Plain(chat.Warning+p.Say(i18n.HealthKey(string(w.Code)),
+			i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": size(p, w.Bytes), "Dir": p.Short(dir)})))
+	}
+	if len(wrong) == 0 {
+		wrong = append(wrong, render.Plain("✓ "+p.Say(i18n.HealthWell)))
+	}
+	line := func(key i18n.Key, args i18n.Args) { all = append(all, render.Plain(p.Say(key, args))) }
+	line(i18n.HealthVersion, i18n.Args{"Version": f.Version, "Age": age(p, f.Up)})
+	line(i18n.HealthSessions, i18n.Args{"Details": sessions(p, f.Sessions)})
+	line(i18n.HealthQueues, i18n.Args{"Inbox": f.Inbox, "Outbox": f.Outbox, "Cards": f.Cards})
+	if f.Poll.Ago >= 0 {
+		line(i18n.HealthPoll, i18n.Args{"Age": p.Age(f.Poll.Ago)})
+	}
+	line(i18n.HealthAPI, i18n.Args{"Errors": f.API.Errors, "Waits": f.API.Waits})
+	if f.Hook.Events > 0 {
+		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
+	}
+	if f.Disk.Known {
+		line(i18n.HealthDisk, i18n.Args{"Free": size(p, f.Disk.Free), "Total": size(p, f.Disk.Total), "Dir": p.Short(dir), "Own": size(p, f.Disk.Own)})
+	}
+	if programs := programs(f); len(programs) > 0 {
+		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
+	}
+	return chat.Paragraphs(chat.Lines(wrong...), chat.Lines(all...))
+}
+
+func programs(f health.Figures) (all []string) {
+	if f.Tmux != "" {
+		all = append(all, "tmux "+f.Tmux)
+	}
+	if f.Claude != "" {
+		all = append(all, "Claude Code "+strings.TrimSuffix(f.Claude, " (Claude Code)"))
+	}
+	return all
+}
+
+// states are all states of a session in the order in which they are counted: first what is open.
+var states = []string{"running", "starting", "restoring", "stopping", "cleanup_failed", "archived", "completed", "lost", "failed", "abandoned"}
+
+func sessions(p chat.Phrases, in map[string]int) string {
+	var all []string
+	for _, state := range states {
+		if n := in[state]; n > 0 {
+			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Say(i18n.StateKey(state))}))
+		}
+	}
+	if len(all) == 0 {
+		return "0"
+	}
+	return strings.Join(all, p.Say(i18n.JoinNames))
+}
+
+// age is Phrases.Age for times that may be short.
+func age(p chat.Phrases, d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return p.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
+	}
+	return p.Age(d)
+}
+
+func size(p chat.Phrases, bytes uint64) string {
+	if bytes >= 1<<30 {
+		return p.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
+	}
+	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<20 - 1) >> 20})
+}

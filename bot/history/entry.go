@@ -1,0 +1,184 @@
+package history
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/clip"
+	"ccbot/internal/glyph"
+)
+
+const (
+	shownText  = 240  // letters of an entry in a list
+	shownTools = 4    // of an entry
+	shownTool  = 24   // letters of a tool's name
+	shownWord  = 60   // letters of what was searched for
+	partRoom   = 3500 // of an entry that is shown as a whole, in UTF-16 units
+)
+
+// whose are the words for who has said an entry.
+var whose = map[history.Kind]i18n.Key{history.Prompt: i18n.HistoryPrompt, history.Answer: i18n.HistoryAnswer, history.Compacted: i18n.HistoryCompacted}
+
+// head is the line above an entry: its number, whose it is, when it was said, and the tools folded.
+func (d drawing) head(number string, e history.Entry) render.Text {
+	if number != "" {
+		number += ". "
+	}
+	var more []string
+	if !e.Time.IsZero() {
+		more = append(more, d.Moment(e.Time))
+	}
+	if len(e.Tools) > 0 {
+		more = append(more, d.tools(e.Tools))
+	}
+	if e.Images > 0 {
+		more = append(more, d.Say(i18n.HistoryPictures, i18n.Args{"Count": e.Images}))
+	}
+	if e.Interrupted {
+		more = append(more, d.Say(i18n.HistoryInterrupted))
+	}
+	head := render.Bold(number + d.Say(whose[e.Kind]))
+	if len(more) == 0 {
+		return head
+	}
+	return render.Join(head, render.Plain(" · "+strings.Join(more, " · ")))
+}
+
+// tools are the tools in one line: "7 tools: Edit 3, Bash 4".
+func (d drawing) tools(all []history.Tool) string {
+	count := 0
+	var names []string
+	for _, t := range all {
+		count += t.Count
+		names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+strconv.Itoa(t.Count))
+	}
+	return d.Say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": d.First(shownTools, names, d.Say(i18n.JoinNames))})
+}
+
+// short is an entry in a list: of a prompt its beginning, of an answer that of its last words.
+func (d drawing) short(number string, e history.Entry) render.Text {
+	text := ""
+	if len(e.Texts) > 0 && e.Kind == history.Prompt {
+		text = visible(clip.Bytes(strings.Join(e.Texts, " "), 8*shownText, ""))
+	} else if len(e.Texts) > 0 {
+		text = visible(render.Markdown(clip.Bytes(e.Texts[len(e.Texts)-1], 8*shownText, "")).Text)
+	}
+	body := render.Plain(chat.Head(text, shownText))
+	if e.Kind == history.Prompt && text != "" {
+		body = render.Quote(chat.Head(text, shownText))
+	}
+	return chat.Lines(d.head(number, e), body)
+}
+
+// visible is a text of somebody else's in one line.
+func visible(text string) string { return strings.Join(strings.Fields(chat.Visible(text)), " ") }
+
+// read shows an entry as a whole, a part at a time, with the way to those beside it.
+func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
+	entries, err := d.said.Read(ctx, d.session.ID, v.At, history.Newer, 2)
+	if err != nil {
+		return s, err
+	}
+	if len(entries) == 0 {
+		return s, &refusal.Error{Code: refusal.Replaced}
+	}
+	before, err := d.said.Read(ctx, d.session.ID, v.At, history.Older, 1)
+	if err != nil {
+		return s, err
+	}
+	e := entries[len(entries)-1]
+	parts := d.whole(e).Split(partRoom)
+	part := min(max(v.Part, 0), max(len(parts)-1, 0))
+	text := []render.Text{d.head("", e)}
+	if len(parts) > 0 {
+		text = append(text, parts[part])
+	}
+	if len(parts) > 1 {
+		text = append(text, render.Plain(d.Say(i18n.HistoryPart, i18n.Args{"Page": part + 1, "Pages": len(parts)})))
+	}
+	s = chat.Screen{Text: chat.Paragraphs(text...), Back: page + "/" + d.session.ID.String() + "/" + v.Back}
+	turns := chat.Turns(part, part < len(parts)-1, func(to int) card.Option {
+		return d.to("", view{What: read, At: v.At, Part: to, Back: v.Back})
+	})
+	var beside []card.Option
+	if len(entries) > 1 {
+		beside = append(beside, d.to(d.Say(i18n.ButtonNewer), view{What: read, At: entries[0].At, Back: v.Back}))
+	}
+	if len(before) > 0 {
+		beside = append(beside, d.to(d.Say(i18n.ButtonOlder), view{What: read, At: before[0].At, Back: v.Back}))
+	}
+	for _, row := range [][]card.Option{turns, beside} {
+		if len(row) > 0 {
+			s.Options = append(s.Options, row)
+		}
+	}
+	return s, nil
+}
+
+// whole is all that an entry says.
+func (d drawing) whole(e history.Entry) render.Text {
+	text := strings.Join(e.Texts, "\n\n")
+	body := render.Markdown(text)
+	if e.Kind == history.Prompt {
+		body = render.Quote(text)
+	}
+	if e.Cut {
+		body = chat.Paragraphs(body, render.Plain(d.Say(i18n.HistoryCut)))
+	}
+	return body
+}
+
+const (
+	// maxFile bounds a conversation as a file, in bytes: that much a phone can open.
+	maxFile = 20 << 20
+	sendFor = 2 * time.Minute
+)
+
+// do sends the conversation as a file.
+func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
+	r, _, ok := h.session(v)
+	p := h.chat.In(v.To)
+	if !ok || what != file {
+		return chat.Answer{Text: p.Say(i18n.SessionGone)}, "", nil
+	}
+	a.Text = p.Say(i18n.HistoryWriting)
+	a.Then = func(ctx context.Context) error {
+		say := func(key i18n.Key) string {
+			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Say(i18n.Megabytes, i18n.Args{"Size": maxFile >> 20})})
+		}
+		f, err := h.exports.Export(ctx, r.ID, maxFile, history.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
+			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),
+			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)})
+		switch {
+		case refusal.Is(err, refusal.Unsaid, refusal.Replaced):
+			return nil // the page says so
+		case err != nil:
+			return err
+		}
+		defer f.Body.Close()
+		ctx, cancel := context.WithTimeout(ctx, sendFor)
+		defer cancel()
+		_, err = h.upload(ctx, outbox.File{To: v.To, Name: fileName(r.Name), Body: f.Body, Size: f.Size, Session: r.ID})
+		return err
+	}
+	return a, "", nil
+}
+
+// fileName is a session's name as that of a file.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, chat.ShownName(name)) + ".md"
+}

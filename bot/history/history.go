@@ -1,0 +1,312 @@
+package history
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// History shows conversations.
+type History struct {
+	chat    *chat.Chat
+	said    history.Conversations
+	exports history.Exports
+	upload  func(ctx context.Context, f outbox.File) (int, error)
+}
+
+const (
+	page = "history"
+	top  = "menu"
+	// file is what [As a file] does.
+	file = "file"
+
+	pageEntries = 5
+	pageDays    = 12
+	// patience is how long a word or days are searched for; what was found by then is shown. Nothing runs on when
+	// somebody leaves the page.
+	patience = 2 * time.Second
+)
+
+// New returns the feature of a chat.
+func New(c *chat.Chat, said history.Conversations, exports history.Exports,
+	upload func(ctx context.Context, f outbox.File) (int, error)) *History {
+	return &History{chat: c, said: said, exports: exports, upload: upload}
+}
+
+// Feature is what the roof knows of this package.
+func (h *History) Feature() chat.Feature {
+	f := chat.Feature{Name: "history", Cards: make(map[string]chat.OnTap),
+		Pages: map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed}}}
+	anyone := func(views.Session) bool { return true }
+	h.chat.ByName(&f, chat.Command{Name: "history"}, anyone, func(ctx context.Context, in chat.Incoming, r views.Session) error {
+		return h.chat.Pages.Open(ctx, in, address(r.ID, view{}))
+	})
+	byName := f.Commands[0].Run
+	f.Commands[0].Run = func(ctx context.Context, in chat.Incoming, args string) error {
+		r, word, err := h.meant(in, args)
+		if err != nil || word == "" {
+			return byName(ctx, in, args)
+		}
+		return h.chat.Pages.Open(ctx, in, address(r.ID, view{What: find, Word: word}))
+	}
+	return f
+}
+
+// meant gives the session and the word of "/history [name] [word]". The words that name a session are its name, as many
+// as can be; without any the session is the one that the message is about. The word is empty where all is a name, or where
+// no session is meant.
+func (h *History) meant(in chat.Incoming, args string) (r views.Session, word string, err error) {
+	words := strings.Fields(args)
+	for n := len(words); n >= 0; n-- {
+		found, err := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(views.Session) bool { return true })
+		if err != nil {
+			return r, "", err
+		}
+		if len(found) > 0 {
+			return found[0], strings.Join(words[n:], " "), nil
+		}
+	}
+	return r, "", nil
+}
+
+// view is what a page shows of a session.
+type view struct {
+	What string // list, newer, read, days or find
+	At   history.Place
+	Part int    // of an entry
+	Word string // of find
+	Back string // of read: the view that it was opened from
+}
+
+// The views. A list is of the entries before a place; newer begins with the entry at a place.
+const (
+	list  = ""
+	newer = "newer"
+	read  = "read"
+	days  = "days"
+	find  = "find"
+)
+
+// address is where a view of a session is shown. The parts are in an order in which the last may hold anything.
+func address(session uuid.UUID, v view) string {
+	return page + "/" + session.String() + "/" + v.String()
+}
+
+func (v view) String() string {
+	parts := []string{v.What, string(v.At)}
+	switch v.What {
+	case find:
+		parts = append(parts, v.Word)
+	case read:
+		parts = append(parts, strconv.Itoa(v.Part), v.Back)
+	}
+	return strings.Join(parts, "/")
+}
+
+func parse(rest string) (session uuid.UUID, v view) {
+	parts := strings.SplitN(rest, "/", 4)
+	parts = append(parts, "", "", "", "")
+	session, _ = uuid.Parse(parts[0])
+	v = view{What: parts[1], At: history.Place(parts[2])}
+	switch v.What {
+	case find:
+		v.Word = parts[3]
+	case read:
+		part, back, _ := strings.Cut(parts[3], "/")
+		v.Part, _ = strconv.Atoi(part)
+		v.Back = back
+	}
+	return session, v
+}
+
+// session is the one that a page is about; without one in the address it is the current one.
+func (h *History) session(v chat.Visit) (r views.Session, at view, ok bool) {
+	id, at := parse(v.Rest)
+	if id == uuid.Nil && v.Rest == "" {
+		id = h.chat.Book.CurrentID(v.To)
+	}
+	r, ok = h.chat.Book.Records.Get(id)
+	return r, at, ok
+}
+
+// drawing is one page while it is drawn.
+type drawing struct {
+	*History
+	chat.Phrases
+	session views.Session
+}
+
+// to is an option that leads to a view of the session.
+func (d drawing) to(text string, v view) card.Option {
+	return card.Option{Text: text, Value: chat.ToPage(address(d.session.ID, v))}
+}
+
+func (d drawing) back() string { return address(d.session.ID, view{}) }
+
+func (h *History) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	r, at, ok := h.session(v)
+	d := drawing{h, h.chat.In(v.To), r}
+	if !ok {
+		return chat.Screen{Text: render.Plain(d.Say(i18n.SessionGone)), Back: top}, nil
+	}
+	s, err := d.view(ctx, at)
+	if refusal.Is(err, refusal.Replaced) {
+		s, err = d.list(ctx, view{})
+		s.Text = chat.Paragraphs(render.Plain(d.Say(i18n.HistoryReplaced)), s.Text)
+	}
+	if refusal.Is(err, refusal.Unsaid) {
+		s, err = chat.Screen{Text: d.Text(i18n.HistoryNone, i18n.Args{"Name": r.Name}), Back: top}, nil
+	}
+	s.Session = r.ID
+	return s, err
+}
+
+func (d drawing) view(ctx context.Context, v view) (chat.Screen, error) {
+	switch v.What {
+	case read:
+		return d.read(ctx, v)
+	case days:
+		return d.days(ctx, v)
+	case find:
+		return d.find(ctx, v)
+	}
+	return d.list(ctx, v)
+}
+
+// list is a part of the conversation, the newest first.
+func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
+	var entries []history.Entry
+	older, later := false, v.At != ""
+	if v.What == newer {
+		if entries, err = d.said.Read(ctx, d.session.ID, v.At, history.Newer, pageEntries+1); err != nil {
+			return s, err
+		}
+		if len(entries) <= pageEntries { // all of them stand among the newest
+			v = view{}
+			later = false
+		} else {
+			before, err := d.said.Read(ctx, d.session.ID, v.At, history.Older, 1)
+			if err != nil {
+				return s, err
+			}
+			entries, older = entries[1:], len(before) > 0
+		}
+	}
+	if v.What != newer {
+		if entries, err = d.said.Read(ctx, d.session.ID, v.At, history.Older, pageEntries+1); err != nil {
+			return s, err
+		}
+		older = len(entries) > pageEntries
+		entries = entries[:min(len(entries), pageEntries)]
+	}
+	title := d.Text(i18n.HistoryTitle, i18n.Args{"Name": d.session.Name})
+	text := []render.Text{title}
+	var numbers, turns []card.Option
+	for i, e := range entries {
+		number := strconv.Itoa(i + 1)
+		text = append(text, d.short(number, e))
+		numbers = append(numbers, d.to(number, view{What: read, At: e.At, Back: v.String()}))
+	}
+	if later {
+		turns = append(turns, d.to(d.Say(i18n.ButtonNewer), view{What: newer, At: entries[0].Next}))
+	}
+	if older {
+		turns = append(turns, d.to(d.Say(i18n.ButtonOlder), view{At: entries[len(entries)-1].At}))
+	}
+	text = append(text, render.Plain(d.Say(i18n.HistoryHint)))
+	more := []card.Option{d.to(d.Say(i18n.ButtonDays), view{What: days}),
+		{Text: d.Say(i18n.ButtonAsFile), Value: chat.Does(file)}}
+	if v == (view{}) {
+		more = append(more, d.to(d.Say(i18n.ButtonRefresh), view{}))
+	}
+	s = chat.Screen{Text: chat.Paragraphs(text...), Back: d.back()}
+	if v == (view{}) {
+		s.Back = top
+	}
+	for _, row := range [][]card.Option{numbers, turns, more} {
+		if len(row) > 0 {
+			s.Options = append(s.Options, row)
+		}
+	}
+	return s, nil
+}
+
+// find shows where a word stands.
+func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	found, err := d.said.Find(ctx, d.session.ID, v.At, v.Word, pageEntries)
+	if err != nil {
+		return s, err
+	}
+	args := i18n.Args{"Name": d.session.Name, "Sought": chat.Head(v.Word, shownWord)}
+	title := i18n.HistoryFound
+	switch {
+	case len(found.Hits) == 0 && found.Next != "":
+		title = i18n.HistoryNotYet
+	case len(found.Hits) == 0 && v.At != "":
+		title = i18n.HistoryNoMore
+	case len(found.Hits) == 0:
+		title = i18n.HistoryNothing
+	}
+	text := []render.Text{d.Text(title, args)}
+	var numbers []card.Option
+	for i, hit := range found.Hits {
+		number := strconv.Itoa(i + 1)
+		line := render.Join(render.Plain(visible(hit.Before)), render.Bold(visible(hit.Word)), render.Plain(visible(hit.After)))
+		text = append(text, chat.Lines(d.head(number, history.Entry{Kind: hit.Kind, Time: hit.Time}), line))
+		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: v.String()}))
+	}
+	s = chat.Screen{Text: chat.Paragraphs(text...), Back: d.back()}
+	if len(numbers) > 0 {
+		s.Options = append(s.Options, numbers)
+	}
+	if found.Next != "" {
+		on := view{What: find, At: found.Next, Word: v.Word}
+		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonSearchOn), on)})
+	}
+	return s, nil
+}
+
+// days offers the days that have something.
+func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1)
+	if err != nil {
+		return s, err
+	}
+	s = chat.Screen{Text: d.Text(i18n.HistoryDays, i18n.Args{"Name": d.session.Name}), Back: d.back()}
+	var options []card.Option
+	for _, day := range all[:min(len(all), pageDays)] {
+		options = append(options, d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At}))
+	}
+	s.Options = chat.Rows(3, options...)
+	if len(all) > pageDays {
+		older := view{What: days, At: all[pageDays-1].At}
+		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonOlder), older)})
+	}
+	return s, nil
+}
+
+// typed searches for what somebody sends as a reply to a page.
+func (h *History) typed(_ context.Context, v chat.Visit, text string) (next string, err error) {
+	r, _, ok := h.session(v)
+	word := strings.Join(strings.Fields(text), " ")
+	if !ok || word == "" {
+		return "", nil
+	}
+	return address(r.ID, view{What: find, Word: word}), nil
+}

@@ -1,0 +1,6 @@
+// Package menu shows what there is: the menu, whose buttons lead to the pages of the features, and the help
+// by topic.
+//
+// It promises buttons only for pages that a feature has, and that /help and the page of the help are made of
+// the same sentences.
+package menu

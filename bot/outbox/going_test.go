@@ -1,0 +1,29 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestGoingCountsWhatIsRefusedAndWhatMustWait(t *testing.T) {
+	inBubble(t, once(tooMany(3600)), func(t *testing.T, b *bench) {
+		assert.Equal(t, Going{}, GoingOf(b.Outbox))
+		require.NoError(t, b.Post(t.Context(), say(5, "x")))
+		require.NoError(t, b.Post(t.Context(), say(5, "y")))
+		b.idle(10 * time.Second)
+		assert.Equal(t, Going{Waits: 1, Waiting: 2, Wait: 3590 * time.Second}, GoingOf(b.Outbox), "to wait is no failure")
+	})
+}
+
+func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
+	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
+		require.NoError(t, b.Post(t.Context(), say(5, "x")))
+		b.idle(100 * time.Millisecond)
+		assert.Equal(t, Going{Errors: 1, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
+		b.idle(10 * time.Second)
+		assert.Equal(t, Going{Errors: 1}, GoingOf(b.Outbox))
+	})
+}

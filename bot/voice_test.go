@@ -1,0 +1,114 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+const recordingFile = "\nAttached file: .ccbot-inbox/voice-1001.png"
+
+// spokenWorld is a world with VOICE_CONFIRM=on, in which somebody says something.
+func spokenWorld(t *testing.T, says string) *chattest.MediaWorld {
+	d := chattest.NewMediaWorld(t)
+	d.Voice, d.VoiceConfirm = &chattest.FakeVoice{Says: says}, true
+	d.Connect(d.Lifecycle, d.Windows)
+	return d
+}
+
+// typed is how often prompts were queued.
+func typed(d *chattest.MediaWorld) int {
+	return strings.Count(strings.Join(d.Lifecycle.Done(), "\n"), "queue ")
+}
+
+func TestP4_AVoiceMessageIsShownBeforeItIsTyped(t *testing.T) {
+	d := spokenWorld(t, "fix the bug")
+	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	id := d.Telegram.LastID()
+	shows := func() string { return d.Shows(t, id).Text.Text }
+	assert.Contains(t, shows(), d.Word(i18n.VoiceAsk, i18n.Args{"Name": "api"})+"\nfix the bug")
+	assert.Equal(t, inbox.Asked, e.State)
+	assert.Zero(t, typed(d))
+
+	d.World.Restart(t)
+	d.Answer(t, id, "fix the bulb")
+	d.Work(t)
+	assert.Contains(t, shows(), "\nfix the bulb")
+	assert.NotContains(t, shows(), "fix the bug")
+	assert.Zero(t, typed(d), "the correction is shown, too, and no prompt of its own")
+
+	d.World.Restart(t)
+	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
+	d.PressLate(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
+	assert.Equal(t, 1, typed(d))
+	e, err := d.Inbox.Load(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, []any{inbox.Held, d.R.ID, "fix the bulb" + recordingFile}, []any{e.State, e.Session, e.Text})
+	assert.NotContains(t, shows(), d.Word(i18n.VoiceHint))
+
+	d.Answer(t, id, "once more")
+	d.Work(t)
+	assert.Equal(t, 2, typed(d), "what comes after is a prompt like any other")
+}
+
+func TestAVoiceMessageThatIsDiscardedIsNotTyped(t *testing.T) {
+	d := spokenWorld(t, "fix the bug")
+	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	d.Press(t, chattest.Bob, d.Telegram.LastID(), d.Word(i18n.ButtonDrop))
+	assert.Empty(t, d.EntryState(e.Key))
+	assert.Zero(t, typed(d))
+}
+
+// What a program has written down is a quotation, and only a person's own plain words take its place.
+func TestP7_ACorrectionMakesNoCommandOfAVoiceMessage(t *testing.T) {
+	d := spokenWorld(t, "/clear")
+	e := d.MustGet(t, models.Message{Caption: "now", Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	id := d.Telegram.LastID()
+	before := d.Shows(t, id).Text.Text
+	assert.Equal(t, "now\nTranscript of a voice message:\n> / clear "+recordingFile, e.Text)
+	reply := models.Message{ReplyToMessage: &models.Message{ID: id}, Text: "as others said",
+		ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser, MessageOriginHiddenUser: &models.MessageOriginHiddenUser{}}}
+	d.MustGet(t, reply)
+	reply.ForwardOrigin = nil
+	for _, reply.Text = range []string{"/compact", "!ls"} {
+		d.MustGet(t, reply)
+	}
+	d.Work(t)
+	assert.Equal(t, before, d.Shows(t, id).Text.Text)
+	d.Answer(t, id, "clear it")
+	d.Work(t)
+	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
+	e, err := d.Inbox.Load(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, "now\nclear it"+recordingFile, e.Text)
+}
+
+// For a recording of which it is unknown whose it is, a person chooses the session first, and sees it then.
+func TestAVoiceMessageForAChosenSessionIsShown(t *testing.T) {
+	d := spokenWorld(t, "fix the bug")
+	d.Session(t, "web", session.Running)
+	require.NoError(t, d.Book.MakeCurrent(t.Context(), chattest.AtAlice, uuid.New()))
+	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	d.Work(t)
+	d.Press(t, chattest.Alice, d.Telegram.LastID(), d.Word(i18n.ButtonSendTo, i18n.Args{"Name": "api"}))
+	assert.Zero(t, typed(d))
+	id := d.Telegram.LastID()
+	assert.Contains(t, d.Shows(t, id).Text.Text, "\nfix the bug")
+	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
+	assert.Equal(t, 1, typed(d))
+	e, err := d.Inbox.Load(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, d.R.ID, e.Session)
+}

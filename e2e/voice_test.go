@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// recipes are the scripts of docs/voice.md as people copy them.
+func recipes(t *testing.T) (server, commandLine string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/voice.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, found, 2)
+	return found[0][1], found[1][1]
+}
+
+// whisperServer is in the shape of whisper.cpp's server: it takes a recording as the field "file" of a form,
+// and answers with the text, as plain text if that is asked for.
+func whisperServer(t *testing.T) (address string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /inference", func(w http.ResponseWriter, r *http.Request) {
+		file, _, err := r.FormFile("file")
+		if err != nil || r.FormValue("response_format") != "text" {
+			http.Error(w, `{"error":"no 'file' field in the request"}`, http.StatusBadRequest)
+			return
+		}
+		defer file.Close()
+		said, _ := io.ReadAll(file)
+		fmt.Fprintf(w, " say %s\n", said)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func script(t *testing.T, dir, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+	return path
+}
+
+// TestP4_AVoiceMessageGoesThroughALocalRecipeAndIsTypedOnce says something to both recipes of docs/voice.md,
+// with ccbot killed while a person reads what was written down.
+func TestP4_AVoiceMessageGoesThroughALocalRecipeAndIsTypedOnce(t *testing.T) {
+	t.Parallel()
+	for _, needed := range []string{"curl", "mktemp"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "no %s here", needed)
+			t.Skipf("SKIPPED: no %s here", needed)
+		}
+	}
+	viaServer, viaCommand := recipes(t)
+	dir := t.TempDir()
+	server := script(t, dir, "server", strings.ReplaceAll(viaServer, "http://127.0.0.1:8178", whisperServer(t)))
+	script(t, dir, "ffmpeg", "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -i ] && in=$2; shift; done\ncat \"$in\" > \"$1\"\n")
+	script(t, dir, "whisper-cli", "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho \" say $(cat \"$1\")\"\n")
+	command := script(t, dir, "command", strings.Replace(viaCommand, "set -e", "set -e\nPATH="+dir+":$PATH", 1))
+
+	catalog, err := i18n.Load(glyph.Name)
+	require.NoError(t, err)
+	words := catalog.For("en")
+	w := newWorld(t)
+	for n, recipe := range []string{server, command} {
+		settings := []string{"VOICE_COMMAND=" + recipe, "VOICE_CONFIRM=on"}
+		w.start(settings...)
+		if n == 0 {
+			w.open("work", w.dir)
+		}
+		sent := w.person.SendVoice(w.chat(), 3, []byte("hello"))
+		shown := w.hear(sent, "say hello")
+		w.drained() // else the message comes once more
+		w.kill9()
+		w.start(settings...)
+		w.person.Reply(w.chat(), shown.ID, "say good evening")
+		shown = w.shows(shown.ID, "say good evening")
+		assert.Len(t, w.received(), n, "nothing is typed before a person has seen it")
+		w.tap(shown, words.Say(i18n.ButtonSend))
+		text, files := w.gets(n + 1)
+		assert.Regexp(t, `^say good evening\nAttached file: \.ccbot-inbox/voice-\d+\.oga$`, text)
+		assert.Equal(t, []string{"hello"}, files)
+		w.hear(shown.ID, "good evening")
+		assert.Len(t, w.received(), n+1)
+		w.stop()
+	}
+}

@@ -1,0 +1,286 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/clip"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// Conversations reads the transcripts of a session as one conversation. It implements the chat's port history.
+type Conversations struct {
+	Records  Records
+	Projects string // Claude Code's folder of transcripts
+	StateDir string // ccbot's own folder, which has room for an export
+}
+
+var (
+	_ history.Conversations = Conversations{}
+	_ history.Exports       = Conversations{}
+	_ history.Asked         = Conversations{}
+)
+
+// file is one transcript of a conversation.
+type file struct {
+	id   uuid.UUID
+	path string
+}
+
+// fileEnd stands in a place for the end of its file.
+const fileEnd = -1
+
+func (f file) place(offset int64) history.Place {
+	return history.Place(f.id.String() + ":" + strconv.FormatInt(offset, 10))
+}
+
+// files are the transcripts of a session that are there, the newest first: the present one, and those before each
+// /clear. Of a repaired copy the original is left out.
+func (c Conversations) files(id uuid.UUID) (all []file, err error) {
+	r, _ := c.Records.Get(id)
+	for _, claude := range slices.Backward(slices.Concat(r.EarlierClaudeIDs, []uuid.UUID{r.ClaudeSessionID})) {
+		f := file{claude, c.find(r, claude)}
+		if f.path == "" {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 {
+			if first := transcript.FirstID(f.path); first != "" && first == transcript.FirstID(all[last].path) {
+				continue
+			}
+		}
+		all = append(all, f)
+	}
+	if len(all) == 0 {
+		return nil, refuse(refusal.Unsaid)
+	}
+	return all, nil
+}
+
+// find gives the path of a transcript of a session; empty: it is not there.
+func (c Conversations) find(r session.Record, claude uuid.UUID) string {
+	for _, cursor := range r.Cursors {
+		if _, err := transcript.End(cursor.Path); err == nil && filepath.Base(cursor.Path) == claude.String()+".jsonl" {
+			return cursor.Path
+		}
+	}
+	path, _ := transcript.Find(c.Projects, claude) // a folder that cannot be read has nothing to show
+	return path
+}
+
+// from gives the transcript that a place is in, with those that lie further on that way, and where to begin in it.
+func from(all []file, at history.Place, way history.Way) (rest []file, offset int64, err error) {
+	offset = fileEnd
+	if at != "" {
+		name, number, _ := strings.Cut(string(at), ":")
+		offset, err = strconv.ParseInt(number, 10, 64)
+		first := slices.IndexFunc(all, func(f file) bool { return f.id.String() == name })
+		if err != nil || first < 0 {
+			return nil, 0, refuse(refusal.Replaced)
+		}
+		if way == history.Newer {
+			all = all[:first+1]
+		} else {
+			all = all[first:]
+		}
+	}
+	if way == history.Newer {
+		all = slices.Clone(all)
+		slices.Reverse(all)
+	}
+	return all, offset, nil
+}
+
+// replaced translates the error of a place that does not fit its file.
+func replaced(err error) error {
+	if errors.Is(err, transcript.ErrTruncated) || errors.Is(err, fs.ErrNotExist) {
+		return &refusal.Error{Code: refusal.Replaced, Err: err}
+	}
+	return err
+}
+
+// walk calls see with the entries of a session's conversation that lie on one way from a place, until it returns false.
+func (c Conversations) walk(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, see func(f file, e transcript.Entry) bool) error {
+	all, err := c.files(id)
+	if err != nil {
+		return err
+	}
+	rest, offset, err := from(all, at, way)
+	if err != nil || at == "" && way == history.Newer {
+		return err
+	}
+	more := true
+	for _, f := range rest {
+		one := func(e transcript.Entry) bool { more = see(f, e); return more }
+		if way == history.Newer {
+			err, offset = transcript.Newer(ctx, f.path, max(offset, 0), one), 0
+		} else {
+			err, offset = transcript.Older(ctx, f.path, offset, one), fileEnd
+		}
+		if err != nil || !more {
+			return replaced(err)
+		}
+	}
+	return nil
+}
+
+// Read implements [history.Conversations].
+func (c Conversations) Read(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, most int) (all []history.Entry, err error) {
+	err = c.walk(ctx, id, at, way, func(f file, e transcript.Entry) bool {
+		all = append(all, entryOf(f, e))
+		return len(all) < most
+	})
+	if way == history.Newer {
+		slices.Reverse(all)
+	}
+	return all, err
+}
+
+// shownText bounds the texts of an entry that are shown, in bytes.
+const shownText = 128 << 10
+
+var kindsOfEntries = map[transcript.EntryKind]history.Kind{transcript.Asked: history.Prompt, transcript.Answered: history.Answer,
+	transcript.Compacted: history.Compacted}
+
+func entryOf(f file, e transcript.Entry) history.Entry {
+	shown := history.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: kindsOfEntries[e.Kind], Time: e.Time, Images: e.Images,
+		Interrupted: e.Interrupted, Tools: tools(e.Calls)}
+	room := shownText
+	for _, text := range e.Texts {
+		if shown.Cut = len(text) > room; shown.Cut {
+			text = clip.Bytes(text, room, "…")
+		}
+		shown.Texts = append(shown.Texts, text)
+		if room -= len(text); shown.Cut || room <= 0 {
+			break
+		}
+	}
+	return shown
+}
+
+// tools counts the calls of each tool.
+func tools(calls []string) (all []history.Tool) {
+	for _, name := range calls {
+		i := slices.IndexFunc(all, func(t history.Tool) bool { return t.Name == name })
+		if i < 0 {
+			i, all = len(all), append(all, history.Tool{Name: name})
+		}
+		all[i].Count++
+	}
+	slices.SortStableFunc(all, func(a, b history.Tool) int { return cmp.Compare(b.Count, a.Count) })
+	return all
+}
+
+// What is shown around a hit, in letters.
+const (
+	shownBefore = 60
+	shownAfter  = 100
+)
+
+// Find implements [history.Conversations].
+func (c Conversations) Find(ctx context.Context, id uuid.UUID, at history.Place, word string, most int) (found history.Found, err error) {
+	all, err := c.files(id)
+	if err != nil {
+		return found, err
+	}
+	rest, offset, err := from(all, at, history.Older)
+	if err != nil {
+		return found, err
+	}
+	for i, f := range rest {
+		reached, err := transcript.Search(ctx, f.path, offset, transcript.NewWord(word), func(hit transcript.Found) bool {
+			found.Hits = append(found.Hits, hitOf(f, hit))
+			return len(found.Hits) < most
+		})
+		if err != nil && !errors.Is(err, ctx.Err()) {
+			return found, replaced(err)
+		}
+		if reached != 0 {
+			found.Next = f.place(reached)
+			return found, nil
+		}
+		if offset = fileEnd; len(found.Hits) == most && i < len(rest)-1 {
+			found.Next = rest[i+1].place(fileEnd)
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+func hitOf(f file, hit transcript.Found) history.Hit {
+	before, after := hit.Text[:hit.From], hit.Text[hit.To:]
+	if n := len(before) - 4*shownBefore; n > 0 { // runes of a text of 10 MB are not counted
+		before = strings.ToValidUTF8(before[n:], "")
+	}
+	if runes := []rune(before); len(runes) > shownBefore || len(before) < hit.From {
+		before = "…" + string(runes[max(0, len(runes)-shownBefore):])
+	}
+	if short := clip.Runes(after, shownAfter); short != after {
+		after = short + "…"
+	}
+	return history.Hit{At: f.place(hit.At), Kind: kindsOfEntries[hit.Kind], Time: hit.Time, Before: before,
+		Word: hit.Text[hit.From:hit.To], After: after}
+}
+
+// Days implements [history.Conversations]. Days are those of this machine's clock.
+func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place, most int) (days []history.Day, err error) {
+	all, err := c.files(id)
+	if err != nil {
+		return nil, err
+	}
+	rest, offset, err := from(all, at, history.Older)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range rest {
+		err := transcript.Days(ctx, f.path, offset, time.Local, func(d transcript.Day) bool {
+			if last := len(days) - 1; last >= 0 && days[last].Time.Format(time.DateOnly) == d.Time.Format(time.DateOnly) {
+				days = days[:last] // it began in the file before
+			}
+			days = append(days, history.Day{At: f.place(d.At), Time: d.Time})
+			return len(days) < most
+		})
+		if errors.Is(err, ctx.Err()) && err != nil || len(days) >= most {
+			return days, nil
+		}
+		if offset = fileEnd; err != nil {
+			return days, replaced(err)
+		}
+	}
+	return days, nil
+}
+
+// askedWithin is how many entries are looked at for the last prompt: a list of sessions is to be quick.
+const askedWithin = 2
+
+// Asked implements [history.Asked].
+func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
+	texts := make([]string, len(sessions))
+	for i, id := range sessions {
+		r, _ := c.Records.Get(id)
+		path := c.find(r, r.ClaudeSessionID)
+		if path == "" {
+			continue
+		}
+		seen := 0
+		_ = transcript.Older(ctx, path, fileEnd, func(e transcript.Entry) bool { // what cannot be read is not known
+			if e.Kind == transcript.Asked {
+				texts[i] = clip.Runes(strings.Join(e.Texts, "\n"), askedRoom)
+			}
+			seen++
+			return e.Kind != transcript.Asked && seen < askedWithin
+		})
+	}
+	return texts
+}

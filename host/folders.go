@@ -1,0 +1,217 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/places"
+	"ccbot/bot/port/refusal"
+	"ccbot/internal/git"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+var (
+	_ places.Folders   = &Machine{}
+	_ places.Worktrees = &Machine{}
+)
+
+// mostChildren bounds what is read of one folder.
+const mostChildren = 20_000
+
+// Children implements [places.Folders].
+func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names []string, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, dirRefusal(dir, err)
+	}
+	defer f.Close()
+	all, err := f.ReadDir(mostChildren)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, dirRefusal(dir, err)
+	}
+	for _, one := range all {
+		if !hidden && strings.HasPrefix(one.Name(), ".") {
+			continue
+		}
+		is := one.IsDir()
+		if one.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(dir, one.Name()))
+			is = err == nil && info.IsDir()
+		}
+		if is {
+			names = append(names, one.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	})
+	return names, nil
+}
+
+// dirRefusal says why a folder cannot be looked into.
+func dirRefusal(dir string, err error) error {
+	code := refusal.DirNoAccess
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = refusal.DirMissing
+	case errors.Is(err, syscall.ENOTDIR):
+		code = refusal.DirNotADir
+	}
+	return &refusal.Error{Code: code, Dir: dir, Reason: reason(err), Err: err}
+}
+
+// mostConversations bounds those of one folder that are looked at.
+const mostConversations = 200
+
+// Conversations implements [places.Folders].
+func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []places.Conversation, more bool, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".")); err != nil {
+		return nil, false, dirRefusal(dir, err)
+	}
+	all, err := transcript.InFolder(m.ProjectsDir, dir)
+	if err != nil {
+		return nil, false, err
+	}
+	var ids []uuid.UUID
+	for _, c := range all[:min(len(all), mostConversations)] {
+		if !c.Began(dir) {
+			continue
+		}
+		said, err := c.Said()
+		if err != nil || said == "" { // Claude Code resumes none in which nothing was said
+			continue
+		}
+		if from--; from >= 0 {
+			continue
+		}
+		if len(shown) == most {
+			more = true
+			break
+		}
+		shown, ids = append(shown, places.Conversation{Claude: c.ID, Session: m.has(c.ID), Said: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+	}
+	if len(ids) == 0 {
+		return shown, more, nil
+	}
+	written, err := m.Written(ctx, ids...)
+	for i := range shown {
+		shown[i].Written = err != nil || written[shown[i].Claude]
+	}
+	return shown, more, nil
+}
+
+// has is the session that has a conversation, an open one first; nil: none.
+func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
+	for _, r := range m.Records.Shared() {
+		if r.ClaudeSessionID != claude {
+			continue
+		}
+		if id = r.ID; r.State.Live() {
+			break
+		}
+	}
+	return id
+}
+
+// worktreePatience is how long git may take to check a repository out.
+const worktreePatience = 2 * time.Minute
+
+// Add implements [places.Worktrees].
+func (m *Machine) Add(ctx context.Context, dir string) (made string, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return "", err
+	}
+	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	defer cancel()
+	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error {
+		if !InRoots(m.Roots, path) {
+			return outside(path)
+		}
+		if m.works(path, func(session.Record) bool { return true }) {
+			return git.ErrTaken
+		}
+		return nil
+	})
+	switch {
+	case err != nil && refusal.Is(err, refusal.DirOutside):
+		return "", err
+	case err != nil:
+		return "", gitRefusal(ctx, dir, err)
+	case w == nil:
+		return "", &refusal.Error{Code: refusal.NoRepository, Dir: dir}
+	}
+	return likeIn(w, dir), nil
+}
+
+// likeIn is the folder of a new work tree that is where dir is in the work tree that it was asked for; its top where
+// there is none.
+func likeIn(w *git.Worktree, dir string) string {
+	top := w.Of
+	if in := git.TopOf(dir); in != "" {
+		top = in
+	}
+	rel, inside := within(top, dir)
+	if info, err := os.Stat(filepath.Join(w.Dir, rel)); inside && err == nil && info.IsDir() {
+		return filepath.Join(w.Dir, rel)
+	}
+	return w.Dir
+}
+
+// works reports whether one of these sessions works in a folder, or below it.
+func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
+	return slices.ContainsFunc(m.Records.Shared(), func(r session.Record) bool {
+		_, inside := within(folder, r.Dir)
+		return inside && which(r)
+	})
+}
+
+// Find implements [places.Worktrees].
+func (m *Machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
+	w := git.FindWorktree(dir)
+	if w == nil {
+		return places.Worktree{}, false
+	}
+	asked, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	work, err := w.Work(asked, m.GitEnv)
+	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, err == nil
+}
+
+// Remove implements [places.Worktrees].
+func (m *Machine) Remove(ctx context.Context, dir string) error {
+	w := git.FindWorktree(dir)
+	if w == nil {
+		return &refusal.Error{Code: refusal.DirMissing, Dir: dir}
+	}
+	if m.works(w.Dir, func(r session.Record) bool { return r.State.Live() }) {
+		return &refusal.Error{Code: refusal.WrongState, Dir: dir}
+	}
+	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	defer cancel()
+	err := w.Remove(asked, m.GitEnv)
+	if work, has := errors.AsType[git.ErrWork](err); has {
+		return &refusal.Error{Code: refusal.HasWork, Dir: dir, Reason: string(work.Work), Err: err}
+	}
+	return gitRefusal(ctx, dir, err)
+}

@@ -1,0 +1,293 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccbot/internal/ownfile"
+)
+
+// Worktree is a work tree beside that of its repository, which this program has made.
+type Worktree struct {
+	Dir    string // its top folder, without links
+	Of     string // that of the repository's first work tree
+	Branch string // that was made with it, under its folder's name
+	made   time.Time
+	admin  string // the repository's own folder about it
+}
+
+// ours is the file in a work tree's own folder of the repository that says who has made the work tree. It is
+// written last, and git removes it with the rest.
+const ours = "ccbot"
+
+// mostNames is how many folders of a work tree may stand beside it.
+const mostNames = 1000
+
+// AddWorktree makes a work tree beside that of the repository that dir is in, called like it with a number, with a
+// branch of about that name at the commit that is checked out. One that was made before, in which nothing was done and that
+// free allows, is taken instead: who died behind AddWorktree finds it again. free says where none may be: ErrTaken goes
+// on with the next number. No hook and no filter runs. ctx bounds it. nil without an error: dir is in no repository, or
+// there is no git.
+func AddWorktree(ctx context.Context, dir string, env []string, free func(dir string) error) (*Worktree, error) {
+	g, err := open(dir, env)
+	if g == nil || err != nil {
+		return nil, err
+	}
+	head, err := g.run(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	if w := worktreeAt(g.dir); w != nil {
+		g.dir = w.Of
+	}
+	if g.options, err = g.filtersOff(ctx); err != nil {
+		return nil, err
+	}
+	for n := 2; n < mostNames; n++ {
+		path := fmt.Sprintf("%s-%d", g.dir, n)
+		switch err := free(path); {
+		case errors.Is(err, ErrTaken):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if w, err := g.addAt(ctx, path, strings.TrimSpace(string(head))); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return nil, fmt.Errorf("git: there are %d folders beside %s", mostNames, g.dir)
+}
+
+// ErrTaken says that a folder is used by something else.
+var ErrTaken = errors.New("git: the folder is taken")
+
+// addAt makes a work tree at a path, or takes the unused one there; nil: something else is there.
+func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, error) {
+	name := branchOf(path)
+	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
+		w := FindWorktree(path)
+		if w == nil || w.Of != g.dir || w.Dir != path {
+			return nil, nil
+		}
+		if work, err := w.Work(ctx, g.env); err != nil || work != "" {
+			return nil, ctx.Err()
+		}
+		return w, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+name); err == nil {
+		return nil, os.Remove(path) // the branch is somebody's
+	}
+	_, err := g.run(ctx, "worktree", "add", "--quiet", "--no-track", "-b", name, path, commit)
+	if err == nil {
+		err = mark(path, name)
+	}
+	if err == nil {
+		return FindWorktree(path), nil
+	}
+	return nil, errors.Join(err, g.undo(ctx, path, name))
+}
+
+// notInBranch is what goes from a folder's name into no name of a branch: git does not take it, or takes it for a pattern.
+var notInBranch = regexp.MustCompile(`[^\pL\pN_-]+`)
+
+// branchOf is the name of the branch that is made with the work tree of a folder.
+func branchOf(path string) string {
+	return strings.Trim(notInBranch.ReplaceAllString(filepath.Base(path), "-"), "-")
+}
+
+// mark notes that this program has made a work tree.
+func mark(path, name string) error {
+	w := worktreeAt(path)
+	if w == nil {
+		return fmt.Errorf("git: no work tree in %s", path)
+	}
+	return os.WriteFile(filepath.Join(w.admin, ours), []byte(name+"\n"), 0o600)
+}
+
+// undo takes away what a failed attempt has left: a moment ago nothing of it was there.
+func (g *caller) undo(ctx context.Context, path, branch string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, _ = g.run(ctx, "worktree", "remove", "--force", "--force", path)
+	_, _ = g.run(ctx, "branch", "--quiet", "-D", branch)
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// FindWorktree gives the work tree that dir is in, if this program has made it; else nil.
+func FindWorktree(dir string) *Worktree {
+	w := worktreeAt(dir)
+	if w == nil {
+		return nil
+	}
+	file := filepath.Join(w.admin, ours)
+	name, err := ownfile.Read(file, maxComplaint, 0)
+	info, gone := os.Stat(file)
+	if err != nil || gone != nil {
+		return nil
+	}
+	w.Branch, w.made = strings.TrimSpace(string(name)), info.ModTime()
+	return w
+}
+
+// TopOf is the top folder of the work tree that dir is in; empty: it is in none.
+func TopOf(dir string) string {
+	root, _ := findRoot(dir)
+	return root
+}
+
+// worktreeAt gives the work tree beside the first one of its repository that dir is in, whoever has made it.
+func worktreeAt(dir string) *Worktree {
+	root, ok := findRoot(dir)
+	if !ok {
+		return nil
+	}
+	said, err := ownfile.Read(filepath.Join(root, ".git"), maxComplaint, ownfile.Others)
+	admin, linked := strings.CutPrefix(strings.TrimSpace(string(said)), "gitdir: ")
+	if !filepath.IsAbs(admin) {
+		admin = filepath.Join(root, admin)
+	}
+	worktrees := filepath.Dir(admin)
+	first := filepath.Dir(worktrees)
+	if err != nil || !linked || filepath.Base(worktrees) != "worktrees" || filepath.Base(first) != ".git" {
+		return nil
+	}
+	return &Worktree{Dir: root, admin: admin, Of: filepath.Dir(first)}
+}
+
+// Work is what keeps a work tree from being removed.
+type Work string
+
+// The kinds of work. Files that git is told to ignore are none.
+const (
+	Uncommitted Work = "uncommitted" // something is changed, staged or untracked
+	Unmerged    Work = "unmerged"    // commits that no other branch, tag or remote branch has
+	Unfinished  Work = "unfinished"  // a merge, a rebase, a bisection … has begun
+	Stashed     Work = "stashed"     // a stash that was made in it, or may have been
+)
+
+// unfinished are the files that git keeps while something is under way.
+var unfinished = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "sequencer"}
+
+// Work says what work a work tree has; empty: none.
+func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
+	g, err := open(w.Dir, env)
+	if g == nil || err != nil {
+		return "", errors.Join(err, fmt.Errorf("git: no work tree in %s", w.Dir))
+	}
+	if g.options, err = g.filtersOff(ctx); err != nil {
+		return "", err
+	}
+	for _, file := range unfinished {
+		if _, err := os.Lstat(filepath.Join(w.admin, file)); err == nil {
+			return Unfinished, nil
+		}
+	}
+	said, err := g.run(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+	switch {
+	case err != nil:
+		return "", err
+	case len(said) > 0:
+		return Uncommitted, nil
+	}
+	said, err = g.run(ctx, "stash", "list", "--format=%ct %gs")
+	if err != nil {
+		return "", err
+	}
+	if w.stashed(string(said)) {
+		return Stashed, nil
+	}
+	for _, of := range w.tips(ctx, g) {
+		said, err = g.run(ctx, "rev-list", "--max-count=1", of, "--not", "--exclude="+w.Branch, "--branches", "--tags", "--remotes")
+		if err != nil {
+			return "", err
+		}
+		if len(said) > 0 {
+			return Unmerged, nil
+		}
+	}
+	return "", nil
+}
+
+// tips are what is checked out, and the branch that was made with the work tree, where that is still there.
+func (w *Worktree) tips(ctx context.Context, g *caller) []string {
+	branch := "refs/heads/" + w.Branch
+	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", branch); err != nil {
+		return []string{"HEAD"}
+	}
+	return []string{"HEAD", branch}
+}
+
+// stashed reports whether one of the stashes, which all work trees of a repository share, may have been made here:
+// it names the branch, or no branch at all, or it is younger than the work tree.
+func (w *Worktree) stashed(list string) bool {
+	for line := range strings.Lines(list) {
+		at, says, _ := strings.Cut(strings.TrimSpace(line), " ")
+		seconds, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || seconds >= w.made.Unix() || strings.Contains(says, " on "+w.Branch+":") ||
+			strings.HasPrefix(says, "On "+w.Branch+":") || strings.Contains(says, "(no branch)") {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrWork says that there is work in a work tree.
+type ErrWork struct{ Work }
+
+func (e ErrWork) Error() string { return "git: the work tree has work in it: " + string(e.Work) }
+
+// Remove takes a work tree away, with its branch, unless there is work in it: then it is an ErrWork. Git itself looks
+// once more for what is not committed, and the branch goes only as it was looked at.
+func (w *Worktree) Remove(ctx context.Context, env []string) error {
+	g, err := open(w.Of, env)
+	if g == nil || err != nil {
+		return errors.Join(err, fmt.Errorf("git: no repository in %s", w.Of))
+	}
+	if g.options, err = g.filtersOff(ctx); err != nil {
+		return err
+	}
+	tip, _ := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch)
+	work, err := w.Work(ctx, env)
+	switch {
+	case err != nil:
+		return err
+	case work != "":
+		return ErrWork{work}
+	}
+	if _, err := g.run(ctx, "worktree", "remove", w.Dir); err != nil {
+		return err
+	}
+	if id := strings.TrimSpace(string(tip)); commitID.MatchString(id) {
+		if _, err := g.run(ctx, "update-ref", "-d", "refs/heads/"+w.Branch, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open is git in the repository that dir is in; nil: there is none, or no git.
+func open(dir string, env []string) (*caller, error) {
+	root, ok := findRoot(dir)
+	if !ok {
+		return nil, nil
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, nil
+	}
+	return &caller{program: program, dir: root, env: clean(env)}, nil
+}

@@ -1,0 +1,239 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func anywhere(string) error { return nil }
+
+// inRoom is a repository with room beside it, and one commit.
+func inRoom(t *testing.T) repo {
+	t.Helper()
+	r := newRepo(t)
+	room := r.dir
+	r.dir = filepath.Join(room, "api")
+	require.NoError(t, os.Mkdir(r.dir, 0o700))
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "user.email", "nobody@localhost")
+	r.git("config", "user.name", "nobody")
+	r.commit("a")
+	return r
+}
+
+func (r repo) add(free func(string) error) *Worktree {
+	r.t.Helper()
+	w, err := AddWorktree(context.Background(), r.dir, r.env, free)
+	require.NoError(r.t, err)
+	require.NotNil(r.t, w)
+	return w
+}
+
+// in is a repository as seen from a work tree of it.
+func (r repo) in(w *Worktree) repo {
+	r.dir = w.Dir
+	return r
+}
+
+func TestAWorktreeIsMadeBesideItsRepository(t *testing.T) {
+	r := inRoom(t)
+	w := r.add(anywhere)
+	assert.Equal(t, []string{r.dir + "-2", r.dir, "api-2"}, []string{w.Dir, w.Of, w.Branch})
+	assert.Equal(t, r.git("rev-parse", "HEAD"), r.in(w).git("rev-parse", "HEAD"))
+	assert.FileExists(t, filepath.Join(w.Dir, "a"))
+	assert.Equal(t, w, FindWorktree(w.Dir))
+	assert.Nil(t, FindWorktree(r.dir), "it is the first one")
+
+	assert.Equal(t, w.Dir, r.add(anywhere).Dir, "who died behind it finds it again")
+	taken := func(dir string) error {
+		if dir == w.Dir {
+			return ErrTaken
+		}
+		return nil
+	}
+	assert.Equal(t, r.dir+"-3", r.add(taken).Dir)
+	r.in(w).commit("b")
+	assert.Equal(t, r.dir+"-4", r.in(w).add(func(dir string) error {
+		if dir == r.dir+"-3" {
+			return ErrTaken
+		}
+		return nil
+	}).Dir, "made from a work tree, it stands beside the first one")
+	assert.FileExists(t, r.dir+"-4/b")
+}
+
+func TestAWorktreeOfAFolderWithAnyName(t *testing.T) {
+	for name, branch := range map[string]string{"my api": "my-api-2", "-x": "x-2", "..a[*].lock": "a-lock-2", "проект": "проект-2", "@{": "2", "a\nb": "a-b-2"} {
+		r := inRoom(t)
+		dir := filepath.Join(filepath.Dir(r.dir), name)
+		require.NoError(t, os.Rename(r.dir, dir))
+		r.dir = dir
+		w := r.add(anywhere)
+		assert.Equal(t, []string{dir + "-2", branch}, []string{w.Dir, w.Branch}, name)
+		r.in(w).commit("b")
+		require.ErrorIs(t, w.Remove(t.Context(), r.env), ErrWork{Unmerged}, name)
+		r.git("merge", "-q", branch)
+		require.NoError(t, w.Remove(t.Context(), r.env), name)
+	}
+}
+
+func TestAWorktreeTakesNothingOfOthers(t *testing.T) {
+	r := inRoom(t)
+	require.NoError(t, os.Mkdir(r.dir+"-2", 0o700))
+	r.git("branch", "api-3")
+	r.git("worktree", "add", "-q", r.dir+"-4")
+	assert.Equal(t, r.dir+"-5", r.add(anywhere).Dir)
+	assert.NoDirExists(t, r.dir+"-3")
+	assert.Nil(t, FindWorktree(r.dir+"-4"), "somebody else has made it")
+}
+
+func TestAWorktreeThatCannotBeMadeLeavesNothing(t *testing.T) {
+	r := inRoom(t)
+	refused := assert.AnError
+	_, err := AddWorktree(t.Context(), r.dir, r.env, func(string) error { return refused })
+	require.ErrorIs(t, err, refused)
+	full := filepath.Join(r.dir, ".git", "worktrees") // a file in its place: git fails in the middle
+	require.NoError(t, os.WriteFile(full, nil, 0o600))
+	_, err = AddWorktree(t.Context(), r.dir, r.env, anywhere)
+	require.Error(t, err)
+	assert.NoDirExists(t, r.dir+"-2")
+	assert.Equal(t, "* main", r.git("branch", "--list"))
+	require.NoError(t, os.Remove(full))
+	assert.Equal(t, r.dir+"-2", r.add(anywhere).Dir, "and nothing is in the way of the next")
+
+	none, err := AddWorktree(t.Context(), t.TempDir(), r.env, anywhere)
+	require.NoError(t, err)
+	assert.Nil(t, none)
+}
+
+// A kill in the middle leaves a folder that is not marked: it is left alone.
+func TestAnUnmarkedWorktreeIsNeitherTakenNorRemoved(t *testing.T) {
+	r := inRoom(t)
+	w := r.add(anywhere)
+	require.NoError(t, os.Remove(filepath.Join(w.admin, ours)))
+	assert.Nil(t, FindWorktree(w.Dir))
+	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
+}
+
+func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
+	r := inRoom(t)
+	mine := filepath.Join(t.TempDir(), "ran")
+	run := "touch " + mine + "; cat"
+	r.file(".gitattributes", "a filter=evil\n")
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "attributes")
+	for _, what := range []string{"clean", "smudge", "process"} {
+		r.git("config", "filter.evil."+what, run)
+	}
+	r.git("config", "core.fsmonitor", run)
+	r.file(".git/hooks/post-checkout", "#!/bin/sh\n"+run+"\n")
+	require.NoError(t, os.Chmod(filepath.Join(r.dir, ".git/hooks/post-checkout"), 0o700))
+	w := r.add(anywhere)
+	assert.NoFileExists(t, mine)
+	require.NoError(t, w.Remove(t.Context(), r.env))
+	assert.NoFileExists(t, mine)
+}
+
+// Whatever is work keeps its work tree.
+func TestAWorktreeWithWorkInItIsNeverRemoved(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(r, in repo)
+		want Work
+	}{
+		{"a changed file", func(_, in repo) { in.file("a", "two\n") }, Uncommitted},
+		{"a staged file", func(_, in repo) { in.file("a", "two\n"); in.git("add", "-A") }, Uncommitted},
+		{"an untracked file", func(_, in repo) { in.file("b", "") }, Uncommitted},
+		{"an untracked file in a folder, hidden by the configuration", func(_, in repo) {
+			in.git("config", "status.showUntrackedFiles", "no")
+			in.file("b/c", "")
+		}, Uncommitted},
+		{"a removed file", func(_, in repo) { require.NoError(in.t, os.Remove(filepath.Join(in.dir, "a"))) }, Uncommitted},
+		{"a commit", func(_, in repo) { in.commit("b") }, Unmerged},
+		{"a commit on no branch", func(_, in repo) { in.git("checkout", "-q", "--detach"); in.commit("b") }, Unmerged},
+		{"a commit on its branch, which is not checked out", func(_, in repo) {
+			in.commit("b")
+			in.git("checkout", "-q", "--detach", "main")
+		}, Unmerged},
+		{"a stash", func(_, in repo) { in.file("a", "two\n"); in.git("stash", "-q") }, Stashed},
+		{"a stash with a name", func(_, in repo) { in.file("a", "two\n"); in.git("stash", "push", "-q", "-m", "later") }, Stashed},
+		{"a stash of no branch", func(_, in repo) {
+			in.git("checkout", "-q", "--detach")
+			in.file("a", "two\n")
+			in.git("stash", "-q")
+		}, Stashed},
+		{"a bisection", func(_, in repo) { in.git("bisect", "start") }, Unfinished},
+		{"a rebase that has stopped", func(_, in repo) {
+			require.NoError(in.t, os.Mkdir(filepath.Join(worktreeAt(in.dir).admin, "rebase-merge"), 0o700))
+		}, Unfinished},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := inRoom(t)
+			w := r.add(anywhere)
+			tt.do(r, r.in(w))
+			got, err := w.Work(t.Context(), r.env)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+			require.ErrorIs(t, w.Remove(t.Context(), r.env), ErrWork{tt.want})
+			assert.DirExists(t, w.Dir)
+			assert.NotEmpty(t, r.git("branch", "--list", w.Branch))
+		})
+	}
+}
+
+func TestAWorktreeWithoutWorkIsRemoved(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(r, in repo)
+	}{
+		{"nothing", func(repo, repo) {}},
+		{"an ignored file", func(r, in repo) { r.file(".git/info/exclude", "b\n"); in.file("b", "") }},
+		{"a commit that another branch has", func(r, in repo) { in.commit("b"); r.git("merge", "-q", in.git("rev-parse", "HEAD")) }},
+		{"a commit that a tag has", func(_, in repo) { in.commit("b"); in.git("tag", "v1") }},
+		{"another branch that is checked out, with a commit", func(_, in repo) { in.git("checkout", "-q", "-b", "other"); in.commit("b") }},
+		{"no branch of its own any more", func(_, in repo) {
+			in.git("checkout", "-q", "--detach")
+			in.git("branch", "-D", "api-2")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := inRoom(t)
+			w := r.add(anywhere)
+			tt.do(r, r.in(w))
+			require.NoError(t, w.Remove(t.Context(), r.env))
+			assert.NoDirExists(t, w.Dir)
+			assert.Empty(t, r.git("branch", "--list", w.Branch))
+			assert.Equal(t, r.dir+"-2", r.add(anywhere).Dir, "nothing of it is in the way")
+		})
+	}
+}
+
+func TestAnEarlierStashOfAnotherBranchIsNoWorkOfAWorktree(t *testing.T) {
+	made := time.Unix(1_000_000, 0)
+	for _, tt := range []struct {
+		name, list string
+		want       bool
+	}{
+		{"none", "", false},
+		{"of another branch, before", "999999 WIP on main: 123 a\n", false},
+		{"of another branch, since", "1000000 WIP on main: 123 a\n", true},
+		{"of this branch, by a clock that was set back", "5 WIP on api-2: 123 a\n", true},
+		{"of this branch, named", "5 On api-2: later\n", true},
+		{"of a branch that begins like it", "5 WIP on api-22: 123 a\n", false},
+		{"of no branch", "5 WIP on (no branch): 123 a\n", true},
+		{"not to be read", "x", true},
+		{"one of several", "5 WIP on main: 1 a\n1000001 On main: b\n", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, (&Worktree{Branch: "api-2", made: made}).stashed(tt.list))
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package health
+
+import "time"
+
+// Figures are what a running ccbot knows of itself. What is not known is zero.
+type Figures struct {
+	Version string
+	Up      time.Duration // of ccbot
+
+	Sessions map[string]int // by state
+	NotClean int            // sessions of which not everything has ended
+
+	Inbox  int // messages of people that are not finished
+	Outbox int // messages and edits that wait for the Bot API
+	Cards  int // cards that the chat does not have as they should look
+
+	Poll Poll
+	API  API
+	Hook Hook
+	Disk Disk
+
+	Tmux   string // the version of the running server
+	Claude string
+}
+
+// Poll is how getting messages from Telegram goes.
+type Poll struct {
+	Ago     time.Duration // since the last try ended, well or badly; negative: there was none
+	Stuck   bool          // the tries have stopped
+	Failing bool          // the last try failed
+}
+
+// API is how sending to Telegram goes, since the start.
+type API struct {
+	Errors  int // calls that failed or were refused
+	Waits   int // times that Telegram has told a chat to wait
+	Failing bool
+	Wait    time.Duration // what is left of the longest wait
+}
+
+// Hook is how long the events of Claude Code's hooks have taken to be dealt with.
+type Hook struct {
+	Events  int           // how many the figure is about
+	Slowest time.Duration // of these
+}
+
+// Disk is the room on the disk of CCBOT_DIR, in bytes.
+type Disk struct {
+	Known bool
+	Free  uint64
+	Total uint64
+	Low   bool // it is almost full
+	Own   uint64
+}
+
+// Code names what is wrong.
+type Code string
+
+// What can be wrong, the worst first.
+const (
+	PollsStuck    Code = "polls_stuck"
+	PollsFail     Code = "polls_fail"
+	APIFails      Code = "api_fails"
+	DiskLow       Code = "disk_low"
+	NotClean      Code = "not_clean"
+	APIWaits      Code = "api_waits"
+	OutboxLong    Code = "outbox_long"
+	HooksSlow     Code = "hooks_slow"
+	ClaudeUnknown Code = "claude_unknown"
+)
+
+// Codes are all of them, the worst first.
+func Codes() []Code {
+	return []Code{PollsStuck, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
+}
+
+// Warning is one thing that is wrong, with the figures that its sentence names.
+type Warning struct {
+	Code  Code
+	Count int
+	For   time.Duration
+	Bytes uint64
+}
+
+const (
+	startUp    = time.Minute     // what is not known of a ccbot that young is no trouble
+	longOutbox = 50              // messages; a chat takes one per second
+	slowHook   = 5 * time.Second // an agent's event is told as fast as a person reads
+)
+
+// Warnings are what is wrong, the worst first.
+func Warnings(f Figures) (all []Warning) {
+	add := func(is bool, w Warning) {
+		if is {
+			all = append(all, w)
+		}
+	}
+	add(f.Poll.Stuck, Warning{Code: PollsStuck, For: f.Poll.Ago})
+	add(f.Poll.Failing && !f.Poll.Stuck, Warning{Code: PollsFail})
+	add(f.API.Failing, Warning{Code: APIFails})
+	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
+	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
+	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})
+	add(f.Outbox > longOutbox, Warning{Code: OutboxLong, Count: f.Outbox})
+	add(f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
+	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
+	return all
+}

@@ -1,0 +1,44 @@
+package health_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/internal/health"
+)
+
+func TestWarnings(t *testing.T) {
+	well := health.Figures{Version: "1", Up: time.Hour, Tmux: "3.5", Claude: "2.1", Outbox: 50,
+		Poll: health.Poll{Ago: 40 * time.Second}, Hook: health.Hook{Events: 20, Slowest: 5 * time.Second},
+		API: health.API{Errors: 7, Waits: 3}, Disk: health.Disk{Known: true, Free: 50 << 30, Total: 100 << 30}}
+	tests := []struct {
+		name   string
+		change func(f *health.Figures)
+		want   []health.Warning
+	}{
+		{"all is well, whatever was before", func(*health.Figures) {}, nil},
+		{"stuck says more than failing", func(f *health.Figures) { f.Poll = health.Poll{Ago: time.Hour, Stuck: true, Failing: true} },
+			[]health.Warning{{Code: health.PollsStuck, For: time.Hour}}},
+		{"no updates", func(f *health.Figures) { f.Poll.Failing = true }, []health.Warning{{Code: health.PollsFail}}},
+		{"nothing goes out", func(f *health.Figures) { f.API.Failing = true }, []health.Warning{{Code: health.APIFails}}},
+		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
+		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},
+		{"an end that is not proven", func(f *health.Figures) { f.NotClean = 2 }, []health.Warning{{Code: health.NotClean, Count: 2}}},
+		{"a chat has to wait", func(f *health.Figures) { f.API.Wait = time.Second }, []health.Warning{{Code: health.APIWaits, For: time.Second}}},
+		{"much waits", func(f *health.Figures) { f.Outbox = 51 }, []health.Warning{{Code: health.OutboxLong, Count: 51}}},
+		{"slow events", func(f *health.Figures) { f.Hook.Slowest++ }, []health.Warning{{Code: health.HooksSlow, For: 5*time.Second + 1}}},
+		{"no Claude Code", func(f *health.Figures) { f.Claude = "" }, []health.Warning{{Code: health.ClaudeUnknown}}},
+		{"just started", func(f *health.Figures) { f.Claude, f.Up = "", time.Minute }, nil},
+		{"two at once, the worse one first", func(f *health.Figures) { f.Disk.Low, f.Poll.Failing, f.Disk.Free = true, true, 1 },
+			[]health.Warning{{Code: health.PollsFail}, {Code: health.DiskLow, Bytes: 1}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := well
+			tt.change(&f)
+			assert.Equal(t, tt.want, health.Warnings(f))
+		})
+	}
+}

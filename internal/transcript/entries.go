@@ -1,0 +1,246 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Entry is one thing in a conversation as people read it: a prompt, or all that the agent said and did about it.
+type Entry struct {
+	At, End int64 // the lines that it is made of, from one offset up to the other
+	Kind    EntryKind
+	Time    time.Time // of its newest line
+	Texts   []string  // of an answer Markdown
+	Calls   []string  // names of the tools that were called
+	Images  int
+	// Interrupted says that a person has interrupted the answer.
+	Interrupted bool
+}
+
+// EntryKind says what an entry is.
+type EntryKind int
+
+// The kinds of entries.
+const (
+	Asked     EntryKind = iota + 1 // a prompt or a command
+	Answered                       // what the agent said and did, or what a command printed
+	Compacted                      // the agent's memory of the conversation was compacted here
+)
+
+const (
+	// entrySpan is how long the part of the transcript may be that one answer is made of; of a longer answer the
+	// rest is an entry of its own.
+	entrySpan = 4 << 20
+	// listChunk is small: the newest entries usually stand in the last few lines.
+	listChunk = 256 << 10
+)
+
+// Older calls see with the entries before a place where a line ends, the newest first, until see returns false.
+// before -1: the end. ErrTruncated: no line ends there.
+func Older(ctx context.Context, path string, before int64, see func(Entry) bool) error {
+	b, err := openBackwards(ctx, path, before, listChunk)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	open, more := Entry{}, true
+	err = b.each(func(line []byte, at int64) bool {
+		e, ok := entryOf(line, at)
+		if !ok {
+			return true
+		}
+		if together, fits := join(e, open); fits {
+			open = together
+			return true
+		}
+		if open.Kind != 0 {
+			more = see(open)
+		}
+		open = e
+		return more
+	})
+	if err == nil && more && open.Kind != 0 {
+		see(open)
+	}
+	return err
+}
+
+// Newer calls see with the entries from a place on where a line begins, the oldest first, until see returns false.
+// ErrTruncated: no line begins there.
+func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
+	r := Open(Cursor{Path: path, Offset: from})
+	r.allow = func(int64) error { return ctx.Err() }
+	defer r.Close()
+	open := Entry{}
+	for {
+		line, size, ok, err := r.readLine()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		at := r.next
+		r.next += size
+		e, any := entryOf(line, at)
+		if !any {
+			continue
+		}
+		e.End = r.next
+		if together, fits := join(open, e); fits {
+			open = together
+			continue
+		}
+		if open.Kind != 0 && !see(open) {
+			return nil
+		}
+		open = e
+	}
+	if open.Kind != 0 {
+		see(open)
+	}
+	return nil
+}
+
+// join makes one entry of two that stand one behind the other, where both are of one answer.
+func join(first, next Entry) (Entry, bool) {
+	if first.Kind != Answered || next.Kind != Answered || next.End-first.At > entrySpan {
+		return Entry{}, false
+	}
+	next.At, next.Images = first.At, first.Images+next.Images
+	next.Texts, next.Calls = slices.Concat(first.Texts, next.Texts), slices.Concat(first.Calls, next.Calls)
+	next.Interrupted = next.Interrupted || first.Interrupted
+	return next, true
+}
+
+var (
+	resultMark = []byte(`"type":"tool_result"`)
+	textMark   = []byte(`"type":"text"`)
+)
+
+// silent reports whether a line holds nothing but what tools gave: such lines are most of a transcript.
+func silent(line []byte) bool {
+	return bytes.Contains(line, resultMark) && !bytes.Contains(line, textMark)
+}
+
+// entryOf is what people read of a line; false: nothing.
+func entryOf(line []byte, at int64) (e Entry, ok bool) {
+	if silent(line) {
+		return e, false
+	}
+	items, _ := parse(line) // one bad line must not hide the others
+	e.At, e.End = at, at+int64(len(line))
+	for _, item := range items {
+		if item.Sidechain || item.Meta {
+			continue
+		}
+		e.take(item)
+		e.Time = item.Time
+	}
+	return e, e.Kind != 0
+}
+
+func (e *Entry) take(item Item) {
+	text, images := strings.TrimSpace(item.Text), len(item.Images)
+	switch item.Kind {
+	case UserPrompt, LocalCommand:
+		e.Kind = Asked
+	case Text, APIError:
+		e.Kind = Answered
+	case LocalOutput:
+		e.Kind, text = Answered, fenced(text)
+	case ToolUse:
+		e.Kind, e.Calls = Answered, append(e.Calls, item.Tool.Name)
+	case Interrupt:
+		e.Kind, e.Interrupted, text = Answered, true, ""
+	case CompactBoundary:
+		e.Kind, text = Compacted, ""
+	default:
+		return
+	}
+	e.Images += images
+	if text != "" {
+		e.Texts = append(e.Texts, text)
+	}
+}
+
+// fenced is a text as a block of code in Markdown; a blank one is none.
+func fenced(text string) string {
+	if text == "" {
+		return ""
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// FirstID is the id of the first line of a conversation; empty: there is none. The copy of a conversation begins
+// with the same line.
+func FirstID(path string) string {
+	r := Open(Cursor{Path: path})
+	defer r.Close()
+	for {
+		item, ok, err := r.Next()
+		if err != nil || !ok || item.UUID != "" {
+			return item.UUID
+		}
+	}
+}
+
+// Day is the first line of a day that has something of the conversation.
+type Day struct {
+	At   int64
+	Time time.Time
+}
+
+var (
+	timeMark    = []byte(`"timestamp":"`)
+	spokenMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
+	sideMark    = []byte(`"isSidechain":true`)
+)
+
+// Days calls see with the days before a place, the newest first, until see returns false.
+func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) error {
+	b, err := openBackwards(ctx, path, before, searchChunk)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	var day Day
+	hour, more := "", true
+	err = b.each(func(line []byte, at int64) bool {
+		_, stamp, found := bytes.Cut(line, timeMark)
+		spoken := func(mark []byte) bool { return bytes.Contains(line, mark) }
+		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(line, sideMark) {
+			return true
+		}
+		if now := string(stamp[:len("2006-01-02T15")]); now != hour {
+			t, err := time.Parse("2006-01-02T15", now)
+			if err != nil {
+				return true
+			}
+			hour, t = now, t.In(in)
+			if day.Time.IsZero() || !sameDay(t, day.Time) {
+				if !day.Time.IsZero() {
+					more = see(day)
+				}
+				day.Time = t
+			}
+		}
+		if more {
+			day.At = at
+		}
+		return more
+	})
+	if more && !day.Time.IsZero() {
+		see(day)
+	}
+	return err
+}
+
+func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }

@@ -1,0 +1,231 @@
+package transcript
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// talked are lines of a conversation, with all that may stand among them.
+var talked = []string{
+	`{"type":"summary","summary":"an old one"}`,
+	`{"type":"user","uuid":"u1","timestamp":"2026-05-01T09:00:00Z","message":{"content":"Fix the Test"}}`,
+	`no JSON at all`,
+	`{"type":"assistant","timestamp":"2026-05-01T09:01:00Z","message":{"content":[{"type":"thinking","thinking":"hm"}]}}`,
+	`{"type":"assistant","timestamp":"2026-05-01T09:01:00Z","message":{"content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]}}`,
+	`{"type":"user","timestamp":"2026-05-01T09:01:01Z","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"the test output"}]}}`,
+	`{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"a subagent's test"}]}}`,
+	`{"type":"assistant","timestamp":"2026-05-01T09:02:00Z","message":{"content":[{"type":"text","text":"It waits for\nthe \"wrong\" thing."},{"type":"tool_use","id":"b","name":"Edit","input":{}}]}}`,
+	`{"type":"assistant","timestamp":"2026-05-01T09:03:00Z","message":{"content":[{"type":"text","text":"Done: the test passes."}]}}`,
+	`{"type":"system","subtype":"turn_duration","durationMs":5}`,
+	`{"type":"user","isMeta":true,"message":{"content":"<system-reminder>test</system-reminder>"}}`,
+	`{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","timestamp":"2026-05-02T10:00:00Z"}`,
+	`{"type":"user","isCompactSummary":true,"timestamp":"2026-05-02T10:00:00Z","message":{"content":"This session is being continued: test"}}`,
+	`{"type":"user","timestamp":"2026-05-02T10:01:00Z","message":{"content":"<bash-input>make test</bash-input>"}}`,
+	`{"type":"user","timestamp":"2026-05-02T10:01:00Z","message":{"content":"<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>"}}`,
+	`{"type":"user","timestamp":"2026-05-02T10:02:00Z","message":{"content":[{"type":"image","source":{"media_type":"image/png","data":"AA"}},{"type":"text","text":"Ещё раз"}]}}`,
+	`{"type":"user","timestamp":"2026-05-02T10:03:00Z","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`,
+}
+
+func transcriptOf(t testing.TB, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	return path
+}
+
+// readOlder and readNewer are all entries, the oldest first.
+func readOlder(t testing.TB, path string, before int64) []Entry {
+	t.Helper()
+	all := []Entry{}
+	require.NoError(t, Older(t.Context(), path, before, func(e Entry) bool { all = append(all, e); return true }))
+	slices.Reverse(all)
+	return all
+}
+
+func readNewer(t testing.TB, path string, from int64) []Entry {
+	t.Helper()
+	all := []Entry{}
+	require.NoError(t, Newer(t.Context(), path, from, func(e Entry) bool { all = append(all, e); return true }))
+	return all
+}
+
+func TestEntries(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	all := readOlder(t, path, endOf)
+	at := func(text string) time.Time {
+		when, err := time.Parse(time.RFC3339, text)
+		require.NoError(t, err)
+		return when
+	}
+	want := []Entry{
+		{Kind: Asked, Time: at("2026-05-01T09:00:00Z"), Texts: []string{"Fix the Test"}},
+		{Kind: Answered, Time: at("2026-05-01T09:03:00Z"), Texts: []string{"It waits for\nthe \"wrong\" thing.", "Done: the test passes."}, Calls: []string{"Bash", "Edit"}},
+		{Kind: Compacted, Time: at("2026-05-02T10:00:00Z")},
+		{Kind: Asked, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"!make test"}},
+		{Kind: Answered, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"```\nok\n```"}},
+		{Kind: Asked, Time: at("2026-05-02T10:02:00Z"), Texts: []string{"Ещё раз"}, Images: 1},
+		{Kind: Answered, Time: at("2026-05-02T10:03:00Z"), Interrupted: true},
+	}
+	require.Len(t, all, len(want))
+	for i, e := range all {
+		e.At, e.End = 0, 0
+		assert.Equal(t, want[i], e)
+	}
+	assert.Equal(t, all, readNewer(t, path, 0))
+	for i, e := range all {
+		assert.Equal(t, all[i:], readNewer(t, path, e.At), "from each place on")
+		assert.Equal(t, all[:i], readOlder(t, path, e.At), "and before it")
+	}
+	assert.Equal(t, "u1", FirstID(path))
+}
+
+func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
+	long := `{"type":"user","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", 10<<20) + `"}]}}`
+	pasted := `{"type":"user","message":{"content":"` + strings.Repeat("y", 10<<20) + ` needle"}}`
+	said := `{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("z", 1<<20) + `"}]}}`
+	lines := slices.Concat(talked, []string{long, said, long}, slices.Repeat([]string{said}, 9), []string{pasted}, talked)
+	path := transcriptOf(t, lines...)
+	all := readNewer(t, path, 0)
+	older := readOlder(t, path, endOf)
+	assert.Greater(t, len(all), 2*7+2, "an answer of 10 MB is several entries")
+	texts := func(all []Entry) (texts []string) {
+		for _, e := range all {
+			assert.LessOrEqual(t, e.End-e.At, int64(11<<20))
+			texts = append(texts, e.Texts...)
+		}
+		return texts
+	}
+	assert.Equal(t, texts(all), texts(older), "read either way, nothing is left out")
+	var hits []Found
+	_, err := Search(t.Context(), path, endOf, NewWord("needle"), func(f Found) bool { hits = append(hits, f); return true })
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	assert.Equal(t, 10<<20+1, hits[0].From)
+}
+
+func TestEntriesOfATranscriptThatIsAnother(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	all := readNewer(t, path, 0)
+	see := func(Entry) bool { return true }
+	for name, replace := range map[string]string{"shorter": "{}\n", "another": strings.Repeat("another line\n", 1000)} {
+		require.NoError(t, os.WriteFile(path, []byte(replace), 0o600))
+		assert.ErrorIs(t, Older(t.Context(), path, all[3].At, see), ErrTruncated, name)
+		assert.ErrorIs(t, Newer(t.Context(), path, all[3].At, see), ErrTruncated, name)
+		_, err := Search(t.Context(), path, all[3].At, NewWord("x"), func(Found) bool { return true })
+		assert.ErrorIs(t, err, ErrTruncated, name)
+	}
+	require.NoError(t, os.Remove(path))
+	assert.ErrorIs(t, Older(t.Context(), path, endOf, see), os.ErrNotExist)
+	assert.Empty(t, FirstID(path))
+}
+
+func TestSearch(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	for _, tt := range []struct {
+		word string
+		want []string // newest first
+	}{
+		{"TEST", []string{"make |test|", "the |test| passes.", "the |Test|"}},
+		{"ЕЩЁ РАЗ", []string{"|Ещё раз|"}},
+		{"for the", []string{"It waits |for\nthe| \"wrong\""}},
+		{`"wrong"`, []string{"the |\"wrong\"| thing"}},
+		{"\"", []string{"the |\"|wrong"}},
+		{"subagent", nil}, // not a part of the conversation
+		{"output", nil},   // of a tool
+		{"reminder", nil},
+		{"continued", nil}, // a summary for the agent
+		{"nothing", nil},
+		{"", nil},
+		{"  ", nil},
+	} {
+		var got []Found
+		reached, err := Search(t.Context(), path, endOf, NewWord(tt.word), func(f Found) bool { got = append(got, f); return true })
+		require.NoError(t, err)
+		assert.Zero(t, reached)
+		require.Len(t, got, len(tt.want), tt.word)
+		for i, f := range got {
+			assert.Contains(t, f.Text[:f.From]+"|"+f.Text[f.From:f.To]+"|"+f.Text[f.To:], tt.want[i], tt.word)
+			assert.Contains(t, strings.Join(readNewer(t, path, f.At)[0].Texts, ""), f.Text, "its place leads to it")
+		}
+	}
+}
+
+// What is left of a search that ends early is searched from where it ended.
+func TestSearchGoesOn(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	var got []string
+	for before := int64(endOf); before != 0; {
+		reached, err := Search(t.Context(), path, before, NewWord("test"), func(f Found) bool { got = append(got, f.Text); return false })
+		require.NoError(t, err)
+		before = reached
+	}
+	assert.Equal(t, []string{"!make test", "Done: the test passes.", "Fix the Test"}, got)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Search(ctx, path, endOf, NewWord("test"), func(Found) bool { return true })
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestWord(t *testing.T) {
+	for _, tt := range []struct{ word, text, want string }{
+		{"straße", "die STRAßE dort", "STRAßE"},
+		{"ΣΊΣΥΦΟΣ", "ο Σίσυφος", "Σίσυφος"},
+		{"k", "5 \u212a", "\u212a"}, // the sign for Kelvin
+		{"测试", "运行测试。", "测试"},
+		{"👩‍💻", "for 👩‍💻 too", "👩‍💻"},
+		{"a b", "a\n\t b", "a\n\t b"},
+		{"ab", "a b", ""},
+		{"x", "\xff", ""},
+	} {
+		from, to := NewWord(tt.word).In(tt.text)
+		if tt.want == "" {
+			assert.Equal(t, -1, from, tt.word)
+			continue
+		}
+		require.GreaterOrEqual(t, from, 0, tt.word)
+		assert.Equal(t, tt.want, tt.text[from:to])
+	}
+}
+
+func TestDays(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	for zone, want := range map[*time.Location][]string{
+		time.UTC:                        {"2026-05-02", "2026-05-01"},
+		time.FixedZone("far", 15*60*60): {"2026-05-03", "2026-05-02"},
+	} {
+		var days []string
+		var at []int64
+		require.NoError(t, Days(t.Context(), path, endOf, zone, func(d Day) bool {
+			days, at = append(days, d.Time.Format(time.DateOnly)), append(at, d.At)
+			return true
+		}))
+		require.Equal(t, want, days)
+		assert.Equal(t, "Fix the Test", readNewer(t, path, at[1])[0].Texts[0])
+	}
+}
+
+// FuzzEntries: whatever stands in a file, it is the same read from either end, and no place is out of it.
+func FuzzEntries(f *testing.F) {
+	for i := range talked {
+		f.Add(strings.Join(talked[i:], "\n"), "test")
+	}
+	f.Add("\n\n{", "\x00")
+	f.Fuzz(func(t *testing.T, text, word string) {
+		path := transcriptOf(t, text)
+		older, newer := readOlder(t, path, endOf), readNewer(t, path, 0)
+		assert.Equal(t, newer, older)
+		_, err := Search(t.Context(), path, endOf, NewWord(word), func(f Found) bool {
+			assert.True(t, 0 <= f.From && f.From < f.To && f.To <= len(f.Text))
+			return true
+		})
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,58 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPlaceOf(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/tmp/proj/We ird_dir.x/ünï-é@1": "-tmp-proj-We-ird-dir-x--n----1", // of the real CLI
+		"/srv/api":                       "-srv-api",
+		"/s/🙂":                           "-s---",
+	} {
+		assert.Equal(t, want, placeOf(dir))
+	}
+}
+
+func TestInFolder(t *testing.T) {
+	projects := t.TempDir()
+	none, err := InFolder(projects, "/srv/a-b")
+	require.NoError(t, err)
+	assert.Empty(t, none)
+	place := filepath.Join(projects, "-srv-a-b")
+	require.NoError(t, os.MkdirAll(filepath.Join(place, uuid.NewString()+".jsonl"), 0o700))
+	write := func(name string, at int64, lines ...string) {
+		path := filepath.Join(place, name)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+		require.NoError(t, os.Chtimes(path, time.Unix(at, 0), time.Unix(at, 0)))
+	}
+	here, there, silent := uuid.New(), uuid.New(), uuid.New()
+	said := `{"type":"user","uuid":"u1","message":{"role":"user","content":"mend it"}`
+	write(here.String()+".jsonl", 10, `{"type":"mode","mode":"x"}`, said+`,"cwd":"/srv/a-b"}`, said+`,"cwd":"/srv/elsewhere"}`)
+	write(there.String()+".jsonl", 20, said+`,"cwd":"/srv/a/b"}`)
+	write(silent.String()+".jsonl", 30, `{"type":"mode"}`)
+	write("notes.jsonl", 40)
+	write(strings.ToUpper(uuid.NewString())+".jsonl", 40)
+	write(uuid.NewString()+".txt", 40)
+	all, err := InFolder(projects, "/srv/a-b")
+	require.NoError(t, err)
+	require.Len(t, all, 3)
+	assert.Equal(t, []uuid.UUID{silent, there, here}, []uuid.UUID{all[0].ID, all[1].ID, all[2].ID}, "last written first")
+	assert.Equal(t, []bool{true, false, true}, []bool{all[0].Began("/srv/a-b"), all[1].Began("/srv/a-b"), all[2].Began("/srv/a-b")})
+	for i, want := range []string{"", "mend it", "mend it"} {
+		text, err := all[i].Said()
+		require.NoError(t, err)
+		assert.Equal(t, want, text)
+	}
+	gone := all[0]
+	require.NoError(t, os.Remove(gone.Path))
+	assert.False(t, gone.Began("/srv/a-b"))
+}
