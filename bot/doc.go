@@ -27,13 +27,14 @@
 //	rename         other names for sessions
 //	report         what a start found and did
 //	screenshot     what a terminal shows, as a picture with keys
-//	sessions       new, list, resume, end and why of a session
+//	sessions       new, list, resume and end of a session
 //	settings       what a chat has chosen: language, quiet hours, what sessions begin with
 //	shell          the output of a command of bash mode, growing
 //	turn           how a turn goes, in one message
 //	status         all that is known of a session, and how its record is deleted
 //	usage          tokens, what they cost, and the limits of the account
 //	waiting        the queue of a session, and what is done about it
+//	why            what happened to a session
 //	writers        who else writes a conversation, and windows of nobody
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look

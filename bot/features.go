@@ -35,6 +35,7 @@ import (
 	"ccbot/bot/turn"
 	"ccbot/bot/usage"
 	"ccbot/bot/waiting"
+	"ccbot/bot/why"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 	"ccbot/internal/cellpicture"
@@ -55,8 +56,8 @@ func (b *Bot) Features() []chat.Feature {
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall, Idle: idles,
-		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}})
+		Others: others, Recall: b.Answers.Recall,
+		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}, Idle: idles})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
 		ContinueText: b.ContinueText})
@@ -76,7 +77,7 @@ func (b *Bot) Features() []chat.Feature {
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
 		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
 	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
-	return []chat.Feature{
+	return append(b.past(about, upload), []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
 		others.Feature(),
@@ -98,12 +99,20 @@ func (b *Bot) Features() []chat.Feature {
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
 		told,
-		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: resume, Text: about.Text, AskForget: about.AskForget}),
-		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
+		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
 		b.newBrowser().Feature(),
 		b.Prompts.Feature(),
+	}...)
+}
+
+// past are the features about what is over.
+func (b *Bot) past(about status.About, upload func(ctx context.Context, f outbox.File) (int, error)) []chat.Feature {
+	return []chat.Feature{
+		archive.New(archive.Deps{Chat: b.Chat, Asked: b.Transcripts, Resume: b.Resumer.Resume, Text: about.Text, AskForget: about.AskForget}),
+		history.New(b.Chat, b.Transcripts, b.Transcripts, upload).Feature(),
+		why.New(why.Deps{Chat: b.Chat, Resume: b.Resumer.Resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry,
+			Crash: sessions.Crash, Interrupted: b.Resumer.Interrupted}),
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	Unreadable                Key = "unreadable"
 	Started                   Key = "started" // Dir, Name
 	NewWhere                  Key = "new_where"
-	NewFiltered               Key = "new_filtered" // Count, Part
+	NewFiltered               Key = "new_filtered" // Count, Sought
 	NewChildren               Key = "new_children" // Count
 	NewIn                     Key = "new_in"       // Dir
 	NewEarlier                Key = "new_earlier"

@@ -83,7 +83,7 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.filter) })
-		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Part": a.filter, "Count": len(all)})
+		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(all)})
 		s.Back = at{with: a.with}.String()
 	}
 	part, n, more := page(all, a.page, shownPlaces)
@@ -183,7 +183,7 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 	}
 	if a.filter != "" {
 		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.filter) })
-		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Part": a.filter, "Count": len(names)}))
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(names)}))
 		s.Back = a.in(children, a.dir).String()
 	} else {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))

@@ -45,9 +45,9 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 	})
 }
 
-// retry tries again to end what is left of a session. The receipt comes as news; the message stays
+// Retry tries again to end what is left of a session. The receipt comes as news; the message stays
 // as it is.
-func (s *Sessions) retry(t chat.Tap, r views.Session) (chat.Answer, error) {
+func (s *Sessions) Retry(t chat.Tap, r views.Session) (chat.Answer, error) {
 	return chat.Answer{Text: s.chat.In(t.To).Say(i18n.Retrying), Then: func(ctx context.Context) error {
 		return s.archive(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")
 	}}, nil

@@ -61,9 +61,9 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
 }
 
-// interrupted is a message's part about an interruption, with what [Continue] would send; blank
+// Interrupted is a message's part about an interruption, with what [Continue] would send; blank
 // where nothing was interrupted.
-func (s *Sessions) interrupted(p chat.Phrases, i *views.Interruption) render.Text {
+func (s *Sessions) Interrupted(p chat.Phrases, i *views.Interruption) render.Text {
 	if i == nil {
 		return render.Text{}
 	}

@@ -150,7 +150,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		return chat.Do(func(ctx context.Context) error { return s.Switcher.chooseAll(ctx, t) })
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
-		return s.retry(t, r)
+		return s.Retry(t, r)
 	case word == chat.GoOnLink && chat.OfLaunch(word, r) == t.Card.Option:
 		return chat.Do(func(ctx context.Context) error {
 			if back, err := s.Continue(ctx, q); err != nil || !back {

@@ -35,7 +35,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
-	if cut := s.interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
+	if cut := s.Interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, continueLink(p, r)...))
 	}
@@ -76,7 +76,7 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	if n := len(r.Prompts); n > 0 {
 		waiting = p.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	foot := s.interrupted(p, r.Interruption)
+	foot := s.Interrupted(p, r.Interruption)
 	if waiting != "" {
 		foot = render.Join(render.Plain(waiting+"\n"), foot)
 	}
@@ -85,6 +85,15 @@ func (s *Sessions) tellOver(ctx context.Context, r views.Session, told news.News
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: word != i18n.Ended && word != i18n.EndedAsked && s.chat.Book.IsInFront(r)})
+}
+
+// Crash says how the agent of a session crashed; empty: it did not.
+func Crash(p chat.Phrases, r views.Session) render.Text {
+	word, args := exitOf(r)
+	if word == i18n.Ended {
+		return render.Text{}
+	}
+	return p.Text(word, args)
 }
 
 // exitOf says how an agent ended by itself.

@@ -115,7 +115,7 @@ func (s *Sessions) Feature() chat.Feature {
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
 			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
 		},
-		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}, whyPage: {Draw: s.drawWhy, Do: s.doWhy}},
+		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
@@ -123,9 +123,6 @@ func (s *Sessions) Feature() chat.Feature {
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
 	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
 	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
-	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, func(ctx context.Context, in chat.Incoming, r views.Session) error {
-		return s.chat.Pages.Open(ctx, in, whyAddress(r.ID))
-	})
 	return f
 }
 

@@ -88,7 +88,7 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 		f := w.Feature(name)
 		go func() { ended <- f.Run(ctx) }()
 	}
-	until := w.Now().Add(time.Hour)
+	until := time.Now().Add(time.Hour) // a card ends by the machine's own clock
 	w.Spent.Tells(spending.Limit{Window: spending.Week, Percent: 99, Resets: until})
 	w.Feature("limit").Item(r.ID, talk.Item{Kind: talk.APIError, Failed: phase.Now{Phase: phase.Limited, Until: until}})
 	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Patience, time.Millisecond)

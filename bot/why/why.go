@@ -1,4 +1,4 @@
-package sessions
+package why
 
 import (
 	"context"
@@ -19,8 +19,35 @@ import (
 	"ccbot/internal/glyph"
 )
 
+// Deps are what the feature works with.
+type Deps struct {
+	Chat     *chat.Chat
+	Resume   func(ctx context.Context, q chat.Resume) (back bool, err error)
+	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
+	// Retry tries again to end what is left of a session.
+	Retry func(t chat.Tap, r views.Session) (chat.Answer, error)
+	// Crash says how the agent of a session crashed, and Interrupted how its work was cut short; empty: it did not, and
+	// was not.
+	Crash       func(p chat.Phrases, r views.Session) render.Text
+	Interrupted func(p chat.Phrases, i *views.Interruption) render.Text
+}
+
+// why tells what happened to sessions.
+type why struct{ Deps }
+
+// New returns the feature of a chat.
+func New(d Deps) chat.Feature {
+	w := &why{d}
+	f := chat.Feature{Name: "why", Cards: make(map[string]chat.OnTap), Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
+	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true },
+		func(ctx context.Context, in chat.Incoming, r views.Session) error {
+			return d.Chat.Pages.Open(ctx, in, address(r.ID))
+		})
+	return f
+}
+
 const (
-	whyPage = "why"
+	page    = "why"
 	details = "details"
 
 	// shownChanges bounds the lines of a history, shownEvidence one line's evidence: together they fit
@@ -29,32 +56,32 @@ const (
 	shownEvidence = 200
 )
 
-func whyAddress(session uuid.UUID, more ...string) string {
-	return strings.Join(append([]string{whyPage, session.String()}, more...), "/")
+func address(session uuid.UUID, more ...string) string {
+	return strings.Join(append([]string{page, session.String()}, more...), "/")
 }
 
-// drawWhy shows what happened to a session in plain sentences, newest last; behind [Details] stand the rules and the
+// draw shows what happened to a session in plain sentences, newest last; behind [Details] stand the rules and the
 // evidence.
-func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error) {
+func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	parts := append(strings.Split(v.Rest, "/"), "", "")
 	id, _ := uuid.Parse(parts[0])
-	r, ok := s.chat.Book.Records.Get(id)
-	p := s.chat.In(v.To)
+	r, ok := w.Chat.Book.Records.Get(id)
+	p := w.Chat.In(v.To)
 	if !ok {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
 	}
 	if parts[1] == details {
-		page, _ := strconv.Atoi(parts[2])
-		return whyDetails(p, r, s.chat.Book.Records.History(r.ID), page), nil
+		number, _ := strconv.Atoi(parts[2])
+		return noted(p, r, w.Chat.Book.Records.History(r.ID), number), nil
 	}
-	history := s.chat.Book.Records.History(r.ID)
+	history := w.Chat.Book.Records.History(r.ID)
 	head := i18n.WhyTitle
 	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
 	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "State": p.AgedState(r)})}
-	if word, args := exitOf(r); r.Resumable && word != i18n.Ended { // the state alone says nothing of a crash
-		text = append([]render.Text{p.Text(word, args)}, text...)
+	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone says nothing of a crash
+		text = append([]render.Text{crash}, text...)
 	}
 	said := sentences(p.Words, history, v.By)
 	if left := len(said) - shownChanges; left > 0 {
@@ -63,53 +90,53 @@ func (s *Sessions) drawWhy(_ context.Context, v chat.Visit) (chat.Screen, error)
 	for _, one := range said {
 		text = append(text, render.Plain(p.Moment(one.at)+" "+one.text))
 	}
-	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: whyOptions(p, r, len(history) > 0)}
-	if cut := s.interrupted(p, r.Interruption); !cut.Blank() {
+	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: options(p, r, len(history) > 0)}
+	if cut := w.Interrupted(p, r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}
 	return screen, nil
 }
 
 const (
-	whyResume   = "resume"
-	whyRetry    = "retry"
-	whyContinue = "continue"
+	resume = "resume"
+	retry  = "retry"
+	goOn   = "continue"
 )
 
-// whyOptions are what can be done about a session, and the way to the details.
-func whyOptions(p chat.Phrases, r views.Session, noted bool) (rows [][]card.Option) {
+// options are what can be done about a session, and the way to the details.
+func options(p chat.Phrases, r views.Session, known bool) (rows [][]card.Option) {
 	var acts []card.Option
 	switch {
-	case isNotClean(r):
-		acts = append(acts, p.Option(i18n.ButtonRetry, chat.Does(whyRetry), ""))
+	case r.State == views.CleanupFailed:
+		acts = append(acts, p.Option(i18n.ButtonRetry, chat.Does(retry), ""))
 	case r.Resumable:
-		acts = append(acts, p.Option(i18n.ButtonResume, chat.Does(whyResume), outbox.Primary))
+		acts = append(acts, p.Option(i18n.ButtonResume, chat.Does(resume), outbox.Primary))
 	}
 	if r.Interruption != nil {
-		acts = append(acts, p.Option(i18n.ButtonContinue, chat.Does(chat.OfLaunch(whyContinue, r)), ""))
+		acts = append(acts, p.Option(i18n.ButtonContinue, chat.Does(chat.OfLaunch(goOn, r)), ""))
 	}
-	if noted {
-		acts = append(acts, p.Option(i18n.ButtonDetails, chat.ToPage(whyAddress(r.ID, details)), ""))
+	if known {
+		acts = append(acts, p.Option(i18n.ButtonDetails, chat.ToPage(address(r.ID, details)), ""))
 	}
 	return chat.Rows(2, acts...)
 }
 
-// doWhy does what a button under the sentences says. They are the links of other messages.
-func (s *Sessions) doWhy(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
+// do does what a button under the sentences says. They are the links of other messages.
+func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	id, _ := uuid.Parse(v.Rest)
-	r, ok := s.chat.Book.Records.Get(id)
+	r, ok := w.Chat.Book.Records.Get(id)
 	t := chat.Tap{From: v.By, To: v.To}
-	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
+	q, _ := w.Chat.Accepted(control.Restore{Session: id}, t)
 	var a chat.Answer
 	var err error
 	switch {
 	case !ok:
-	case what == whyRetry && isNotClean(r):
-		a, err = s.retry(t, r)
-	case what == whyResume:
-		a.Then = func(ctx context.Context) error { _, err := s.Resume(ctx, q); return err }
-	case what == chat.OfLaunch(whyContinue, r):
-		a.Then = func(ctx context.Context) error { _, err := s.Continue(ctx, q); return err }
+	case what == retry && r.State == views.CleanupFailed:
+		a, err = w.Retry(t, r)
+	case what == resume:
+		a.Then = func(ctx context.Context) error { _, err := w.Resume(ctx, q); return err }
+	case what == chat.OfLaunch(goOn, r):
+		a.Then = func(ctx context.Context) error { _, err := w.Continue(ctx, q); return err }
 	}
 	return a, "", err
 }
@@ -173,8 +200,8 @@ func whoStopped(why string, reader int64) string {
 	return ""
 }
 
-// whyDetails is a page of the whole history with its rules and evidence: page 0 is the newest, its last line too.
-func whyDetails(p chat.Phrases, r views.Session, history []views.Change, page int) chat.Screen {
+// noted is a page of the whole history with its rules and evidence: page 0 is the newest, its last line too.
+func noted(p chat.Phrases, r views.Session, history []views.Change, page int) chat.Screen {
 	page = min(max(page, 0), max(len(history)-1, 0)/shownChanges)
 	last := len(history) - page*shownChanges
 	first := max(0, last-shownChanges)
@@ -185,9 +212,9 @@ func whyDetails(p chat.Phrases, r views.Session, history []views.Change, page in
 	command := "ccbot why " + r.ID.String()
 	text = chat.Paragraphs(text, chat.Marked(p.Say(i18n.AttachHint, i18n.Args{"Command": command}), command))
 	turns := chat.Turns(page, first > 0, func(to int) card.Option {
-		return card.Option{Value: chat.ToPage(whyAddress(r.ID, details, strconv.Itoa(to)))}
+		return card.Option{Value: chat.ToPage(address(r.ID, details, strconv.Itoa(to)))}
 	})
-	screen := chat.Screen{Session: r.ID, Text: text, Back: whyAddress(r.ID)}
+	screen := chat.Screen{Session: r.ID, Text: text, Back: address(r.ID)}
 	if len(turns) > 0 {
 		screen.Options = [][]card.Option{turns}
 	}
