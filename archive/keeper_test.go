@@ -341,7 +341,12 @@ func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 		short, long, never := h.add(), h.add(), h.add()
 		after := map[uuid.UUID]time.Duration{short.ID: time.Hour, long.ID: 6 * time.Hour}
 		k := h.newKeeper(0, 0)
-		k.IdleAfter = func(r session.Record) time.Duration { return after[r.ID] }
+		var mu sync.Mutex
+		k.IdleAfter = func(r session.Record) time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return after[r.ID]
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -355,7 +360,9 @@ func TestEachSessionHasALimitOfItsOwn(t *testing.T) {
 		assert.Equal(t, []uuid.UUID{short.ID}, archived())
 		h.pass(5 * time.Hour)
 		assert.Equal(t, []uuid.UUID{short.ID, long.ID}, archived())
+		mu.Lock()
 		after[never.ID] = time.Hour // nothing of the time before counts: nobody has looked
+		mu.Unlock()
 		h.pass(50 * time.Minute)
 		assert.Len(t, archived(), 2)
 		h.pass(time.Hour)
