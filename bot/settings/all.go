@@ -16,6 +16,9 @@ const (
 	folder   = "folder"
 )
 
+// limits are the idle limits that a person can choose; 0 is none.
+var limits = []time.Duration{time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 72 * time.Hour, 0}
+
 // all are the settings in their order.
 var all = []one{
 	{name: language, title: i18n.SettingLanguage, about: i18n.SettingLanguageAbout, row: 3,
@@ -54,15 +57,15 @@ var all = []one{
 		},
 		choices: func(v view) []choice {
 			list := []choice{v.byDefault(v.limit(v.configured.IdleAfter))}
-			for _, d := range []time.Duration{time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 72 * time.Hour, 0} {
+			for _, d := range limits {
 				list = append(list, choice{d.String(), v.limit(d)})
 			}
 			return list
 		},
 		choose: func(s *conversation.Settings, value string) {
 			s.IdleAfter = nil
-			if after, err := time.ParseDuration(value); err == nil {
-				s.IdleAfter = &after
+			if i := slices.IndexFunc(limits, func(d time.Duration) bool { return d.String() == value }); i >= 0 {
+				s.IdleAfter = &limits[i]
 			}
 		}},
 	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 2,

@@ -394,7 +394,7 @@ func TestVoiceCommandIsSplitIntoWords(t *testing.T) {
 		{"a quote that is open", "whisper 'x", nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := config{Voice: tt.text, home: "/home/alice"}
+			c := config{Voice: tt.text, VoiceConfirm: "off", home: "/home/alice"}
 			err := c.checkVoice()
 			if tt.fails {
 				require.ErrorContains(t, err, "VOICE_COMMAND")

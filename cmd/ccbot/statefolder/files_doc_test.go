@@ -26,7 +26,7 @@ func TestFilesTableNamesWhatCcbotMakes(t *testing.T) {
 			named = append(named, name[1])
 		}
 	}
-	want := []string{"ccbot.env"}
+	want := []string{"ccbot.env", "prices.json"}
 	for _, folder := range subfolders {
 		want = append(want, folder+"/")
 	}

@@ -19,7 +19,7 @@ import (
 
 // subfolders are the folders that ccbot makes in its folder.
 var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "inbox", "launch", "outbox", "quarantine",
-	"received", "sessions", "status"}
+	"received", "sessions", "status", "usage"}
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
 // person writes it.
