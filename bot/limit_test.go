@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -263,13 +264,13 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 func TestAMachineThatSleptIsNoticedWithinAMinute(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.taps(w.word())
-		var slept time.Duration
+		var slept atomic.Int64
 		w.Stops(t)
 		w.Again()
-		w.Now = func() time.Time { return time.Now().Add(slept) }
+		w.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		w.Bot.Now = w.Now
 		stop := w.Running(t)
-		slept = 6 * time.Hour
+		slept.Store(int64(6 * time.Hour))
 		w.Later(2 * time.Minute)
 		assert.Len(t, promptKeys(t, w.World), 1)
 		require.NoError(t, stop())

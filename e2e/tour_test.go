@@ -86,6 +86,10 @@ const cutButtons = `[...document.querySelectorAll(".keyboard button, .keyboard a
 func (tr *walk) screen(name string) {
 	tr.t.Helper()
 	if tr.kills {
+		tr.until("what was sent is noted", func() bool {
+			left, err := filepath.Glob(filepath.Join(tr.state, "outbox", "*.json"))
+			return err == nil && len(left) == 0
+		})
 		tr.kill9()
 		tr.start()
 		return

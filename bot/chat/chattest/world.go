@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -197,6 +198,9 @@ func (m machine) Read(ctx context.Context, transcript, path string, most int64) 
 
 // Again is the same world after a restart of the program.
 func (w *World) Again() {
+	if w.inBubble {
+		synctest.Wait() // what still runs has read the world as it was
+	}
 	w.openCards()
 	w.Bot = bot.New(w.Config, w.Deps)
 	w.Health = func(context.Context) health.Figures { return w.Figures }
