@@ -89,7 +89,7 @@ func TestHistoryIsSearched(t *testing.T) {
 	w.MustHear(t, "/history nowhere/to be found")
 	m = w.Telegram.Last(t)
 	assert.Equal(t, "api: “nowhere/to be found” was not said in this conversation.", m.Text.Text)
-	m = tapped(t, w, m, "‹ Back")
+	tapped(t, w, m, "‹ Back")
 	w.Answer(t, w.Telegram.LastID(), "  prompt\n4 ")
 	w.Work(t)
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "api: “prompt 4” was said here", "a reply to the page is searched for")

@@ -359,6 +359,14 @@ func (w *world) tap(m botapi.Message, label string) {
 	require.NoError(w.t, err)
 }
 
+// why waits until the details of what became of a session say text.
+func (w *world) why(name, text string) {
+	w.t.Helper()
+	said := w.hear(w.say("/why "+name), name)
+	w.tap(said, "Details")
+	w.hear(said.ID-1, text)
+}
+
 // heard counts the bot's messages that contain text.
 func (w *world) heard(text string) int {
 	n := 0

@@ -76,7 +76,7 @@ func TestRealP3_MainJob(t *testing.T) {
 	w.tap(asked, "Kill")
 	receipt := w.hear(asked.ID, "work is archived")
 	assert.Equal(t, "work is archived.", receipt.Text, "an ordinary end is one line")
-	w.hear(w.say("/why work"), "process "+strconv.Itoa(agents[0].PID)+" ended (")
+	w.why("work", "process "+strconv.Itoa(agents[0].PID)+" ended (")
 	assert.Empty(t, w.windows(), "the pane is gone")
 	assert.Empty(t, w.writersOf(claudeID), "no claude of that session lives")
 

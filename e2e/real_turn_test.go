@@ -32,15 +32,16 @@ func TestRealATurnIsOneCard(t *testing.T) {
 	w.tap(asked, "Allow")
 	w.hear(before, "The job is done")
 	w.until("the turn is over", func() bool { return strings.Contains(card(), "done in") })
+	w.until("its files are counted", func() bool { return strings.Contains(card(), " · 1 file +2 −1") })
 	all := w.cards("work")
 	require.Len(t, all, 1, "one card per turn")
 	assert.Equal(t, running.ID, all[0].ID)
-	for _, part := range []string{" · 5 steps", " · 1 failed", " · 1 file +2 −1"} {
+	for _, part := range []string{" · 5 steps", " · 1 failed"} {
 		assert.Contains(t, card(), part)
 	}
 	w.picture("real-ended")
 	w.tap(all[0], "Details")
-	details := w.hear(all[0].ID, "Steps of work").Text
+	details := w.hear(running.ID-1, "Steps of work").Text
 	for _, part := range []string{"✓ Read notes.txt", "✓ wc -l notes.txt", "✓ Agent", "✓ Edit notes.txt", "✗ ls missing"} {
 		assert.Contains(t, details, part)
 	}

@@ -31,7 +31,7 @@ func TestRealClearThenKillLeavesNothing(t *testing.T) {
 	assert.Equal(t, agents, w.writersOf(first), "its command line still names the first one")
 
 	w.end("work")
-	w.hear(w.say("/why work"), fmt.Sprintf("process %d ended (", agents[0].PID))
+	w.why("work", fmt.Sprintf("process %d ended (", agents[0].PID))
 	assert.Equal(t, process.Gone, w.table.Liveness(agents[0]))
 	assert.Empty(t, w.writersOf(first))
 	assert.Empty(t, w.writersOf(second))

@@ -162,12 +162,12 @@ func toggled(all []string, dir string) []string {
 func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start) error {
 	dir, err := b.chat.Places.Resolve(ctx, "/", q.Dir)
 	if err != nil {
-		return chat.Stay // the page says why
+		return chat.ErrStay // the page says why
 	}
 	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.key, a.with
 	r, began, err := b.Start(ctx, v.To, q)
 	if err == nil && !began {
-		err = chat.Stay
+		err = chat.ErrStay
 	}
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 	r := b.chat.Book.Successor(b.chat.Book.Records.List()[i])
 	back, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 	if err == nil && !back {
-		err = chat.Stay
+		err = chat.ErrStay
 	}
 	if err != nil {
 		return err
@@ -208,5 +208,5 @@ func (b *Browser) refused(ctx context.Context, to address.Conversation, err erro
 	if err := b.chat.Explain(ctx, to, b.chat.In(to).Failure(views.Session{}, err)); err != nil {
 		return err
 	}
-	return chat.Stay
+	return chat.ErrStay
 }

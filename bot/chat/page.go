@@ -44,8 +44,8 @@ type Screen struct {
 	Session uuid.UUID // that the page is about
 }
 
-// Stay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
-var Stay = errors.New("the page stays")
+// ErrStay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
+var ErrStay = errors.New("the page stays")
 
 const (
 	pageKind = "page"
@@ -117,7 +117,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	a.Then = func(ctx context.Context) error {
 		if then != nil {
 			switch err := then(ctx); {
-			case errors.Is(err, Stay):
+			case errors.Is(err, ErrStay):
 				return show(was.At)(ctx)
 			case err != nil:
 				return err
