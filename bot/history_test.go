@@ -74,11 +74,11 @@ func TestHistoryIsSearched(t *testing.T) {
 	w.MustHear(t, "/history api ANSWER")
 	m := w.Telegram.Last(t)
 	assert.True(t, strings.HasPrefix(m.Text.Text, "api: “ANSWER” was said here, the newest first\n\n1. Claude · "), m.Text.Text)
-	assert.Contains(t, m.Text.Text, "answer** 8")
+	assert.Contains(t, m.Text.Text, "answer 8")
 	assert.Equal(t, []string{"1", "2", "3", "4", "5", "Search on", "‹ Back"}, chattest.Words(m))
 	w.Restart(t)
 	on := tapped(t, w, m, "Search on")
-	assert.Contains(t, on.Text.Text, "answer** 3")
+	assert.Contains(t, on.Text.Text, "answer 3")
 	assert.Equal(t, []string{"1", "2", "3", "4", "‹ Back"}, chattest.Words(on))
 	one := tapped(t, w, on, "1")
 	assert.Contains(t, one.Text.Text, "answer 3")
@@ -86,6 +86,8 @@ func TestHistoryIsSearched(t *testing.T) {
 
 	w.MustHear(t, "/history prompt 7") // no session is called so
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: “prompt 7” was said here")
+	w.MustHear(t, "/history api 7")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\nprompt 7", "the blank before a hit stays")
 	w.MustHear(t, "/history nowhere/to be found")
 	m = w.Telegram.Last(t)
 	assert.Equal(t, "api: “nowhere/to be found” was not said in this conversation.", m.Text.Text)

@@ -82,6 +82,16 @@ func (d drawing) short(number string, e history.Entry) render.Text {
 // visible is a text of somebody else's in one line.
 func visible(text string) string { return strings.Join(strings.Fields(chat.Visible(text)), " ") }
 
+// markup are the signs of Markdown that only disturb in a piece of a text.
+var markup = strings.NewReplacer("**", "", "`", "")
+
+// around is what stands beside a hit, in one line. A blank between the two stays.
+func around(text string) string {
+	const edge = "x" // is no blank
+	text = visible(edge + markup.Replace(text) + edge)
+	return text[len(edge) : len(text)-len(edge)]
+}
+
 // read shows an entry as a whole, a part at a time, with the way to those beside it.
 func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	entries, err := d.said.Read(ctx, d.session.ID, v.At, history.Newer, 2)
