@@ -180,7 +180,7 @@ func (a *archive) asked(ctx context.Context, sessions []views.Session) []string 
 func line(p chat.Phrases, number string, r views.Session, said string) render.Text {
 	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
 	head := render.Join(render.Plain(number+". "), shownName(r.Name), render.Plain(" · "+p.AgedState(r)))
-	if said = ansi.Truncate(visible(said), lineRoom, "…"); said == "" {
+	if said = ansi.Truncate(chat.OneLine(said), lineRoom, "…"); said == "" {
 		return chat.Lines(head, dir)
 	}
 	return chat.Lines(head, dir, render.Code(said))
@@ -193,9 +193,6 @@ func shownName(name string) render.Text {
 	}
 	return render.Bold(name)
 }
-
-// visible is a text of somebody else's in one line.
-func visible(text string) string { return strings.Join(strings.Fields(chat.Visible(text)), " ") }
 
 // filters are the ways to list, with a sign at the present one.
 func filters(p chat.Phrases, now filter) (row []card.Option) {
@@ -215,7 +212,7 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 // one is a session of the list.
 func (a *archive) one(ctx context.Context, p chat.Phrases, at view, r views.Session) chat.Screen {
 	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
-	if said := visible(a.asked(ctx, []views.Session{r})[0]); said != "" {
+	if said := chat.OneLine(a.asked(ctx, []views.Session{r})[0]); said != "" {
 		text = append(text, render.Quote(chat.Head(said, shownAsked)))
 	}
 	inspect := at

@@ -273,7 +273,7 @@ func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
 	case known:
 		about = append(about, chat.ShownName(r.Name))
 	}
-	said := chat.Head(strings.Join(strings.Fields(chat.Visible(c.Said)), " "), shownSaid)
+	said := chat.Head(chat.OneLine(c.Said), shownSaid)
 	return chat.Lines(render.Join(render.Bold(strconv.Itoa(n)+". "), render.Plain(said)),
 		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
 }

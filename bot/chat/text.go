@@ -131,6 +131,9 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	return text
 }
 
+// OneLine is a text of somebody else's in one line.
+func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
+
 // Size is a number of bytes as a person reads it.
 func Size(bytes int64) string {
 	size, unit := float64(bytes), ""

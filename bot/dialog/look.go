@@ -61,7 +61,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 // choices are a button per option.
 func choices(d desk.Dialog) (all [][]card.Option) {
 	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
-		words := strings.Join(strings.Fields(chat.Visible(label)), " ") // the terminal draws columns
+		words := chat.OneLine(label) // the terminal draws columns
 		text := cmp.Or(chat.Head(words, 60), strconv.Itoa(i+1))
 		all = append(all, []card.Option{{Text: text, Value: strconv.Itoa(i)}})
 	}

@@ -68,9 +68,9 @@ func (d drawing) tools(all []history.Tool) string {
 func (d drawing) short(number string, e history.Entry) render.Text {
 	text := ""
 	if len(e.Texts) > 0 && e.Kind == history.Prompt {
-		text = visible(clip.Bytes(strings.Join(e.Texts, " "), 8*shownText, ""))
+		text = chat.OneLine(clip.Bytes(strings.Join(e.Texts, " "), 8*shownText, ""))
 	} else if len(e.Texts) > 0 {
-		text = visible(render.Markdown(clip.Bytes(e.Texts[len(e.Texts)-1], 8*shownText, "")).Text)
+		text = chat.OneLine(render.Markdown(clip.Bytes(e.Texts[len(e.Texts)-1], 8*shownText, "")).Text)
 	}
 	body := render.Plain(chat.Head(text, shownText))
 	if e.Kind == history.Prompt && text != "" {
@@ -79,16 +79,13 @@ func (d drawing) short(number string, e history.Entry) render.Text {
 	return chat.Lines(d.head(number, e), body)
 }
 
-// visible is a text of somebody else's in one line.
-func visible(text string) string { return strings.Join(strings.Fields(chat.Visible(text)), " ") }
-
 // markup are the signs of Markdown that only disturb in a piece of a text.
 var markup = strings.NewReplacer("**", "", "`", "")
 
 // around is what stands beside a hit, in one line. A blank between the two stays.
 func around(text string) string {
 	const edge = "x" // is no blank
-	text = visible(edge + markup.Replace(text) + edge)
+	text = chat.OneLine(edge + markup.Replace(text) + edge)
 	return text[len(edge) : len(text)-len(edge)]
 }
 

@@ -265,7 +265,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 	var numbers []card.Option
 	for i, hit := range found.Hits {
 		number := strconv.Itoa(i + 1)
-		line := render.Join(render.Plain(around(hit.Before)), render.Bold(visible(hit.Word)), render.Plain(around(hit.After)))
+		line := render.Join(render.Plain(around(hit.Before)), render.Bold(chat.OneLine(hit.Word)), render.Plain(around(hit.After)))
 		text = append(text, chat.Lines(d.head(number, history.Entry{Kind: hit.Kind, Time: hit.Time}), line))
 		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: v.String()}))
 	}
