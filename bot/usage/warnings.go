@@ -28,9 +28,6 @@ type warning struct {
 
 const warningKind = "limit-warning"
 
-// apart is how far two ends of one window may be apart: the ends are not told to the second.
-const apart = time.Hour
-
 // open shows the page below a warning.
 func (u *usage) open(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
@@ -64,7 +61,7 @@ func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
 	for _, to := range u.chat.Book.PrivateChats() {
 		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
 			p := c.Payload
-			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < apart
+			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < spending.Apart
 		}) {
 			continue
 		}
