@@ -23,6 +23,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
 	"ccbot/bot/inbox"
+	"ccbot/bot/limit"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
@@ -190,6 +191,7 @@ type Bot struct {
 	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
+	limits   *limit.Continuing
 	commands map[string]chat.Command
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
 }

@@ -132,6 +132,7 @@ const (
 	IdleNone                  Key = "idle_none"
 	IdleEnded                 Key = "idle_ended" // Count, Names
 	SparedWindow              Key = "spared_window"
+	SparedPlanned             Key = "spared_planned"
 	SparedPrompts             Key = "spared_prompts"
 	SparedDraft               Key = "spared_draft"
 	SparedChanged             Key = "spared_changed"
@@ -165,9 +166,10 @@ const (
 	LimitFiveHours            Key = "limit_five_hours"
 	LimitWeek                 Key = "limit_week"
 	LimitUsed                 Key = "limit_used"         // Percent, Time, Window
-	LimitOffer                Key = "limit_offer"        // Name
+	LimitOffer                Key = "limit_offer"        // Name, Until
 	LimitPlanned              Key = "limit_planned"      // Name, Time
 	LimitMovedOn              Key = "limit_moved_on"     // Name
+	LimitNotSent              Key = "limit_not_sent"     // Name, Reason
 	LimitOver                 Key = "limit_over"         // Name
 	ButtonContinueAt          Key = "button_continue_at" // Time
 	MenuUsage                 Key = "menu_usage"
