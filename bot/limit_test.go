@@ -62,6 +62,19 @@ func TestEachChatIsWarnedOnceOfEachLevelOfAWindow(t *testing.T) {
 		assert.Len(t, tells(97, resets.Add(5*time.Hour)), 3*people, "of the next window, and only the louder of two")
 		assert.Len(t, tells(82, resets.Add(5*time.Hour)), 3*people)
 
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Quiet = &conversation.Hours{Until: 24 * 60} }))
+		later := resets.Add(15 * time.Hour)
+		silent := func(all []outbox.Message) (to []int64) {
+			for _, m := range all {
+				if !m.Sounds {
+					to = append(to, m.To.ChatID)
+				}
+			}
+			return to
+		}
+		assert.Equal(t, []int64{chattest.Alice}, silent(tells(80, later)), "in quiet hours it can wait")
+		assert.Equal(t, []int64{chattest.Alice}, silent(tells(95, later)), "the louder one cannot")
+
 		last := w.Telegram.LastID()
 		w.Press(t, chattest.Alice, last-people+1, "Usage")
 		w.Work(t)

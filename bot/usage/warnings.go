@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -66,7 +68,8 @@ func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
 			continue
 		}
 		p := words{u.chat.In(to)}
-		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets, Sounds: true,
+		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
+			Sounds:  i == 0 || !u.chat.Book.Quiet(to, uuid.Nil, u.chat.Now()), // the louder one cannot wait
 			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
 		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
 		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))
