@@ -650,7 +650,6 @@ const (
 	MenuMenu                  Key = "menu_menu"
 	MenuHealth                Key = "menu_health"
 	AgeMillis                 Key = "age_millis" // Count
-	Gigabytes                 Key = "gigabytes"  // Size
 	HealthWell                Key = "health_well"
 	HealthVersion             Key = "health_version"     // Age, Version
 	HealthSessions            Key = "health_sessions"    // Details

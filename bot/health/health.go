@@ -32,7 +32,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	var wrong, all []render.Text
 	for _, w := range health.Warnings(f) {
 		wrong = append(wrong, render.Plain(chat.Warning+p.Say(i18n.HealthKey(string(w.Code)),
-			i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": size(p, w.Bytes), "Dir": p.Short(dir)})))
+			i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})))
 	}
 	if len(wrong) == 0 {
 		wrong = append(wrong, render.Plain("✓ "+p.Say(i18n.HealthWell)))
@@ -49,7 +49,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}
 	if f.Disk.Known {
-		line(i18n.HealthDisk, i18n.Args{"Free": size(p, f.Disk.Free), "Total": size(p, f.Disk.Total), "Dir": p.Short(dir), "Own": size(p, f.Disk.Own)})
+		line(i18n.HealthDisk, i18n.Args{"Free": chat.Size(int64(f.Disk.Free)), "Total": chat.Size(int64(f.Disk.Total)), "Dir": p.Short(dir), "Own": chat.Size(int64(f.Disk.Own))})
 	}
 	if programs := programs(f); len(programs) > 0 {
 		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
@@ -89,11 +89,4 @@ func age(p chat.Phrases, d time.Duration) string {
 		return p.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
 	}
 	return p.Age(d)
-}
-
-func size(p chat.Phrases, bytes uint64) string {
-	if bytes >= 1<<30 {
-		return p.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
-	}
-	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<20 - 1) >> 20})
 }
