@@ -57,9 +57,9 @@ type made struct {
 	upload   func(ctx context.Context, f outbox.File) (int, error)
 }
 
-// make makes the features that others need. What one is given of another is one of its methods; where two need each
+// needed makes the features that others need. What one is given of another is one of its methods; where two need each
 // other, the one that is made later is looked up when it is called.
-func (b *Bot) make() made {
+func needed(b *Bot) made {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
@@ -98,7 +98,7 @@ func (b *Bot) make() made {
 // Features are all that the bot can do, in the order in which a text is offered to them. One that no other one needs
 // is made here, in a line of its own.
 func (b *Bot) Features() []chat.Feature {
-	m := b.make()
+	m := needed(b)
 	return append(b.past(m.about, m.upload), []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),

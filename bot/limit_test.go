@@ -316,13 +316,13 @@ func TestAPlannedPromptKeepsItsSession(t *testing.T) {
 		w.Lifecycle.OnLook = quiet
 		idle := 6 * time.Hour
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = &idle }))
-		of := func() time.Duration { return w.IdleOf(w.r.ID, w.r.Conversation) }
+		of := func() time.Duration { return w.IdleIn(w.r.Conversation, w.r.ID) }
 		assert.Equal(t, idle, of())
 		w.taps(w.word())
 		assert.Zero(t, of())
 		w.Restart(t)
 		assert.Zero(t, of())
-		assert.Equal(t, idle, w.IdleOf(uuid.New(), w.r.Conversation))
+		assert.Equal(t, idle, w.IdleIn(w.r.Conversation, uuid.New()))
 
 		other := w.Session(t, "web", session.Running)
 		text, id := asksIdle(t, w.World)

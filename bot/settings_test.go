@@ -228,9 +228,9 @@ func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
 func TestTheIdleLimitIsThatOfTheChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Bot.IdleAfter = 6 * time.Hour
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice))
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice, uuid.Nil))
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = new(time.Duration) }))
 	topic := session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
-	assert.Zero(t, w.IdleIn(topic), "in all its topics; never")
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup))
+	assert.Zero(t, w.IdleIn(topic, uuid.Nil), "in all its topics; never")
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup, uuid.Nil))
 }

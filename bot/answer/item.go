@@ -157,7 +157,9 @@ func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
 }
 
 // quiet reports whether an answer of a session makes no sound now.
-func (a *Answers) quiet(r views.Session) bool { return a.Chat.Book.Quiet(r.Conversation, r.ID, a.Chat.Now()) }
+func (a *Answers) quiet(r views.Session) bool {
+	return a.Chat.Book.Quiet(r.Conversation, r.ID, a.Chat.Now())
+}
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
