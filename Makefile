@@ -54,11 +54,8 @@ figures: ## what a start takes, and what records and sessions cost in memory, as
 pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
 	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
 
-# The hook runs at every prompt: static and small, so that it starts at once anywhere.
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
-	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
-	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
-	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
+	@GO='$(GO)' tools/build '$(VERSION)'
 
 clean: ## remove bin/
 	@rm -rf bin
