@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures e2e build clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures pictures e2e build clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -13,7 +13,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
@@ -51,11 +51,11 @@ bench: ## benchmarks into bin/bench.txt, compared with those of the last run
 figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
 	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
-# The hook runs at every prompt: static and small, so that it starts at once anywhere.
+pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
+	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
+
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
-	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
-	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
-	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
+	@GO='$(GO)' tools/build '$(VERSION)'
 
 clean: ## remove bin/
 	@rm -rf bin

@@ -187,6 +187,9 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		default:
 			l := t.letter(r, p)
 			l.sounds = i == 0 && sounds(item)
+			if isAnswer(item) {
+				l.written = item.Time
+			}
 			l.quiet = l.quiet && item.Failed.Phase == "" // what has failed cannot wait
 			err = a.deliver(ctx, l)
 		}

@@ -134,12 +134,17 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		return nil, err
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
-	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.OnSent = func(m outbox.Message, id int) {
+		s.metrics.ways.shown(m.Written)
+		s.bot.Sent(m, id)
+	}
 	s.wireRecovery(instance, environ)
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
+	s.gauges(ctx)
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
@@ -245,7 +250,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot, Moments: s.moments()},
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: countedNews{s.bot, s.inbox, s.metrics.ways}, Moments: s.moments()},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
