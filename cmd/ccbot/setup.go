@@ -21,9 +21,10 @@ import (
 	"ccbot/internal/glyph"
 )
 
-func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+// setupCommand offers service, which makes ccbot run in the background; nil: docs/systemd.md is named.
+func setupCommand(environ []string, service func(context.Context) error, stdout, stderr io.Writer) *cobra.Command {
 	var f setup.Flags
-	var installHooks bool
+	var installHooks, installService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
 		Long: `Ask for what ccbot needs, and write it into ccbot.env: the bot's token, which is not shown, and who
 may speak to the bot. You open the bot with a link that works once, or scan it, and confirm here that it
@@ -42,11 +43,14 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			if cmd.Flags().Changed("hooks") {
 				f.Hooks = &installHooks
 			}
+			if cmd.Flags().Changed("service") {
+				f.Service = &installService
+			}
 			in, _ := cmd.InOrStdin().(*os.File)
 			if in != nil && !isatty.IsTerminal(in.Fd()) {
 				in = nil
 			}
-			err := setUp(cmd.Context(), environ, f, setup.Terminal{In: in, Out: stdout}, stderr)
+			err := setUp(cmd.Context(), environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
 			}
@@ -56,11 +60,14 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
+	if service != nil {
+		cmd.Flags().BoolVar(&installService, "service", false, "run ccbot in the background, now and after each boot; --service=false: do not")
+	}
 	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow")
 	return cmd
 }
 
-func setUp(ctx context.Context, environ []string, f setup.Flags, at setup.Terminal, stderr io.Writer) error {
+func setUp(ctx context.Context, environ []string, f setup.Flags, service func(context.Context) error, at setup.Terminal, stderr io.Writer) error {
 	if err := checkSetup(environ, f); err != nil {
 		return err
 	}
@@ -99,9 +106,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, at setup.Termin
 		return err
 	}
 	s := setup.Setup{File: file, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
-		Folder: c.sessionFolder, Hooks: func() error { return hooksInstall(environ, at.Out, stderr) }, Flags: f, Terminal: at,
-		Service: nil, // no package installs a service yet
-	}
+		Folder: c.sessionFolder, Hooks: func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}

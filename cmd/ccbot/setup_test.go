@@ -222,7 +222,7 @@ func (d *desk) stages() []func(answer bool) {
 			}
 		},
 		func(answer bool) {
-			d.reads("Ann, id 5: yours\\? \\[y/N\\] ")
+			d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
 			if answer {
 				d.types("y\n")
 			}
@@ -264,13 +264,13 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	d.api.Group(-1000000000077, "All", false)
 	stranger.Send(-1000000000077, "/start "+code)
 	me.Send(5, "/start "+code)
-	d.reads("Ann, id 5: yours\\? \\[y/N\\] ")
+	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
 	d.types("\n") // no: the code is used up
 	next := d.scans()
 	assert.NotEqual(t, code, next)
 	stranger.Send(66, "/start "+code)
 	me.Send(5, "/start "+next)
-	d.reads("Ann, id 5: yours\\? \\[y/N\\] ")
+	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
 	d.types("y\n")
 	d.reads("Folder for new sessions \\[~\\]: ")
 	d.types("~/nowhere\n")
@@ -399,7 +399,7 @@ func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
 	code := d.scans()
 	old.Send(5, "and that")
 	friend.Send(7, "/start "+code)
-	d.reads("Bea, id 7: yours\\? \\[y/N\\] ")
+	d.reads("\"Bea\", id 7: yours\\? \\[y/N\\] ")
 	d.types("y\n")
 	d.reads("Folder for new sessions \\[~\\]: ")
 	d.types("\n")

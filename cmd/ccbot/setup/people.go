@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"ccbot/cmd/ccbot/exit"
@@ -180,10 +181,11 @@ func (u update) with(code string) (sender, bool) {
 	return m.From, subtle.ConstantTimeCompare([]byte(m.Text), []byte("/start "+code)) == 1
 }
 
-// named is the sender for a person to recognise. Names can be chosen freely, the id cannot.
+// named is the sender for a person to recognise. Names can be chosen freely, the id cannot; the
+// quotes keep a name from looking like an id.
 func (f sender) named() string {
 	if f.Username != "" {
 		return "@" + printable(f.Username)
 	}
-	return printable(f.FirstName)
+	return strconv.Quote(f.FirstName)
 }

@@ -25,11 +25,6 @@ type Flags struct {
 	Yes       bool // what has no flag is not asked: what is configured stays, and what is offered is done
 }
 
-// Service makes ccbot run in the background, now and after each boot.
-type Service interface {
-	Install(ctx context.Context) error
-}
-
 // Setup is one run. The fields from Token to Lang say what is configured already.
 type Setup struct {
 	File    string // ccbot.env
@@ -42,8 +37,8 @@ type Setup struct {
 	Words  *i18n.Catalog
 	Folder func(ctx context.Context, text string) (dir string, err error) // a folder that sessions may begin in
 	Hooks  func() error
-	// Service is asked by OfferService; nil: there is none.
-	Service Service
+	// Service makes ccbot run in the background, now and after each boot; nil: that cannot be done here.
+	Service func(ctx context.Context) error
 
 	Flags    Flags
 	Terminal Terminal
@@ -94,7 +89,7 @@ func (s *Setup) OfferService(ctx context.Context) error {
 		s.Terminal.say("Start it with `ccbot`.")
 		return nil
 	}
-	return s.Service.Install(ctx)
+	return s.Service(ctx)
 }
 
 // offer asks a question that is answered with yes when nothing else is said.
