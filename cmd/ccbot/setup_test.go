@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,11 +21,13 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/process"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 )
@@ -439,6 +442,22 @@ func TestP8_SetupBesideABot(t *testing.T) {
 	defer held.Close()
 	said := d.script(3, "--token-file", d.tokenFile(), "--allow", "5", "--yes")
 	assert.Contains(t, said, "stop ccbot first: another one is running (pid "+strconv.Itoa(os.Getpid()))
+	assert.NoFileExists(t, d.file)
+	assert.Empty(t, d.api.Calls())
+}
+
+// TestP9_SetupIsNotForAgents: an agent must not choose who may speak to the bot.
+func TestP9_SetupIsNotForAgents(t *testing.T) {
+	d := newDesk(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	me := table.Self()
+	sessions := filepath.Join(d.home, ".claude", "sessions")
+	require.NoError(t, os.MkdirAll(sessions, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, strconv.Itoa(me.PID)+".json"),
+		fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"procStart":"%d","status":"busy"}`, me.PID, uuid.NewString(), me.Start), 0o600))
+	said := d.script(1, "--token-file", d.tokenFile(), "--allow", "5", "--yes")
+	assert.Contains(t, said, "an agent may not do this")
 	assert.NoFileExists(t, d.file)
 	assert.Empty(t, d.api.Calls())
 }
