@@ -629,6 +629,7 @@ const (
 	ButtonThisTurn            Key = "button_this_turn"
 	ButtonFiles               Key = "button_files"
 	ButtonAsFile              Key = "button_as_file"
+	SetupHello                Key = "setup_hello"
 	HelpAbout                 Key = "help_about"
 	HelpSessions              Key = "help_sessions"
 	HelpWork                  Key = "help_work"
