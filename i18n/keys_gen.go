@@ -687,7 +687,8 @@ const (
 	HistoryTools              Key = "history_tools"    // Count, Details
 	HistoryPart               Key = "history_part"     // Page, Pages
 	HistoryCut                Key = "history_cut"
-	HistoryDays               Key = "history_days"    // Name
+	HistoryDays               Key = "history_days" // Name
+	HistoryDaysMore           Key = "history_days_more"
 	HistoryFound              Key = "history_found"   // Name, Sought
 	HistoryNothing            Key = "history_nothing" // Name, Sought
 	HistoryNoMore             Key = "history_no_more" // Name, Sought

@@ -32,7 +32,7 @@ func (c conversations) Find(ctx context.Context, session uuid.UUID, at history.P
 	return c.reached().Find(ctx, session, at, word, most)
 }
 
-func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) ([]history.Day, error) {
+func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) (history.Days, error) {
 	return c.reached().Days(ctx, session, at, most)
 }
 
