@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/port/history"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -283,9 +285,10 @@ func TestExportedConversation(t *testing.T) {
 	assert.LessOrEqual(t, len(data), 400)
 	assert.True(t, strings.HasPrefix(string(data), "# title\n\n*cut*\n"), string(data))
 	assert.Contains(t, string(data), "**answer** 2", "the newest part is kept")
-	left, err := os.ReadDir(w.Dir)
+	left, err := os.ReadDir(filepath.Join(w.Dir, "exports"))
 	require.NoError(t, err)
-	for _, one := range left {
-		assert.NotContains(t, one.Name(), "export", "the file has no name")
-	}
+	assert.Empty(t, left, "the file has no name")
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "exports", "left by a kill"), nil, 0o600))
+	require.NoError(t, host.Conversations{Dir: filepath.Join(w.Dir, "exports")}.Tidy())
+	assert.NoDirExists(t, filepath.Join(w.Dir, "exports"))
 }

@@ -24,7 +24,7 @@ import (
 type Conversations struct {
 	Records  Records
 	Projects string // Claude Code's folder of transcripts
-	StateDir string // ccbot's own folder, which has room for an export
+	Dir      string // a folder of ccbot's own for files that are being exported
 }
 
 var (
