@@ -31,6 +31,10 @@ type First interface {
 	First(ctx context.Context, in chat.Incoming, text string) error
 	// Firsts are those that wait, oldest first, and when the first of them was sent.
 	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
+}
+
+// Settled says what becomes of these texts.
+type Settled interface {
 	// SettleFirsts sends them to a session.
 	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error
 	// DropFirsts takes them back: they go nowhere.
@@ -43,6 +47,7 @@ type Deps struct {
 	Folders   port.Folders
 	Worktrees port.Worktrees
 	First     First
+	Settled   Settled
 	// Start starts a session where a person has asked for it; false: it was refused, which was told.
 	Start func(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error)
 	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
@@ -176,7 +181,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	case beside:
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
-		return to(func(ctx context.Context) error { return b.First.DropFirsts(ctx, v.To, v.By) }), "", nil
+		return to(func(ctx context.Context) error { return b.Settled.DropFirsts(ctx, v.To, v.By) }), "", nil
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) { s.Favourites = toggled(s.Favourites, a.dir) })
 	}
@@ -214,7 +219,7 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 
 // settle gives a session the texts that were written for it. Who has begun it has left the other pages.
 func (b *Browser) settle(ctx context.Context, v chat.Visit, r views.Session) error {
-	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.First.SettleFirsts(ctx, v.To, v.By, r))
+	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.Settled.SettleFirsts(ctx, v.To, v.By, r))
 }
 
 // goOn goes on with a conversation: in the session that has it, else in a new one.

@@ -103,7 +103,7 @@ func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
 	if err != nil {
 		return err
 	}
-	return p.cards.Post(ctx, look, shownPage{At: address, By: in.From, Used: p.chat.Now()})
+	return p.cards.Post(ctx, look, p.used(address, in.From))
 }
 
 func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error) {
@@ -168,7 +168,7 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 	for _, c := range p.cards.List() {
 		p := c.Payload
 		later := cmp.Or(p.Used.Compare(used), cmp.Compare(c.Key, key)) > 0
-		if c.Look.To == to && p.By == by && p.of(name) && !p.Used.IsZero() && later {
+		if c.Look.To == to && p.By == by && strings.HasPrefix(p.At+"/", name+"/") && !p.Used.IsZero() && later {
 			key, used = c.Key, p.Used
 		}
 	}
@@ -177,25 +177,17 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 
 // Leave notes that people have left the pages of a name in a place: whoever reads them now comes back to them with a tap.
 // by 0: all people.
-func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) error {
+func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) (err error) {
 	p.using.Lock()
 	defer p.using.Unlock()
 	for _, c := range p.cards.List() {
-		if c.Look.To != to || by != 0 && c.Payload.By != by || !c.Payload.of(name) || c.Payload.Used.IsZero() {
-			continue
-		}
-		c.Payload.Used = time.Time{}
-		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
-			return err
+		of := c.Look.To == to && (by == 0 || c.Payload.By == by) && strings.HasPrefix(c.Payload.At+"/", name+"/")
+		if of && !c.Payload.Used.IsZero() {
+			c.Payload.Used = time.Time{}
+			err = errors.Join(err, p.cards.Redraw(ctx, c.Key, c.Look, c.Payload))
 		}
 	}
-	return nil
-}
-
-// of reports whether a message shows a page of a name.
-func (s shownPage) of(name string) bool {
-	at, _, _ := strings.Cut(s.At, "/")
-	return at == name
+	return err
 }
 
 // Refresh draws the page of a message anew. That is no use of it.
@@ -204,28 +196,25 @@ func (p *Pages) Refresh(ctx context.Context, key string) error {
 	if !open {
 		return nil
 	}
-	look, known, err := p.draw(ctx, c.Look.To, c.Payload.By, c.Payload.At)
-	if err != nil || !known {
-		return err
-	}
-	p.using.Lock()
-	defer p.using.Unlock()
-	now, open := p.cards.Get(key)
-	if !open || now.Payload.At != c.Payload.At {
-		return nil // it shows something else by now
-	}
-	return p.cards.Redraw(ctx, key, look, now.Payload)
+	return p.show(ctx, key, c.Look.To, shownPage{At: c.Payload.At, By: c.Payload.By})
 }
 
-// show shows an address in a message that shows a page already.
-func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, now shownPage) error {
-	look, known, err := p.draw(ctx, to, now.By, now.At)
+// show shows an address in a message that shows a page already. Without a use it is the address that the message shows
+// already: where it shows another one by now, that stays.
+func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next shownPage) error {
+	look, known, err := p.draw(ctx, to, next.By, next.At)
 	if err != nil || !known {
 		return err
 	}
 	p.using.Lock()
 	defer p.using.Unlock()
-	return p.cards.Redraw(ctx, key, look, now)
+	if now, open := p.cards.Get(key); open && next.Used.IsZero() {
+		if now.Payload.At != next.At {
+			return nil
+		}
+		next = now.Payload
+	}
+	return p.cards.Redraw(ctx, key, look, next)
 }
 
 // draw is the look of an address; known is false where no feature has such a page.
