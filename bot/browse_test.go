@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -250,16 +251,35 @@ func TestANewFolderIsNamedByAReply(t *testing.T) {
 
 // ---- the first prompt
 
+// running is a test in which the bot runs.
+func running(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// startedIn is inFolders with a bot that runs.
+func startedIn(t *testing.T, dirs ...string) *browsing {
+	t.Helper()
+	w := inFolders(t, dirs...)
+	w.Starts(t)
+	return w
+}
+
 func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
-	w := inFolders(t, "api")
+	running(t, textBecomesFirstPrompt)
+}
+
+func textBecomesFirstPrompt(t *testing.T) {
+	w := startedIn(t, "api")
 	w.open()
 	key := w.MustHear(t, "run the tests")
 	w.Work(t)
 	asked := w.Shows(t, w.Telegram.LastID())
 	assert.Equal(t, w.say(i18n.FirstPrompt), asked.Text.Text)
-	assert.Contains(t, w.text(), w.say(i18n.NewFirst)+"\nrun the tests")
 	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
+	head := w.say(i18n.NewFirst, i18n.Args{"Time": w.Chat.Moment(e.Received)})
+	assert.Contains(t, w.text(), head+"\nrun the tests")
 	assert.Equal(t, inbox.Asked, e.State)
 
 	w.Restart(t)
@@ -269,13 +289,18 @@ func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
 }
 
 func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
-	w := inFolders(t, "api")
+	running(t, firstPromptIsTakenBack)
+}
+
+func firstPromptIsTakenBack(t *testing.T) {
+	w := startedIn(t, "api")
 	other := w.NewCurrentSession(t, "other", session.Running)
 	w.open()
 	key := w.MustHear(t, "run the tests")
 	w.Work(t)
+	assert.Contains(t, w.text(), "run the tests")
 	w.press(w.say(i18n.ButtonTakeBack))
-	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
+	assert.NotContains(t, w.text(), "run the tests")
 	_, err := w.Inbox.Load(key)
 	require.ErrorIs(t, err, inbox.ErrNoEntry)
 
@@ -284,19 +309,7 @@ func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonSendTo, i18n.Args{"Name": other.Name}))
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+again+" for "+other.ID.String())
 	w.press(w.say(i18n.ButtonBrowse))
-	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
-}
-
-func TestATextIsAFirstPromptOnlyOfWhoHasThePageOpen(t *testing.T) {
-	w := inFolders(t, "api")
-	r := w.NewCurrentSession(t, "other", session.Running)
-	w.open()
-	w.Deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
-	key := w.MustHear(t, "later")
-	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String(), "an hour later the page is forgotten")
-	w.Deps.Now = time.Now
-	w.MustHear(t, "/list")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "other", "commands always work")
+	assert.NotContains(t, w.text(), "once more")
 }
 
 // ---- earlier conversations

@@ -76,9 +76,6 @@ func dirRefusal(dir string, err error) error {
 	return &refusal.Error{Code: code, Dir: dir, Reason: reason(err), Err: err}
 }
 
-// mostConversations bounds those of one folder that are looked at.
-const mostConversations = 200
-
 // Conversations implements [places.Folders].
 func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []places.Conversation, more bool, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
@@ -93,7 +90,10 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 		return nil, false, err
 	}
 	var ids []uuid.UUID
-	for _, c := range all[:min(len(all), mostConversations)] {
+	for _, c := range all {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
 		if !c.Began(dir) {
 			continue
 		}
@@ -115,7 +115,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 	}
 	written, err := m.Written(ctx, ids...)
 	for i := range shown {
-		shown[i].Written = err != nil || written[shown[i].Claude]
+		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].Claude], err != nil
 	}
 	return shown, more, nil
 }

@@ -81,6 +81,7 @@ func TestConversations(t *testing.T) {
 	all, _, err = m.Conversations(t.Context(), dir, 0, 5)
 	require.NoError(t, err)
 	assert.True(t, all[0].Written && all[1].Written, "unknown is no free conversation (P6)")
+	assert.True(t, all[0].Unseen && all[1].Unseen)
 	require.NoError(t, os.Remove(dir))
 	_, _, err = m.Conversations(t.Context(), dir, 0, 5)
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)

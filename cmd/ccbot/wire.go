@@ -209,7 +209,10 @@ func (s *system) wireChat(environ []string) error {
 	said := struct {
 		*host.Transcripts
 		host.Conversations
-	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), StateDir: s.Dir}}
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
+	if err := said.Tidy(); err != nil { // the next start may do it
+		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
+	}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",

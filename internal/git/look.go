@@ -56,7 +56,7 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 		return nil, nil, err
 	}
 	said, err := g.run(ctx, append(off, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
-		"--ignore-submodules=all", "--no-renames")...)
+		"--ignore-submodules=dirty", "--no-renames")...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 	}
 	// Its own refresh of the index would be written, in spite of --no-optional-locks (2.39).
 	said, err = g.run(ctx, append(off, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all", since, "--")...)
+		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=dirty", since, "--")...)
 	if err != nil {
 		return &s, nil, err
 	}

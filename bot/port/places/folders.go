@@ -25,6 +25,7 @@ type Conversation struct {
 	Size    int64     // of its file, in bytes
 	At      time.Time // when something was last written
 	Written bool      // by a process now, or perhaps
+	Unseen  bool      // it cannot be seen who writes it
 }
 
 // Worktrees are git's work trees beside a repository's first one, as far as ccbot has made them.

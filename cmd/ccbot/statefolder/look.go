@@ -18,7 +18,7 @@ import (
 )
 
 // subfolders are the folders that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "inbox", "launch", "outbox", "quarantine",
+var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status", "usage"}
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because it
