@@ -47,6 +47,7 @@ type lanes struct {
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job comes
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
+	last   bool                                       // no further message is begun, see finish
 	wg     sync.WaitGroup
 }
 
@@ -93,7 +94,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue[in]) == 0 {
+	if len(l.queue[in]) == 0 || l.last && !in.taps {
 		delete(l.queue, in)
 		return job{}, 0, nil
 	}
@@ -141,7 +142,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 		}
 		await(ctx, tapPatience, j.after)
 		for again := time.Duration(0); ; {
-			if again > 0 && pause.For(ctx, again) != nil {
+			if again > 0 && !l.outlasts(ctx, again) {
 				return
 			}
 			select {
@@ -156,6 +157,33 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 			}
 		}
 	}
+}
+
+// outlasts waits for d, and reports false when nothing is to be tried again after that.
+func (l *lanes) outlasts(ctx context.Context, d time.Duration) bool {
+	until := time.Now().Add(d)
+	for {
+		l.mu.Lock()
+		last, more := l.last, l.more
+		l.mu.Unlock()
+		if last {
+			return false
+		}
+		if !pause.Until(ctx, time.Until(until), more) {
+			return ctx.Err() == nil
+		}
+	}
+}
+
+// finish waits until the messages at work and all taps are handled, and begins no other message:
+// those are on disk.
+func (l *lanes) finish() {
+	l.mu.Lock()
+	l.last = true
+	close(l.more) // wakes who waits for an album, or to try again
+	l.more = make(chan struct{})
+	l.mu.Unlock()
+	l.wg.Wait()
 }
 
 // tapPatience is how long a message waits at most for the taps before it: a tap may stand behind a
