@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/internal/logkey"
+	"ccbot/internal/token"
 )
 
 // reloadAt reads the settings again at each request.
@@ -29,11 +30,12 @@ func (s *system) reload() {
 		return
 	}
 	s.bot.Admit(c.lists())
-	s.level.Set(c.level())
+	s.level.Set(min(s.level.Level(), c.level())) // so that the change of the level is told
 	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
 	if names := s.differing(c); len(names) > 0 {
 		s.log.Warn("settings_need_a_restart", logkey.Names, names)
 	}
+	s.level.Set(c.level())
 }
 
 func (c config) lists() conversation.Lists {
@@ -46,6 +48,9 @@ var taken = map[string]bool{"ALLOWED_USERS": true, "ALLOWED_CHATS": true, "LOG_L
 // differing names the settings that another configuration has otherwise, without those that a
 // reload takes over. It shows no value.
 func (c config) differing(other config) (names []string) {
+	if c.Token.Equal(other.Token) { // as values they always differ
+		c.Token, other.Token = token.Token{}, token.Token{}
+	}
 	mine, others := reflect.ValueOf(c), reflect.ValueOf(other)
 	for field := range reflect.TypeFor[config]().Fields() {
 		name := field.Tag.Get("env")

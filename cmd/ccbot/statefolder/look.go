@@ -23,7 +23,7 @@ var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "ch
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
 // person writes it.
-var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
+var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	"commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
 
 // SettingsFile lies in CCBOT_DIR.
