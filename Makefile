@@ -53,7 +53,7 @@ figures: ## what a start takes, and what records and sessions cost in memory, as
 
 # The hook runs at every prompt: static and small, so that it starts at once anywhere.
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
-	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
+	@$(GO) build -trimpath -buildvcs=false -ldflags '-X "main.version=<<ccbot version $(VERSION)>>"' -o bin/ccbot ./cmd/ccbot
 	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
 
