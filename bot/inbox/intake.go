@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -65,8 +64,6 @@ type Intake struct {
 	polls   []<-chan struct{} // each is closed when its poll has ended; of the loop alone
 	lanes   lanes
 	suspect chan struct{} // one slot, see doLeft
-	stop    func()        // closes stopped
-	stopped chan struct{}
 }
 
 // NewIntake makes an intake; Run, called once, starts it.
@@ -79,19 +76,14 @@ func NewIntake(cfg Config) *Intake {
 	if len(cfg.Allowed) == 0 {
 		cfg.Allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
 	}
-	stopped := make(chan struct{})
-	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1),
-		stop: sync.OnceFunc(func() { close(stopped) }), stopped: stopped}
+	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1)}
 }
 
-// Stop makes Run end the polls, finish the messages that are being handled and the taps that are
-// here, and return. The other messages are on disk, for the next start.
-func (i *Intake) Stop() { i.stop() }
-
-// Run hands on the entries that an earlier run left, then polls until ctx ends or Stop has its way
-// (nil), or until the token is refused (ErrRevoked). When Run returns no handler runs any more, and
-// no poll except one that hangs.
-func (i *Intake) Run(ctx context.Context) error {
+// Run hands on the entries that an earlier run left, then polls until polling or ctx ends (nil) or
+// the token is refused (ErrRevoked). While ctx goes on it then finishes the messages that are being
+// handled and all taps; the other messages are on disk, for the next start. When Run returns no
+// handler runs any more, and no poll except one that hangs.
+func (i *Intake) Run(ctx, polling context.Context) error {
 	left, err := i.cfg.Store.List()
 	if err != nil {
 		return fmt.Errorf("intake: %w", err)
@@ -110,23 +102,14 @@ func (i *Intake) Run(ctx context.Context) error {
 		i.lanes.passed[e.Album] = time.Now()
 	}
 	i.lanes.open(ctx, i.cfg.Parallel, i.do)
-	if err := i.pollUntilStopped(ctx); err != nil {
+	polls, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(polling, end)()
+	if err := i.pollOn(polls); err != nil {
 		return err
 	}
 	i.lanes.finish()
 	return nil
-}
-
-func (i *Intake) pollUntilStopped(ctx context.Context) error {
-	ctx, end := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		pause.Until(ctx, pause.Forever, i.stopped)
-		end()
-	})
-	defer watch.Wait()
-	defer end()
-	return i.pollOn(ctx)
 }
 
 // polling is the state of the poll loop. There is no offset at the start: Telegram sends again all

@@ -47,13 +47,13 @@ type lanes struct {
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job comes
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
-	last   bool                                       // no further message is begun, see finish
+	ending chan struct{}                              // closed when no further message is begun
 	wg     sync.WaitGroup
 }
 
 func newLanes() lanes {
 	return lanes{queue: make(map[lane][]job), taps: make(map[address.Conversation][]<-chan struct{}),
-		more: make(chan struct{}), passed: make(map[string]time.Time)}
+		more: make(chan struct{}), ending: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
 func (l *lanes) add(in lane, j job) {
@@ -94,7 +94,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue[in]) == 0 || l.last && !in.taps {
+	if len(l.queue[in]) == 0 || !in.taps && l.isEnding() {
 		delete(l.queue, in)
 		return job{}, 0, nil
 	}
@@ -142,7 +142,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 		}
 		await(ctx, tapPatience, j.after)
 		for again := time.Duration(0); ; {
-			if again > 0 && !l.outlasts(ctx, again) {
+			if again > 0 && (pause.Until(ctx, again, l.ending) || ctx.Err() != nil) {
 				return
 			}
 			select {
@@ -159,19 +159,12 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	}
 }
 
-// outlasts waits for d, and reports false when nothing is to be tried again after that.
-func (l *lanes) outlasts(ctx context.Context, d time.Duration) bool {
-	until := time.Now().Add(d)
-	for {
-		l.mu.Lock()
-		last, more := l.last, l.more
-		l.mu.Unlock()
-		if last {
-			return false
-		}
-		if !pause.Until(ctx, time.Until(until), more) {
-			return ctx.Err() == nil
-		}
+func (l *lanes) isEnding() bool {
+	select {
+	case <-l.ending:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -179,8 +172,8 @@ func (l *lanes) outlasts(ctx context.Context, d time.Duration) bool {
 // those are on disk.
 func (l *lanes) finish() {
 	l.mu.Lock()
-	l.last = true
-	close(l.more) // wakes who waits for an album, or to try again
+	close(l.ending)
+	close(l.more) // wakes who waits for an album
 	l.more = make(chan struct{})
 	l.mu.Unlock()
 	l.wg.Wait()

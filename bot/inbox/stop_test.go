@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
@@ -30,13 +29,8 @@ func TestP4_AStopFinishesWhatIsInHand(t *testing.T) {
 	tg.deliver(message(1, 5, "a"), message(2, 5, "b"), tap(3, 6, 1, "x"), tap(4, 6, 1, "y"))
 	stop := r.start(t)
 	assert.ElementsMatch(t, []string{"1", "3"}, []string{<-begun, <-begun})
-	r.intake.Stop()
-	r.intake.Stop()
-	require.Eventually(t, func() bool {
-		r.intake.lanes.mu.Lock()
-		defer r.intake.lanes.mu.Unlock()
-		return r.intake.lanes.last
-	}, 10*time.Second, time.Millisecond)
+	r.endPolls()
+	<-r.intake.lanes.ending
 	close(hold)
 	require.NoError(t, <-r.result)
 	r.result <- nil // for stop
@@ -61,7 +55,7 @@ func TestAStopWaitsForNoSecondTry(t *testing.T) {
 	for range attempts + 1 { // all at once, and later once more
 		<-tried
 	}
-	r.intake.Stop()
+	r.endPolls()
 	require.NoError(t, <-r.result)
 	r.result <- nil
 	assert.Equal(t, []string{"1.json"}, unfinished(t, dir))

@@ -4,7 +4,7 @@ import "context"
 
 // Flush waits until nothing is under way and nothing may be sent at once. What a chat's pace holds
 // back it leaves: posts are on disk.
-func (o *Outbox) Flush(ctx context.Context) {
+func Flush(ctx context.Context, o *Outbox) {
 	done := make(chan struct{})
 	o.with(func(q *queues) { q.flushes = append(q.flushes, done) })
 	select {

@@ -24,9 +24,9 @@ func TestP4_FlushSendsWhatMayGoAtOnce(t *testing.T) {
 			assert.NoError(t, b.Post(t.Context(), say(5, text)))
 		}
 		assert.NoError(t, b.Post(t.Context(), say(6, "failing")))
-		b.Flush(t.Context())
+		Flush(t.Context(), b.Outbox)
 		assert.Equal(t, []string{"1", "2", "3"}, texts(b.seen("send", true)))
-		b.Flush(t.Context()) // there is nothing
+		Flush(t.Context(), b.Outbox) // there is nothing
 	})
 }
 
@@ -38,7 +38,7 @@ func TestFlushEndsWithItsContext(t *testing.T) {
 		assert.NoError(t, b.Post(t.Context(), say(5, "stuck")))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		flushed := make(chan struct{})
-		go func() { b.Flush(ctx); close(flushed) }()
+		go func() { Flush(ctx, b.Outbox); close(flushed) }()
 		synctest.Wait()
 		select {
 		case <-flushed:

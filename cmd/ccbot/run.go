@@ -175,11 +175,10 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(me.Username)
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
-	defer context.AfterFunc(asked, intake.Stop)()
-	if err := intake.Run(ctx); err != nil {
+	if err := intake.Run(ctx, asked); err != nil {
 		return err
 	}
-	s.outbox.Flush(ctx)
+	outbox.Flush(ctx, s.outbox)
 	return nil
 }
 
