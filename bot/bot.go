@@ -199,8 +199,8 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move,
-		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move}
+	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Lang: c.Lang, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {

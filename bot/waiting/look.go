@@ -34,7 +34,7 @@ const (
 // look is what a card shows, and which page that is: a page that is not there any more gives way to
 // the last one, and a prompt that waits no more to the list.
 func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (card.Look, page) {
-	say := words{w.chat.In(to), len(w.chat.Book.People) > 1}
+	say := words{w.chat.In(to), w.chat.Book.Several()}
 	r, known := w.chat.Book.Records.Get(p.Session)
 	if !known {
 		return card.Look{To: to, Text: render.Plain(say.Say(i18n.SessionGone))}, p

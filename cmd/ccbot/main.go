@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +17,7 @@ func main() {
 
 // run is the program without the process: arguments and environment in, exit code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	root := commands(environ, stdout, stderr)
 	root.SetArgs(args)
@@ -42,6 +40,12 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBot(cmd.Context(), environ, stderr)
 		},
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			bot := !cmd.HasParent() || cmd.Name() == "run"
+			if !bot || hasTerminal() {
+				cmd.SetContext(untilHangup(cmd.Context()))
+			}
+		},
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -50,8 +54,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
-		setupCommand(environ, nil, stdout, stderr),
-		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
+		setupCommand(environ, stdout, stderr),
+		serviceCommand(environ, stdout), whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(environ, stdout))
 	return root
 }
 

@@ -21,10 +21,10 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// setupCommand offers service, which makes ccbot run in the background; nil: docs/systemd.md is named.
-func setupCommand(environ []string, service func(context.Context) error, stdout, stderr io.Writer) *cobra.Command {
+func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	service := func(ctx context.Context) error { return installService(ctx, environ, false, stdout) }
 	var f setup.Flags
-	var installHooks, installService bool
+	var installHooks, asService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
 		Long: `Ask for what ccbot needs, and write it into ccbot.env: the bot's token, which is not shown, and who
 may speak to the bot. You open the bot with a link that works once, or scan it, and confirm here that it
@@ -44,7 +44,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 				f.Hooks = &installHooks
 			}
 			if cmd.Flags().Changed("service") {
-				f.Service = &installService
+				f.Service = &asService
 			}
 			in, _ := cmd.InOrStdin().(*os.File)
 			if in != nil && !isatty.IsTerminal(in.Fd()) {
@@ -60,9 +60,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
-	if service != nil {
-		cmd.Flags().BoolVar(&installService, "service", false, "run ccbot in the background, now and after each boot; --service=false: do not")
-	}
+	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and after each boot; --service=false: do not")
 	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow")
 	return cmd
 }

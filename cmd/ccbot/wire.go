@@ -88,9 +88,11 @@ type system struct {
 	claude    *hooks.Binary
 	metrics   *metrics
 	service   *servicemanager.Service
-	began     time.Time     // by a clock that nobody can set
-	away      time.Duration // how long no ccbot was there before this one
-	seen      time.Time     // since when; zero: not known
+	environ   []string       // of the process
+	level     *slog.LevelVar // of the log
+	began     time.Time      // by a clock that nobody can set
+	away      time.Duration  // how long no ccbot was there before this one
+	seen      time.Time      // since when; zero: not known
 	menus     *telegram.Menus
 	start     func(ctx context.Context) (me *models.User, err error)
 	end       func() // releases the lock
@@ -213,8 +215,9 @@ func (s *system) wireChat(environ []string) error {
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
 	}
+	who := s.lists()
 	s.bot = bot.New(
-		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
+		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
 			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{

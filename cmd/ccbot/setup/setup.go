@@ -37,7 +37,7 @@ type Setup struct {
 	Words  *i18n.Catalog
 	Folder func(ctx context.Context, text string) (dir string, err error) // a folder that sessions may begin in
 	Hooks  func() error
-	// Service makes ccbot run in the background, now and after each boot; nil: that cannot be done here.
+	// Service makes ccbot run in the background, now and after each boot.
 	Service func(ctx context.Context) error
 
 	Flags    Flags
@@ -77,10 +77,6 @@ func (s *Setup) Run(ctx context.Context) error {
 // OfferService offers to install the service. The caller has given the lock back, because the
 // service takes it.
 func (s *Setup) OfferService(ctx context.Context) error {
-	if s.Service == nil {
-		s.Terminal.say("Start it with `ccbot`. docs/systemd.md says how it becomes a service.")
-		return nil
-	}
 	install, err := s.offer(ctx, s.Flags.Service, "Run ccbot in the background from now on, and after each boot?")
 	if err != nil {
 		return err

@@ -14,13 +14,11 @@ func TestOfferService(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		flags Flags
-		none  bool // there is no service
 		want  bool // it is installed
 	}{
-		{"by its flag", Flags{Service: &yes}, false, true},
-		{"not, by its flag", Flags{Service: &no, Yes: true}, false, false},
-		{"without a question", Flags{Yes: true}, false, true},
-		{"there is none", Flags{Yes: true}, true, false},
+		{"by its flag", Flags{Service: &yes}, true},
+		{"not, by its flag", Flags{Service: &no, Yes: true}, false},
+		{"without a question", Flags{Yes: true}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var said strings.Builder
@@ -29,13 +27,9 @@ func TestOfferService(t *testing.T) {
 				installed = true
 				return nil
 			}}
-			if tt.none {
-				s.Service = nil
-			}
 			require.NoError(t, s.OfferService(t.Context()))
 			assert.Equal(t, tt.want, installed)
 			assert.Equal(t, !tt.want, strings.Contains(said.String(), "Start it with `ccbot`"))
-			assert.Equal(t, tt.none, strings.Contains(said.String(), "docs/systemd.md"))
 		})
 	}
 }
