@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -192,24 +190,4 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
 	return s.offers.Post(ctx, look, q.Restore())
-}
-
-// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
-// its conversation: where the current session is not open it becomes the current one. current is
-// the session that texts there go to from then on; it is the zero record where no conversation
-// shows the session.
-func (s *Sessions) ResumedAtDesk(
-	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
-	book := s.chat.Book
-	r, ok := book.Records.Get(id)
-	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {
-		return current, nil
-	}
-	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
-		return current, err
-	}
-	if current, _, err = book.CurrentSession(r.Conversation); err != nil {
-		return current, err
-	}
-	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
 }
