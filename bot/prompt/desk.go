@@ -43,3 +43,9 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	}
 	return err
 }
+
+// IsBlank reports whether nothing of a text can be typed.
+func IsBlank(text string) bool {
+	_, _, ok := prompts.Normalise(text)
+	return !ok
+}

@@ -33,7 +33,7 @@ func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSes
 // endable gives the session of a wish; false: that launch has nothing left to end.
 func (s *Sessions) endable(asked End) (r views.Session, ok bool) {
 	r, ok = s.chat.Book.Records.Get(asked.Session)
-	return r, ok && asked.Launch.Equal(r.StartedAt) && isEndable(r)
+	return r, ok && asked.Launch.Equal(r.StartedAt) && Endable(r)
 }
 
 // tapEnd archives a session that a person confirmed. The receipt comes as news.

@@ -32,7 +32,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		return err
 	case len(found) > 1:
 		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
-	case len(found) == 0 || !comesBack(found[0]) && !isEndable(found[0]):
+	case len(found) == 0 || !comesBack(found[0]) && !Endable(found[0]):
 		return s.chat.TellNone(ctx, in, arg, found)
 	}
 	_, err = s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
@@ -61,7 +61,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
 func (s *Sessions) findToResume(to address.Conversation, arg string) (found []views.Session, path string, err error) {
-	name, path := splitNameAndPath(arg)
+	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}

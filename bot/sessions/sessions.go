@@ -121,8 +121,8 @@ func (s *Sessions) Feature() chat.Feature {
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
-	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
-	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
+	s.chat.ByName(&f, chat.Command{Name: "kill"}, Endable, kill)
+	s.chat.ByName(&f, chat.Command{Name: "done"}, Endable, done)
 	return f
 }
 
@@ -131,7 +131,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if args == "" {
 		return s.chat.Pages.Open(ctx, in, "new")
 	}
-	name, path := splitNameAndPath(args)
+	name, path := NameAndPath(args)
 	if path == "" && strings.Contains(args, "/") {
 		return s.askWhere(ctx, in, args)
 	}
@@ -245,10 +245,10 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 // beginOfPath is what stands before a path, and its first letter.
 var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
-// splitNameAndPath separates the name from the path, which is what begins with /, ~ or . and goes
+// NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or . and goes
 // on to the end. Quotes around either go: people type them around blanks, and a path needs none
 // here.
-func splitNameAndPath(args string) (name, path string) {
+func NameAndPath(args string) (name, path string) {
 	name = args
 	if found := beginOfPath.FindStringIndex(args); found != nil {
 		at := found[1] - 1
@@ -294,5 +294,5 @@ func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 
-// isEndable reports whether a session can still be archived.
-func isEndable(r views.Session) bool { return isLive(r) || isNotClean(r) }
+// Endable reports whether a session can still be archived.
+func Endable(r views.Session) bool { return isLive(r) || isNotClean(r) }

@@ -25,7 +25,7 @@ import (
 
 // runBot runs the bot until ctx ends. Its error never contains the token, wherever the error comes
 // from.
-func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
+func runBot(ctx context.Context, environ []string, changes []served, stderr io.Writer) error {
 	if err := harden(); err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return c.Token.CleanError(runWith(ctx, c, environ, stderr))
+	return c.Token.CleanError(runWith(ctx, c, environ, changes, stderr))
 }
 
-func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) error {
+func runWith(ctx context.Context, c config, environ []string, changes []served, stderr io.Writer) error {
 	log := newLog(c, stderr)
 	foreignLog(c, stderr)
 	c.warn(log)
@@ -49,6 +49,7 @@ func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) 
 		return err
 	}
 	defer s.end()
+	s.served = changes
 	if err := s.listenMetrics(ctx); err != nil {
 		return err
 	}
