@@ -12,8 +12,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// BeginAtDesk is Begin for a person at the desk, who is shown the error.
-func (s *Sessions) BeginAtDesk(ctx context.Context, to address.Conversation, q control.Start) (views.Session, error) {
+// Desk is for what a person does at the desk: the chat is told of it as of a tap, and the person is shown the error.
+type Desk struct{ *Sessions }
+
+// Begin starts a session, as Sessions.Begin does.
+func (s Desk) Begin(ctx context.Context, to address.Conversation, q control.Start) (views.Session, error) {
 	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
 		return r, refused
@@ -21,10 +24,10 @@ func (s *Sessions) BeginAtDesk(ctx context.Context, to address.Conversation, q c
 	return r, err
 }
 
-// EndAtDesk ends a session that a person at the desk has confirmed, by the rule for a tap. The receipt comes as
+// End ends a session that a person at the desk has confirmed, by the rule for a tap. The receipt comes as
 // news. refusal.WrongState: that launch has ended.
-func (s *Sessions) EndAtDesk(ctx context.Context, asked End) (r views.Session, err error) {
-	r, ok := s.endable(asked)
+func (s Desk) End(ctx context.Context, asked End) (r views.Session, err error) {
+	r, ok := asked.session(s.chat.Book.Records)
 	switch {
 	case r.ID == uuid.Nil:
 		return r, &refusal.Error{Code: refusal.NotFound}
@@ -38,11 +41,11 @@ func (s *Sessions) EndAtDesk(ctx context.Context, asked End) (r views.Session, e
 	return r, err
 }
 
-// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
+// Resumed takes a session that was resumed at the desk as one that came back, and says so in
 // its conversation: where the current session is not open it becomes the current one. current is
 // the session that texts there go to from then on; it is the zero record where no conversation
 // shows the session.
-func (s *Sessions) ResumedAtDesk(
+func (s Desk) Resumed(
 	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)

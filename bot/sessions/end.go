@@ -30,15 +30,15 @@ func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSes
 	}
 }
 
-// endable gives the session of a wish; false: that launch has nothing left to end.
-func (s *Sessions) endable(asked End) (r views.Session, ok bool) {
-	r, ok = s.chat.Book.Records.Get(asked.Session)
-	return r, ok && asked.Launch.Equal(r.StartedAt) && Endable(r)
+// session is the session of a wish; false: that launch has nothing left to end.
+func (e End) session(records views.Views) (r views.Session, ok bool) {
+	r, ok = records.Get(e.Session)
+	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
 }
 
 // tapEnd archives a session that a person confirmed. The receipt comes as news.
 func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answer, error) {
-	r, ok := s.endable(asked)
+	r, ok := asked.session(s.chat.Book.Records)
 	if !ok {
 		return s.ends.Over(ctx, t)
 	}

@@ -31,7 +31,7 @@ var ending = change[sessions.End, ended]{verb: "archive", do: func(ctx context.C
 	defer done()
 	var r views.Session
 	did, err := s.receipts.of(body.Session, func() (err error) {
-		r, err = s.bot.Resumer.EndAtDesk(ctx, body)
+		r, err = sessions.Desk{Sessions: s.bot.Resumer}.End(ctx, body)
 		return err
 	})
 	if err != nil {

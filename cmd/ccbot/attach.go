@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/recovery"
 	"ccbot/tmux"
 )
 
@@ -86,12 +87,13 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 	if err != nil {
 		return tmux.WindowID{}, err
 	}
+	server, _ := seen.Server(ctx) // its error is that of the panes
 	panes, err := seen.Panes(ctx)
 	if err != nil {
 		return tmux.WindowID{}, d.machineError(err)
 	}
 	for _, pane := range panes {
-		if pane.ID.String() == r.Binding.Pane {
+		if recovery.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
 			return pane.Window, nil
 		}
 	}

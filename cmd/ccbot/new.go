@@ -56,7 +56,7 @@ var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Con
 		return newSession{}, errBlank
 	}
 	owner := s.AllowedUsers[0]
-	r, err := s.bot.Resumer.BeginAtDesk(ctx, address.Conversation{ChatID: owner},
+	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		control.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
 	if err == nil && body.Prompt != "" {
 		err = s.queue(ctx, body.Key, r, body.Prompt)

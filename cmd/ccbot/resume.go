@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/logkey"
@@ -119,7 +120,7 @@ const chosenByHand = "in the chat, choose it with /list"
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
-	current, err := s.bot.Resumer.ResumedAtDesk(ctx, id)
+	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
 	switch {
 	case err != nil:
 		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
