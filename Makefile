@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures e2e build clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures e2e build man clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -56,6 +56,9 @@ build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
 	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
 	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
+
+man: build ## man pages into bin/man
+	@bin/ccbot describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man
 
 clean: ## remove bin/
 	@rm -rf bin

@@ -48,7 +48,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(completionCommand(root, stdout))
+	root.AddCommand(completionCommand(root, stdout), describeCommand(root, stdout))
 	root.AddCommand(newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), archiveCommand(environ, stdout, stderr),
 		doneCommand(environ, stdout, stderr), attachCommand(environ, stderr), historyCommand(environ, stdout, stderr),
 		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout))
@@ -66,5 +66,6 @@ func changes() []served {
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runBot(cmd.Context(), environ, changes(), stderr) }}
+		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runBot(cmd.Context(), environ, changes(), stderr) }}
 }

@@ -141,8 +141,8 @@ func given(text string, stdin io.Reader) (string, error) {
 		return "", err
 	case len(data) > mostTyped:
 		return "", errors.New("the text has more than 4 MB: put it into a file, and have the agent read that")
-	case len(data) == 0:
+	case strings.TrimSpace(string(data)) == "":
 		return " ", nil // it is blank, and not left out
 	}
-	return string(data), nil
+	return strings.TrimRight(string(data), "\r\n"), nil // the end of a file's last line is no part of its text
 }

@@ -13,7 +13,7 @@ import (
 var version string
 
 func versionCommand(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArgs,
+	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArgs, Example: "  ccbot version",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(stdout, versionLine())
 			return err
