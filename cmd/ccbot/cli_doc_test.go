@@ -32,7 +32,7 @@ func TestTheDocumentHasAllJSON(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)
 	documented := make(map[string]string)
-	for _, found := range regexp.MustCompile("(?s)`ccbot ([^`]*--json)`[^`]*\n```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
+	for _, found := range regexp.MustCompile("(?s)\n`ccbot ([^`]*--json)`[^\n]*:\n\n```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
 		documented[found[1]] = found[2]
 	}
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(printed)), slices.Collect(maps.Keys(documented)))

@@ -17,13 +17,13 @@ type setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"` // "hidden", where it is a secret
 	Source string `json:"source"`
-	File   string `json:"file,omitempty"`
+	Place  string `json:"file,omitempty"` // of Source file
 }
 
 // Where the value of a setting comes from.
 const (
 	fromDefault     = "default"
-	fromFile        = "file"
+	fromSettings    = "file"
 	fromEnvironment = "environment"
 )
 
@@ -40,11 +40,13 @@ running bot has the settings of its own environment.`,
 				return err
 			}
 			return terminal.Show(stdout, asJSON, all, func(p *terminal.Printer) {
+				place := ""
 				for _, s := range all {
-					p.Line("%-26s %-12s %s", s.Name, s.Source, terminal.Printable(s.Value))
+					p.Line("%-26s %-12s %s", s.Name, s.Source, terminal.Printable(cmp.Or(s.Value, "-")))
+					place = cmp.Or(place, s.Place)
 				}
-				if last := all[len(all)-1]; last.File != "" {
-					p.Line("%s", terminal.Printable(last.File))
+				if place != "" {
+					p.Line("the file: %s", terminal.Printable(place))
 				}
 			})
 		}}
@@ -58,7 +60,7 @@ func settings(environ []string) (all []setting, err error) {
 		return nil, err
 	}
 	vars := env.ToMap(environ)
-	merged, file, err := withFile(vars, vars["HOME"])
+	merged, place, err := withFile(vars, vars["HOME"])
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func settings(environ []string) (all []setting, err error) {
 		case inEnvironment:
 			s.Source = fromEnvironment
 		default:
-			s.Source, s.File = fromFile, file
+			s.Source, s.Place = fromSettings, place
 		}
 		s.Value = shownSetting(name, s.Value)
 		all = append(all, s)
