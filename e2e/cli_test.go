@@ -134,6 +134,30 @@ func TestP4_TwoPromptsAtOnce(t *testing.T) {
 	w.stop()
 }
 
+// TestAWaitSaysWhyThereIsNoAnswer with a bot, which asks in the chat what the agent asks.
+func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	term := w.newTerminal()
+	assert.Contains(t, term.fails("ccbot send-prompt work error --wait"), "the turn of work has failed: ")
+	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something (Bash): answer in the chat")
+	w.tap(w.offered(0, "Deny"), "Deny")
+
+	stopped := term.call("ccbot send-prompt work 'slow 300' --wait")
+	w.until("it works", func() bool { return w.received()[len(w.received())-1] == "slow 300" && w.record("work").Phase == "working" })
+	w.say("/stop")
+	code, _, errs := stopped.end()
+	assert.Equal(t, []any{1, "ccbot: the turn of work was stopped\n"}, []any{code, errs})
+
+	crashed := term.call("ccbot send-prompt work crash --wait")
+	code, _, errs = crashed.end()
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs, "work is over (completed), and has not answered")
+	w.stop()
+}
+
 // TestP9_AnAgentChangesNothing from its window, and a wait that ends early takes nothing back.
 func TestP9_AnAgentChangesNothing(t *testing.T) {
 	t.Parallel()
