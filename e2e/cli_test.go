@@ -142,11 +142,13 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	w.open("work", w.dir)
 	term := w.newTerminal()
 	assert.Contains(t, term.fails("ccbot send-prompt work error --wait"), "the turn of work has failed: ")
-	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something (Bash): answer in the chat")
+	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something")
 	w.tap(w.offered(0, "Deny"), "Deny")
 
 	stopped := term.call("ccbot send-prompt work 'slow 300' --wait")
-	w.until("it works", func() bool { return w.received()[len(w.received())-1] == "slow 300" && w.record("work").Phase == "working" })
+	w.until("it works", func() bool {
+		return w.received()[len(w.received())-1] == "slow 300" && w.record("work").Phase == "working"
+	})
 	w.say("/stop")
 	code, _, errs := stopped.end()
 	assert.Equal(t, []any{1, "ccbot: the turn of work was stopped\n"}, []any{code, errs})
