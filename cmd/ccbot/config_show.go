@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/token"
 )
 
 // setting is one setting as `ccbot config --json` prints it.
@@ -89,7 +90,7 @@ func shownSetting(name, value string) string {
 	switch {
 	case value == "":
 		return ""
-	case name == "TELEGRAM_BOT_TOKEN":
+	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid(): // people paste it into the wrong line
 		return "hidden"
 	case name == "TELEGRAM_API_URL":
 		if address, err := url.Parse(value); err == nil {
