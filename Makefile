@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures pictures e2e build clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -56,6 +56,9 @@ pictures: ## the pictures of the README, with Chromium and a font of emoji, into
 
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
 	@GO='$(GO)' tools/build '$(VERSION)'
+
+man: build ## man pages into bin/man
+	@bin/ccbot describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man
 
 clean: ## remove bin/
 	@rm -rf bin

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/sessions"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -472,7 +473,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 					want = other
 				}
 			}
-			current, err := w.Resumer.ResumedAtDesk(t.Context(), back.ID)
+			current, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), back.ID)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, current.ID)
 			now, err := w.Chats.Current(chattest.AtAlice)
@@ -489,7 +490,7 @@ func TestBroughtBackWithoutAChat(t *testing.T) {
 	r := w.Session(t, "api", session.Restoring)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
 	for _, id := range []uuid.UUID{r.ID, uuid.New()} {
-		current, err := w.Resumer.ResumedAtDesk(t.Context(), id)
+		current, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, uuid.Nil, current.ID)
 	}

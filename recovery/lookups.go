@@ -83,7 +83,7 @@ func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
 func taken(records []session.Record, server tmux.ServerID, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {
 		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })
-		if !named && r.State.Live() && r.Binding != nil && sameServer(server, *r.Binding) && r.Binding.Window == window.String() {
+		if !named && r.State.Live() && r.Binding != nil && SameServer(server, *r.Binding) && r.Binding.Window == window.String() {
 			return true
 		}
 	}

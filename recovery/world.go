@@ -67,10 +67,11 @@ func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() 
 // sameServer says whether the tmux server is still the one of a binding. Every new server starts
 // its ids again.
 func (w World) sameServer(b session.Binding) bool {
-	return w.Tmux == TmuxAnswers && sameServer(w.Server, b)
+	return w.Tmux == TmuxAnswers && SameServer(w.Server, b)
 }
 
-func sameServer(s tmux.ServerID, b session.Binding) bool {
+// SameServer says whether a tmux server is that of a binding.
+func SameServer(s tmux.ServerID, b session.Binding) bool {
 	return s.PID == b.Server.PID && s.Start == b.Server.Start
 }
 

@@ -61,6 +61,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.StillWorks:      {named: i18n.StopStillWorks},
 	refusal.Damaged:         {i18n.TranscriptDamaged, i18n.ConversationDamaged},
 	refusal.NothingLeft:     {i18n.TranscriptEmpty, i18n.ConversationEmpty},
+	refusal.Unsaid:          {named: i18n.HistoryNone},
 	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
 	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
 	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},

@@ -12,6 +12,8 @@
 // answered (question.go). The card says what became of the prompt and closes, also when the
 // prompt needs no answer any more.
 //
+// What is written in a terminal comes through [Desk]: normalised and queued alike.
+//
 // It does not type, and decides nothing about the order of a queue. Texts that answer a request are
 // taken before they come here.
 package prompt

@@ -14,8 +14,8 @@ import (
 	"ccbot/i18n"
 )
 
-// end is what a question asks: whether to end one launch of a session.
-type end struct {
+// End is a wish to end one launch of a session.
+type End struct {
 	Session uuid.UUID   `json:"session"`
 	Launch  time.Time   `json:"launch"` // a later one is not ended
 	Final   views.State `json:"final"`
@@ -26,14 +26,20 @@ func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSes
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
 		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
 		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
-		return s.ends.Post(ctx, look, end{r.ID, r.StartedAt, final})
+		return s.ends.Post(ctx, look, End{r.ID, r.StartedAt, final})
 	}
 }
 
+// session is the session of a wish; false: that launch has nothing left to end.
+func (e End) session(records views.Views) (r views.Session, ok bool) {
+	r, ok = records.Get(e.Session)
+	return r, ok && e.Launch.Equal(r.StartedAt) && Endable(r)
+}
+
 // tapEnd archives a session that a person confirmed. The receipt comes as news.
-func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answer, error) {
-	r, ok := s.chat.Book.Records.Get(asked.Session)
-	if !ok || !asked.Launch.Equal(r.StartedAt) || !isEndable(r) {
+func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answer, error) {
+	r, ok := asked.session(s.chat.Book.Records)
+	if !ok {
 		return s.ends.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {

@@ -40,7 +40,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		if r.Resumable {
 			ended[p.StateText(r)]++
 		}
-		if !isEndable(r) {
+		if !Endable(r) {
 			continue
 		}
 		e := s.entryOf(ctx, p, r, r.ID == now)
@@ -158,7 +158,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 			}
 			return draw(ctx)
 		})
-	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
+	case word == chat.OpenLink && (Endable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
 	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
@@ -190,7 +190,7 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 	at := s.chat.Book.Home(t.To, r)
 	s.Recall(r, at) // before it is current: then its reader shows what is newer
 	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
-	if !isEndable(r) {
+	if !Endable(r) {
 		return opened, nil
 	}
 	opened.Then = func(ctx context.Context) error {

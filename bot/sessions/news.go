@@ -124,12 +124,12 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	case r.Resumable:
 		links = p.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, receiptText(p, r, receipt), links)
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, ReceiptText(p, r, receipt), links)
 }
 
-// receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
+// ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
 // for each process.
-func receiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
+func ReceiptText(p chat.Phrases, r views.Session, receipt news.Stopped) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:

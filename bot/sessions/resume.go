@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -34,7 +32,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		return err
 	case len(found) > 1:
 		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
-	case len(found) == 0 || !comesBack(found[0]) && !isEndable(found[0]):
+	case len(found) == 0 || !comesBack(found[0]) && !Endable(found[0]):
 		return s.chat.TellNone(ctx, in, arg, found)
 	}
 	_, err = s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
@@ -63,7 +61,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
 func (s *Sessions) findToResume(to address.Conversation, arg string) (found []views.Session, path string, err error) {
-	name, path := splitNameAndPath(arg)
+	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
@@ -192,24 +190,4 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
 	return s.offers.Post(ctx, look, q.Restore())
-}
-
-// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
-// its conversation: where the current session is not open it becomes the current one. current is
-// the session that texts there go to from then on; it is the zero record where no conversation
-// shows the session.
-func (s *Sessions) ResumedAtDesk(
-	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
-	book := s.chat.Book
-	r, ok := book.Records.Get(id)
-	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {
-		return current, nil
-	}
-	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
-		return current, err
-	}
-	if current, _, err = book.CurrentSession(r.Conversation); err != nil {
-		return current, err
-	}
-	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
 }

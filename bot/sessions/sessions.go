@@ -66,7 +66,7 @@ type Sessions struct {
 	Deps
 	chat   *chat.Chat
 	lists  chat.Cards[struct{}]        // of /list; the options are links
-	ends   chat.Cards[end]             // ask whether to end a session
+	ends   chat.Cards[End]             // ask whether to end a session
 	offers chat.Cards[control.Restore] // offer ways to resume a session
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
@@ -89,7 +89,7 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
+		ends: chat.NewCards[End](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
@@ -121,8 +121,8 @@ func (s *Sessions) Feature() chat.Feature {
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
-	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
-	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
+	s.chat.ByName(&f, chat.Command{Name: "kill"}, Endable, kill)
+	s.chat.ByName(&f, chat.Command{Name: "done"}, Endable, done)
 	return f
 }
 
@@ -131,7 +131,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if args == "" {
 		return s.chat.Pages.Open(ctx, in, "new")
 	}
-	name, path := splitNameAndPath(args)
+	name, path := NameAndPath(args)
 	if path == "" && strings.Contains(args, "/") {
 		return s.askWhere(ctx, in, args)
 	}
@@ -147,25 +147,33 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 // a topic of its own. The topic comes first: all that the session says is in it. What the person has not
 // chosen is as the settings of the chat say. Where the start is refused, that is told.
 func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error) {
+	r, refused, err := s.begin(ctx, to, q)
+	if refused != nil {
+		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, refused))
+	}
+	return r, err == nil, err
+}
+
+// begin is Begin, which says itself why the start was refused.
+func (s *Sessions) begin(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, refused, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
 	at, err := s.chat.Book.Place(ctx, to, views.Session{Name: name}, q.Origin)
 	if err != nil {
-		return r, false, err
+		return r, nil, err
 	}
 	q.Conversation, q.With = at, wished(q.With, s.chat.Defaults(to))
-	r, err = s.Starter.Start(ctx, q)
-	if err != nil {
-		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(views.Session{}, err))
+	if r, refused = s.Starter.Start(ctx, q); refused != nil {
+		return r, refused, nil
 	}
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
-		return r, false, err
+		return r, nil, err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
 	receipt := s.chat.In(at).Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
-		return r, false, err
+		return r, nil, err
 	}
-	return r, true, s.chat.Lead(ctx, to, r, at)
+	return r, nil, s.chat.Lead(ctx, to, r, at)
 }
 
 // wished is what the agent of a new session runs with: what a person wants, else what is set.
@@ -237,10 +245,10 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 // beginOfPath is what stands before a path, and its first letter.
 var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
 
-// splitNameAndPath separates the name from the path, which is what begins with /, ~ or . and goes
+// NameAndPath separates the name of a new session from the path, which is what begins with /, ~ or . and goes
 // on to the end. Quotes around either go: people type them around blanks, and a path needs none
 // here.
-func splitNameAndPath(args string) (name, path string) {
+func NameAndPath(args string) (name, path string) {
 	name = args
 	if found := beginOfPath.FindStringIndex(args); found != nil {
 		at := found[1] - 1
@@ -286,5 +294,5 @@ func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 
-// isEndable reports whether a session can still be archived.
-func isEndable(r views.Session) bool { return isLive(r) || isNotClean(r) }
+// Endable reports whether a session can still be archived.
+func Endable(r views.Session) bool { return isLive(r) || isNotClean(r) }

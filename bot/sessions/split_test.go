@@ -32,7 +32,7 @@ func TestSplitNameAndPath(t *testing.T) {
 		{"letters of two bytes", "über /srv/ü", "über", "/srv/ü"},
 	} {
 		t.Run(tt.label, func(t *testing.T) {
-			name, path := splitNameAndPath(tt.args)
+			name, path := NameAndPath(tt.args)
 			assert.Equal(t, []string{tt.name, tt.path}, []string{name, path})
 		})
 	}
@@ -40,7 +40,7 @@ func TestSplitNameAndPath(t *testing.T) {
 
 func TestSplitNameAndPathAtAnyBlank(t *testing.T) {
 	for _, blank := range []string{"\n", "\t", "\u00a0"} {
-		name, path := splitNameAndPath("api" + blank + "/srv")
+		name, path := NameAndPath("api" + blank + "/srv")
 		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
 	}
 }

@@ -47,7 +47,7 @@ func newSwitcher(c *chat.Chat, agents Agents,
 // Switch are the buttons under a list, which make a session the current one of a plain chat: those of the
 // open sessions, the newest eight in the order of their creation and, if there are more, one that shows all.
 func (s *Switcher) Switch(ctx context.Context, to address.Conversation) [][]card.Option {
-	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isEndable(r) })
+	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !Endable(r) })
 	now := s.chat.Book.CurrentID(to)
 	var options []card.Option
 	for _, r := range shownOf(open, now) {

@@ -13,13 +13,8 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// The verbs of the socket that are for people. They change something, so they are kept from agents.
-const (
-	verbPing    = "ping" // is the bot there?
-	verbRecover = "recover"
-	verbResume  = "resume"
-	verbForget  = "forget"
-)
+// verbPing asks whether the bot is there. Like every verb that is for people it is kept from agents.
+const verbPing = "ping"
 
 // pingPatience is how long a bot may take to say that it is there.
 const pingPatience = 5 * time.Second

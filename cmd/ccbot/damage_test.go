@@ -183,8 +183,8 @@ func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 			for _, file := range tt.damaged {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte("{"), 0o600))
 			}
-			require.NoError(t, aside(t, environ, func(_ context.Context, s *system, report recovery.Report) error {
-				tt.meets(t, s, report)
+			require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
+				tt.meets(t, s, *s.recoveredFor)
 				return nil
 			}))
 			_, posts := startOnce(t, environ, func(*system) {})
@@ -233,8 +233,8 @@ func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts 
 	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	defer s.end()
-	require.NoError(t, s.alone(t.Context(), func(ctx context.Context, s *system, report recovery.Report) error {
-		s.tell(ctx, report)
+	require.NoError(t, s.alone(t.Context(), func(ctx context.Context, s *system) error {
+		s.tell(ctx, *s.recoveredFor)
 		look(s)
 		return nil
 	}))

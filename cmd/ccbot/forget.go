@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -34,6 +32,7 @@ func forgetCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Long: `Delete ccbot's record of a session that is over: from the sessions, from every backup, and from
 the records that have left by their age. It cannot be brought back. What the chat keeps of the session goes, too.
 Claude Code's own conversation file stays; the command says where. It asks first, unless --yes is given.`,
+		Example: "  ccbot forget api\n  ccbot forget --yes api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answers := cmd.InOrStdin()
 			if yes {
@@ -69,17 +68,11 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	p.Line("%s  %s  %s, in %s\n%s", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
 	if answers != nil {
 		p.Line("delete its record, from the backups too? It cannot be brought back. [y/N]")
-		said, _ := bufio.NewReader(answers).ReadString('\n')
-		if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+		if !isYes(answers) {
 			return cmp.Or(p.Err, errors.New("nothing was deleted: answer y, or give --yes"))
 		}
 	}
-	err = throughBot(ctx, environ, verbForget, forgetCall{r.ID}, &struct{}{}, func(ctx context.Context, c config) error {
-		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) error {
-			return s.forget(ctx, r.ID)
-		})
-	})
-	if err != nil {
+	if _, _, err := forgetting.make(ctx, environ, stderr, forgetCall{r.ID}); err != nil {
 		return err
 	}
 	p.Line("the record of %s is deleted", terminal.Printable(r.Name))
@@ -147,18 +140,23 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	return s.keeper.Forget(ctx, id)
 }
 
-// forget serves a forget call that came through the socket.
-func (s socket) forget(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
-	var body forgetCall
-	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == uuid.Nil {
-		return nil, refuse(codeMalformed, "not the id of a session")
+// isYes reads the answer to a question; all but y and yes is a no.
+func isYes(answers io.Reader) bool {
+	said, _ := bufio.NewReader(answers).ReadString('\n')
+	said = strings.ToLower(strings.TrimSpace(said))
+	return said == "y" || said == "yes"
+}
+
+var forgetting = change[forgetCall, struct{}]{verb: "forget", do: func(ctx context.Context, s *system, body forgetCall) (struct{}, error) {
+	if body.Session == uuid.Nil {
+		return struct{}{}, refuse(codeMalformed, "not the id of a session")
 	}
-	err := s.changes.forget(ctx, body.Session)
+	err := s.forget(ctx, body.Session)
 	if errors.Is(err, archive.ErrNotOver) {
 		err = refuse(codeRefused, "the session is not over any more; `ccbot list` shows it")
 	}
 	return struct{}{}, err
-}
+}}
 
 // purge removes the records that are due, and reports each.
 func (s *system) purge(ctx context.Context) []accountPurge {

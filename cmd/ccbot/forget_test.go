@@ -16,7 +16,6 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/recovery"
 )
 
 // recordOf is the file of a session's record.
@@ -178,7 +177,7 @@ func TestABackupBringsBackWhatWasDue(t *testing.T) {
 func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)
-	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
 		s.lasting = lastingIn(ctx)
 		asked, gone := context.WithCancel(ctx)
 		clear := s.keeper.Clear

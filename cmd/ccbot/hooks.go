@@ -21,18 +21,19 @@ var (
 
 func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
-		Short: "Let ccbot know sessions that you start by hand: install | uninstall | status",
+		Short:   "Let ccbot know sessions that you start by hand: install | uninstall | status",
+		Example: "  ccbot hooks install\n  ccbot hooks status --json",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
 	var asJSON bool
-	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs,
+	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs, Example: "  ccbot hooks status",
 		RunE: func(*cobra.Command, []string) error { return hooksStatus(environ, asJSON, stdout) }}
 	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	root.AddCommand(
-		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs,
+		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs, Example: "  ccbot hooks install",
 			RunE: func(cmd *cobra.Command, _ []string) error { return hooksInstall(environ, stdout, cmd.ErrOrStderr()) }},
-		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs,
+		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs, Example: "  ccbot hooks uninstall",
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(environ, stdout) }},
 		status)
 	return root

@@ -88,6 +88,7 @@ func listCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 SEEN is the last sign of life, MODE the permission mode, CTX how much of the context window is used, MEM the
 memory of the agent and all that it has started, TASKS its own to-do items. --json prints all that is known. It reads only: it needs no
 token, takes no lock, and may run beside the bot.`,
+		Example: "  ccbot list\n  ccbot list --all --json | jq -r '.[].name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.Context(), environ, all, asJSON, stdout, stderr)
 		}}

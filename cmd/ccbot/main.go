@@ -38,7 +38,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Version:       versionLine(),
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBot(cmd.Context(), environ, stderr)
+			return runBot(cmd.Context(), environ, changes(), stderr)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			bot := !cmd.HasParent() || cmd.Name() == "run"
@@ -52,14 +52,25 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(completionCommand(root, stdout), describeCommand(root, stdout))
+	root.AddCommand(newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), archiveCommand(environ, stdout, stderr),
+		doneCommand(environ, stdout, stderr), attachCommand(environ, stderr), historyCommand(environ, stdout, stderr),
+		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout))
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
 		setupCommand(environ, stdout, stderr),
 		serviceCommand(environ, stdout), whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(environ, stdout))
+	completeNames(root, environ)
 	return root
+}
+
+// changes are the verbs that the running bot carries out.
+func changes() []served {
+	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served()}
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runBot(cmd.Context(), environ, stderr) }}
+		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runBot(cmd.Context(), environ, changes(), stderr) }}
 }

@@ -10,7 +10,6 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/recovery"
 )
 
 // recoverOptions are the flags of `ccbot recover`.
@@ -35,6 +34,7 @@ nothing. Beside a bot it says what the bot would do; what that one holds is kept
 something; TIME is the name of a copy or its beginning. --restore NAME brings back a
 session that was forgotten for its age within the last week, by its name or id. The bot
 must not run. --restore list says what there is.`,
+		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")
 			switch {
@@ -53,15 +53,18 @@ must not run. --restore list says what there is.`,
 	return cmd
 }
 
+// recovering recovers where a bot runs: without one that was done before.
+var recovering = change[struct{}, account]{verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (account, error) {
+	if s.recoveredFor == nil {
+		return s.recoverAgain(ctx)
+	}
+	did := accountOf(*s.recoveredFor, s.nameOf)
+	did.Purge = s.purge(ctx)
+	return did, nil
+}}
+
 func recoverNow(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
-	var did account
-	err := throughBot(ctx, environ, verbRecover, struct{}{}, &did, func(ctx context.Context, c config) error {
-		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, r recovery.Report) error {
-			did = accountOf(r, s.nameOf)
-			did.Purge = s.purge(ctx)
-			return nil
-		})
-	})
+	did, _, err := recovering.make(ctx, environ, stderr, struct{}{})
 	if err != nil {
 		return err
 	}

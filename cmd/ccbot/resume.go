@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +10,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
-	"ccbot/recovery"
 	"ccbot/tmux"
 )
 
@@ -38,45 +36,56 @@ type resumed struct {
 }
 
 func resumeCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	return &cobra.Command{Use: "resume NAME|ID", Args: oneSession("resume"), Short: "Bring a session back, with its conversation",
+	var asJSON bool
+	cmd := &cobra.Command{Use: "resume NAME|ID", Args: oneSession("resume"), Short: "Bring a session back, with its conversation",
 		Long: `Bring a session back in its folder, with its conversation, its model and flags, and
 the messages that still wait for it. What has to be chosen (somebody else writes the
 conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
+		Example: "  ccbot resume api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return resume(cmd.Context(), environ, args[0], stdout, stderr)
+			return resume(cmd.Context(), environ, args[0], asJSON, stdout, stderr)
 		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
-func resume(ctx context.Context, environ []string, what string, stdout, stderr io.Writer) error {
-	var back resumed
-	later := ""
-	err := throughBot(ctx, environ, verbResume, resumeCall{what}, &back, func(ctx context.Context, c config) error {
-		if store, err := openRecords(c.Dir, stderr); err != nil {
-			return err
-		} else if _, err := find(store.List(), what); err != nil {
-			return err // before a tmux server is started for nothing
+// resuming finds the session before a tmux server is started for nothing.
+var resuming = change[resumeCall, resumed]{verb: "resume",
+	first: func(c config, body resumeCall, stderr io.Writer) error {
+		store, err := openRecords(c.Dir, stderr)
+		if err == nil {
+			_, err = find(store.List(), body.Session)
 		}
-		later = ", once ccbot runs"
-		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) (err error) {
-			back, err = s.resume(ctx, what)
-			return err
-		})
-	})
+		return err
+	},
+	do: func(ctx context.Context, s *system, body resumeCall) (resumed, error) {
+		return s.resume(ctx, body.Session)
+	}}
+
+func resume(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
+	back, alone, err := resuming.make(ctx, environ, stderr, resumeCall{what})
 	if err != nil {
 		return err
 	}
-	p := terminal.Printer{Out: stdout}
-	for _, ended := range back.Ended {
-		p.Line("%s", terminal.Printable(ended))
+	later := ""
+	if alone {
+		later = ", once ccbot runs"
 	}
-	p.Line("%s is back in %s; %s%s", terminal.Printable(back.Name), terminal.Printable(back.Dir), terminal.Printable(cmp.Or(back.Chat, chosenByHand)), later)
-	p.Line("in a terminal: %s", back.Attach)
-	return p.Err
+	return terminal.Show(stdout, asJSON, back, func(p *terminal.Printer) {
+		for _, ended := range back.Ended {
+			p.Line("%s", terminal.Printable(ended))
+		}
+		p.Line("%s is back in %s; %s%s", terminal.Printable(back.Name), terminal.Printable(back.Dir), terminal.Printable(cmp.Or(back.Chat, chosenByHand)), later)
+		p.Line("in a terminal: %s", back.Attach)
+	})
 }
 
 // resume brings a session back. If the chat and this verb want the same session at the same time,
 // the worker of its record lets only one of them through.
 func (s *system) resume(ctx context.Context, what string) (resumed, error) {
+	if what == "" {
+		return resumed{}, refuse(codeMalformed, "not the name of a session")
+	}
 	records := s.store.List()
 	r, err := find(records, what)
 	if err != nil {
@@ -111,7 +120,7 @@ const chosenByHand = "in the chat, choose it with /list"
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
-	current, err := s.bot.Resumer.ResumedAtDesk(ctx, id)
+	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
 	switch {
 	case err != nil:
 		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
@@ -213,20 +222,3 @@ func writersText(all []evidence.Writer) string {
 	}
 	return text
 }
-
-// resume serves a resume call that came through the socket.
-func (s socket) resume(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
-	var body resumeCall
-	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == "" {
-		return nil, refuse(codeMalformed, "not the name of a session")
-	}
-	return s.changes.resume(ctx, body.Session)
-}
-
-// recover serves a recovery call that came through the socket.
-func (s socket) recover(ctx context.Context, _ caller, _ hookwire.Call) (any, error) {
-	return s.changes.recoverAgain(ctx)
-}
-
-// ping says that the bot is there.
-func (s socket) ping(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/archive"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
@@ -119,50 +118,53 @@ func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
 	}
 }
 
-// TestP9_ChangesComeFromPeople: what the verbs do, and that none is done below an
-// agent, or for who cannot be seen.
+// TestP9_ChangesComeFromPeople: no verb that changes something is done below an agent, nor what cannot be read.
 func TestP9_ChangesComeFromPeople(t *testing.T) {
 	person := control.Peer{Chain: []process.Process{{Identity: process.Identity{PID: 9}, TTY: 34816, SID: 9},
 		{Identity: process.Identity{PID: 1}}}, Whole: true}
-	tests := []struct {
-		name, verb, body string
-		above            evidence.Above
-		err              error
-		want, code, did  string
-	}{
-		{"a resume", verbResume, `{"session":"api"}`, evidence.Above{}, nil,
-			`{"id":"00000000-0000-0000-0000-000000000000","name":"api","dir":"/src","attach":"tmux attach"}`, "", "api"},
-		{"a refused one", verbResume, `{"session":"api"}`, evidence.Above{}, refuse(codeRefused, "no"), "", codeRefused, "api"},
-		{"a failed one", verbResume, `{"session":"api"}`, evidence.Above{}, errors.New("disk"), "", "", "api"},
-		{"of no session", verbResume, `{}`, evidence.Above{}, nil, "", codeMalformed, ""},
-		{"no body", verbResume, ``, evidence.Above{}, nil, "", codeMalformed, ""},
-		{"of an agent", verbResume, `{"session":"api"}`, evidence.Above{Found: true, Session: uuid.New()}, nil, "", codeForbidden, ""},
-		{"a recovery", verbRecover, `{}`, evidence.Above{}, nil,
-			`{"dry_run":false,"at":"0001-01-01T00:00:00Z","took_seconds":0,"records":7,"actions":null,"notices":null}`, "", "all"},
-		{"of an agent of nobody's", verbRecover, `{}`, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
-		{"a forgetting", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{}, nil, `{}`, "", "forget " + idOf(1).String()},
-		{"of what is not over", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{}, archive.ErrNotOver, "", codeRefused, "forget " + idOf(1).String()},
-		{"a forgetting of nothing", verbForget, `{}`, evidence.Above{}, nil, "", codeMalformed, ""},
-		{"a forgetting for an agent", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
-		{"is it there", verbPing, ``, evidence.Above{}, nil, `{}`, "", ""},
-		{"for an agent", verbPing, ``, evidence.Above{Found: true}, nil, "", codeForbidden, ""},
+	code := func(err error) string {
+		refusal := (*control.Refusal)(nil)
+		require.ErrorAs(t, err, &refusal)
+		return refusal.Code
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			did := ""
-			a := &around{above: tt.above, changed: func(_ context.Context, what string) error { did = what; return tt.err }}
-			s := a.socket()
-			serve := map[string]control.Handler{verbResume: s.checked(s.resume), verbRecover: s.checked(s.recover), verbForget: s.checked(s.forget), verbPing: s.checked(s.ping)}[tt.verb]
-			body, err := serve(t.Context(), person, hookwire.Call{Verb: tt.verb, Body: json.RawMessage(tt.body)})
-			refusal := (*control.Refusal)(nil)
-			if errors.As(err, &refusal) {
-				assert.Equal(t, tt.code, refusal.Code)
+	for _, one := range changes() {
+		t.Run(one.verb, func(t *testing.T) {
+			for name, above := range map[string]evidence.Above{"a session's agent": {Found: true, Session: uuid.New()}, "an agent of nobody's": {Found: true}} {
+				called := false
+				handle := (&around{above: above}).socket().checked(func(context.Context, caller, hookwire.Call) (any, error) { called = true; return struct{}{}, nil })
+				_, err := handle(t.Context(), person, hookwire.Call{Verb: one.verb, Body: json.RawMessage(`{}`)})
+				assert.Equal(t, codeForbidden, code(err), name)
+				assert.False(t, called, name)
 			}
-			assert.Equal(t, tt.want == "", err != nil)
-			if tt.want != "" {
-				assert.JSONEq(t, tt.want, string(body))
+			handle := (&around{}).socket().checked((&system{}).handlers(changes())[one.verb])
+			for _, body := range []string{``, `[]`, `{}`} {
+				if one.verb == recovering.verb && body == `{}` {
+					continue
+				}
+				_, err := handle(t.Context(), person, hookwire.Call{Verb: one.verb, Body: json.RawMessage(body)})
+				assert.Equal(t, codeMalformed, code(err), "%q", body)
 			}
-			assert.Equal(t, tt.did, did)
+		})
+	}
+}
+
+// TestAChangeIsMadeByItsVerb: the socket hands on what is asked, and what came of it.
+func TestAChangeIsMadeByItsVerb(t *testing.T) {
+	person := control.Peer{Chain: []process.Process{{Identity: process.Identity{PID: 9}, TTY: 34816, SID: 9},
+		{Identity: process.Identity{PID: 1}}}, Whole: true}
+	for name, want := range map[string]error{"it is made": nil, "it is refused": refuse(codeRefused, "no"), "it fails": errors.New("disk")} {
+		t.Run(name, func(t *testing.T) {
+			one := change[resumeCall, resumed]{verb: "one", do: func(_ context.Context, _ *system, body resumeCall) (resumed, error) {
+				return resumed{Name: body.Session, Dir: "/src", Attach: "tmux attach"}, want
+			}}
+			handle := (&around{}).socket().checked((&system{}).handlers([]served{one.served()})[one.verb])
+			body, err := handle(t.Context(), person, hookwire.Call{Verb: one.verb, Body: json.RawMessage(`{"session":"api"}`)})
+			if want != nil {
+				require.ErrorIs(t, err, want)
+				return
+			}
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"id":"00000000-0000-0000-0000-000000000000","name":"api","dir":"/src","attach":"tmux attach"}`, string(body))
 		})
 	}
 }
@@ -174,7 +176,7 @@ func botThat(t *testing.T, dir string, answer func(verb string) (any, error)) {
 	require.NoError(t, err)
 	a := &around{}
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, a.socket().log)
-	for _, verb := range []string{verbPing, verbRecover, verbResume} {
+	for _, verb := range []string{verbPing, recovering.verb, resuming.verb} {
 		server.Handle(verb, func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
 			reply, err := answer(verb)
 			if err != nil {
@@ -195,9 +197,9 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	allowed := refuse(control.CodeUnknown, "I know no ping") // an answer all the same
 	botThat(t, dir, func(verb string) (any, error) {
 		switch verb {
-		case verbResume:
+		case resuming.verb:
 			return resumed{Name: "api", Dir: "/src", Attach: "tmux attach", Chat: chat, Ended: []string{"process 7 ended (term), verified gone"}}, no
-		case verbRecover:
+		case recovering.verb:
 			return accountOf(reported(t)), no
 		}
 		return struct{}{}, allowed
@@ -253,7 +255,7 @@ func TestASilentBotIsNamed(t *testing.T) {
 		defer l.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		assert.ErrorContains(t, askBot(ctx, dir, verbResume, struct{}{}, &struct{}{}), want)
+		assert.ErrorContains(t, askBot(ctx, dir, resuming.verb, struct{}{}, &struct{}{}), want)
 	})
 }
 

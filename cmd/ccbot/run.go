@@ -27,7 +27,7 @@ import (
 
 // runBot runs the bot until ctx ends. Its error never contains the token, wherever the error comes
 // from.
-func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
+func runBot(ctx context.Context, environ []string, changes []served, stderr io.Writer) error {
 	if err := harden(); err != nil {
 		return err
 	}
@@ -35,10 +35,10 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return c.Token.CleanError(runWith(ctx, c, environ, stderr))
+	return c.Token.CleanError(runWith(ctx, c, environ, changes, stderr))
 }
 
-func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) error {
+func runWith(ctx context.Context, c config, environ []string, changes []served, stderr io.Writer) error {
 	level := new(slog.LevelVar)
 	level.Set(c.level())
 	log := newLog(c, level, stderr)
@@ -54,6 +54,7 @@ func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) 
 	}
 	defer s.end()
 	s.environ, s.level = environ, level
+	s.served = changes
 	if err := s.listenMetrics(ctx); err != nil {
 		return err
 	}

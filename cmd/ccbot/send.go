@@ -25,6 +25,7 @@ agent: "ccbot send report.pdf --caption 'the report'".
 
 The file is a regular one of at most 50 MB in the session's folder; copy a file from
 elsewhere into the folder first. Files of ccbot's own are never sent.`,
+		Example: "  ccbot send report.pdf --caption 'the report'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sendFile(cmd.Context(), environ, args[0], caption, stdout)
 		}}

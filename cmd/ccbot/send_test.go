@@ -36,7 +36,7 @@ func serving(t *testing.T, a *around, dir string) (stop func()) {
 	t.Helper()
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	return runServer(t, a.socket().server(dir, table), dir)
+	return runServer(t, a.socket().server(dir, table, nil), dir)
 }
 
 // runServer runs a server of the socket in dir until stop, or the end of the test.

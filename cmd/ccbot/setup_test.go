@@ -32,8 +32,8 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
-// desk is a person at a terminal who sets up a bot, with a Telegram and a home of their own.
-type desk struct {
+// operator is a person at a terminal who sets up a bot, with a Telegram and a home of their own.
+type operator struct {
 	t          *testing.T
 	api        *botapi.Server
 	home, file string // file: ccbot.env
@@ -47,10 +47,10 @@ type desk struct {
 	seen int           // how much of it has been waited for
 }
 
-func newDesk(t *testing.T) *desk {
+func newOperator(t *testing.T) *operator {
 	t.Helper()
 	home := t.TempDir()
-	d := &desk{t: t, api: botapitest.Start(t, botapi.Options{}), home: home, file: filepath.Join(home, ".ccbot", "ccbot.env"),
+	d := &operator{t: t, api: botapitest.Start(t, botapi.Options{}), home: home, file: filepath.Join(home, ".ccbot", "ccbot.env"),
 		ccbot: filepath.Join(home, "bin", "ccbot"), more: make(chan struct{}, 1)}
 	me, err := os.Executable()
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // listen keeps what the program says.
-func (d *desk) listen() {
+func (d *operator) listen() {
 	buf := make([]byte, 4096)
 	for {
 		n, err := d.in.Read(buf)
@@ -86,18 +86,18 @@ func (d *desk) listen() {
 	}
 }
 
-func (d *desk) all() string {
+func (d *operator) all() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.said.String()
 }
 
-func (d *desk) environ() []string {
+func (d *operator) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
 }
 
 // start runs ccbot setup at the terminal.
-func (d *desk) start(args ...string) {
+func (d *operator) start(args ...string) {
 	d.t.Helper()
 	d.cmd = exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
 	d.cmd.Env, d.cmd.Dir = d.environ(), d.home
@@ -107,7 +107,7 @@ func (d *desk) start(args ...string) {
 }
 
 // script runs ccbot setup without a terminal.
-func (d *desk) script(code int, args ...string) (said string) {
+func (d *operator) script(code int, args ...string) (said string) {
 	d.t.Helper()
 	cmd := exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
 	cmd.Env, cmd.Dir = d.environ(), d.home
@@ -118,7 +118,7 @@ func (d *desk) script(code int, args ...string) (said string) {
 }
 
 // reads waits until the program has said something that matches, after what was read before.
-func (d *desk) reads(pattern string) (match []string) {
+func (d *operator) reads(pattern string) (match []string) {
 	d.t.Helper()
 	re := regexp.MustCompile(pattern)
 	late := time.After(30 * time.Second)
@@ -137,14 +137,14 @@ func (d *desk) reads(pattern string) (match []string) {
 	}
 }
 
-func (d *desk) types(text string) {
+func (d *operator) types(text string) {
 	d.t.Helper()
 	_, err := d.in.WriteString(text)
 	require.NoError(d.t, err)
 }
 
 // ends waits for the program.
-func (d *desk) ends(code int) {
+func (d *operator) ends(code int) {
 	d.t.Helper()
 	err := d.cmd.Wait()
 	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
@@ -154,13 +154,13 @@ func (d *desk) ends(code int) {
 }
 
 // scans is the code of the link that is shown.
-func (d *desk) scans() (code string) {
+func (d *operator) scans() (code string) {
 	d.t.Helper()
 	return d.reads(`https://t\.me/ccbot_sandbox_bot\?start=([A-Za-z0-9_-]+)\s[^…]*Waiting…`)[1]
 }
 
 // settings are the lines of ccbot.env, which nobody else may read.
-func (d *desk) settings() string {
+func (d *operator) settings() string {
 	d.t.Helper()
 	info, err := os.Stat(d.file)
 	require.NoError(d.t, err)
@@ -170,13 +170,13 @@ func (d *desk) settings() string {
 	return string(data)
 }
 
-func (d *desk) writes(settings string) {
+func (d *operator) writes(settings string) {
 	d.t.Helper()
 	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.file), 0o700))
 	require.NoError(d.t, os.WriteFile(d.file, []byte(settings), 0o600))
 }
 
-func (d *desk) tokenFile() string {
+func (d *operator) tokenFile() string {
 	d.t.Helper()
 	path := filepath.Join(d.home, "token")
 	require.NoError(d.t, os.WriteFile(path, []byte(d.api.Token()+"\n"), 0o600))
@@ -184,7 +184,7 @@ func (d *desk) tokenFile() string {
 }
 
 // echoes says whether the terminal shows what is typed.
-func (d *desk) echoes() bool {
+func (d *operator) echoes() bool {
 	d.t.Helper()
 	stty := exec.Command("stty", "-a")
 	stty.Stdin = d.tty
@@ -194,7 +194,7 @@ func (d *desk) echoes() bool {
 }
 
 // folderOf is the folder that a person's new sessions begin in.
-func (d *desk) folderOf(id int64) string {
+func (d *operator) folderOf(id int64) string {
 	d.t.Helper()
 	dir := filepath.Dir(d.file)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), slog.New(slog.DiscardHandler))
@@ -202,13 +202,13 @@ func (d *desk) folderOf(id int64) string {
 	return chats.Settings(id).Dir
 }
 
-func (d *desk) hello(id int64) {
+func (d *operator) hello(id int64) {
 	d.t.Helper()
 	botapitest.Wait(d.t, d.api, id, func(m botapi.Message) bool { return m.FromBot && strings.HasPrefix(m.Text, "Hello.") })
 }
 
 // stages are the questions of a first run, in order, each with its answer.
-func (d *desk) stages() []func(answer bool) {
+func (d *operator) stages() []func(answer bool) {
 	me, code := d.api.Person(5, "Ann"), ""
 	return []func(bool){
 		func(answer bool) {
@@ -246,7 +246,7 @@ func (d *desk) stages() []func(answer bool) {
 }
 
 func TestP9_SetupAsksAndSaysHello(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	d.start()
 	for _, wrong := range []string{"123456789:AAwrongwrongwrongwrongwrong", "nonsense-" + d.api.Token()} {
 		d.reads("Token of the bot.*: ")
@@ -303,7 +303,7 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 		for stage := range 5 {
 			t.Run(how+" at question "+strconv.Itoa(stage+1), func(t *testing.T) {
 				t.Parallel()
-				d := newDesk(t)
+				d := newOperator(t)
 				d.start()
 				for i, ask := range d.stages()[:stage+1] {
 					ask(i < stage)
@@ -342,7 +342,7 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 }
 
 func TestP9_SetupByFlags(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	d.api.Person(5, "Ann").Start()
 	said := d.script(0, "--token-file", d.tokenFile(), "--allow", "5,6", "--folder", "~/work", "--yes")
 	assert.Contains(t, said, "SessionStart: added\n")
@@ -363,7 +363,7 @@ func TestP9_SetupByFlags(t *testing.T) {
 }
 
 func TestP9_SetupRefuses(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	path := d.tokenFile()
 	for _, tt := range []struct {
 		name string
@@ -390,7 +390,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 
 // TestP9_SetupKeepsWhatIsConfigured: the other lines of ccbot.env, the people, and what waits at Telegram for them.
 func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	d.writes("# mine\nexport TELEGRAM_BOT_TOKEN='" + d.api.Token() + "'\nALLOWED_USERS=5 # Ann\n\nLOG_LEVEL=warn\n")
 	old, friend := d.api.Person(5, "Ann"), d.api.Person(7, "Bea")
 	old.Send(5, "do this when you are back")
@@ -414,7 +414,7 @@ func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
 }
 
 func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	d.scans()
 	require.Eventually(t, d.api.Polling, 20*time.Second, time.Millisecond)
@@ -436,7 +436,7 @@ func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
 
 // TestP8_SetupBesideABot: a bot of the same folder holds the lock.
 func TestP8_SetupBesideABot(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	_, held, err := statefolder.Take(context.Background(), filepath.Dir(d.file), "run", 0, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	require.NoError(t, err)
 	defer held.Close()
@@ -448,7 +448,7 @@ func TestP8_SetupBesideABot(t *testing.T) {
 
 // TestP9_SetupIsNotForAgents: an agent must not choose who may speak to the bot.
 func TestP9_SetupIsNotForAgents(t *testing.T) {
-	d := newDesk(t)
+	d := newOperator(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	me := table.Self()

@@ -35,11 +35,6 @@ type socket struct {
 	files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
-	changes interface {
-		recoverAgain(ctx context.Context) (account, error)
-		resume(ctx context.Context, what string) (resumed, error)
-		forget(ctx context.Context, id uuid.UUID) error
-	}
 	projects string // Claude Code's folder of transcripts
 	hook     string // path of our ccbot-hook, the one program that may ask for a permission
 	refused  *refusals
@@ -47,22 +42,25 @@ type socket struct {
 	log      *slog.Logger
 }
 
-// server is the control socket with all its verbs.
-func (s socket) server(dir string, table control.Table) *control.Server {
+// handler serves a verb for a caller that is permitted.
+type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, error)
+
+// server is the control socket with all its verbs; changes are those of people.
+func (s socket) server(dir string, table control.Table, changes map[string]handler) *control.Server {
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.log)
 	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
 	server.Handle(hookwire.VerbSend, s.checked(s.send))
 	server.Handle(verbPing, s.checked(s.ping))
-	server.Handle(verbRecover, s.checked(s.recover))
-	server.Handle(verbResume, s.checked(s.resume))
-	server.Handle(verbForget, s.checked(s.forget))
+	for verb, make := range changes {
+		server.Handle(verb, s.checked(make))
+	}
 	return server
 }
 
 // serveSocket runs the control socket. A person has to remove the cause of its error.
 func (s *system) serveSocket(ctx context.Context) error {
 	s.lasting = lastingIn(ctx)
-	err := s.socket.Run(ctx)
+	err := s.socket.server(s.Dir, s.table, s.handlers(s.served)).Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
 		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
@@ -157,7 +155,7 @@ type caller struct {
 }
 
 // checked serves a verb for the callers that are permitted.
-func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any, error)) control.Handler {
+func (s socket) checked(serve handler) control.Handler {
 	return func(ctx context.Context, p control.Peer, c hookwire.Call) (json.RawMessage, error) {
 		above, err := s.agents.AgentAbove(ctx, p.Chain)
 		if err != nil {
@@ -174,6 +172,9 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 		return json.Marshal(reply)
 	}
 }
+
+// ping says that the bot is there.
+func (s socket) ping(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }
 
 // permission waits until a person has decided, or until no decision is needed any more: then the
 // answer is empty and the terminal decides. A wait that ends with the connection, or with this

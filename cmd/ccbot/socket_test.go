@@ -35,7 +35,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 	none := evidence.Above{}
 	ours := evidence.Above{Found: true, Session: uuid.New()}
 	nested := evidence.Above{Found: true} // such as a claude -p below an agent of ours
-	const change = "archive"
+	change := ending.verb
 	tests := []struct {
 		name  string
 		verb  string
@@ -59,16 +59,19 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 		{"an orphan", change, orphan, none, false},
 		{"nobody knows", change, hidden, none, false},
 		{"nobody", change, control.Peer{}, none, false},
-		{"a recovery for an agent", verbRecover, inTerminal, ours, false},
-		{"a recovery for an orphan", verbRecover, orphan, none, false},
-		{"a recovery for a person", verbRecover, inTerminal, none, true},
-		{"a resume for an agent", verbResume, inTerminal, ours, false},
-		{"a resume for an agent of nobody's", verbResume, inTerminal, nested, false},
-		{"a resume for who cannot be seen", verbResume, hidden, none, false},
-		{"a resume for a person", verbResume, inTerminal, none, true},
-		{"a forgetting for an agent", verbForget, inTerminal, ours, false},
-		{"a forgetting for who cannot be seen", verbForget, hidden, none, false},
-		{"a forgetting for a person", verbForget, inTerminal, none, true},
+		{"a recovery for an agent", recovering.verb, inTerminal, ours, false},
+		{"a recovery for an orphan", recovering.verb, orphan, none, false},
+		{"a recovery for a person", recovering.verb, inTerminal, none, true},
+		{"a prompt for an agent", prompting.verb, inTerminal, ours, false},
+		{"a prompt for a person", prompting.verb, inTerminal, none, true},
+		{"a new session for an agent", starting.verb, inTerminal, ours, false},
+		{"a resume for an agent", resuming.verb, inTerminal, ours, false},
+		{"a resume for an agent of nobody's", resuming.verb, inTerminal, nested, false},
+		{"a resume for who cannot be seen", resuming.verb, hidden, none, false},
+		{"a resume for a person", resuming.verb, inTerminal, none, true},
+		{"a forgetting for an agent", forgetting.verb, inTerminal, ours, false},
+		{"a forgetting for who cannot be seen", forgetting.verb, hidden, none, false},
+		{"a forgetting for a person", forgetting.verb, inTerminal, none, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,22 +96,8 @@ type around struct {
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	send    func(ctx context.Context) error
 
-	changed func(ctx context.Context, what string) error
-
 	asked []hooks.Request
 	sent  []string
-}
-
-func (a *around) recoverAgain(ctx context.Context) (account, error) {
-	return account{Records: 7}, a.changed(ctx, "all")
-}
-
-func (a *around) resume(ctx context.Context, what string) (resumed, error) {
-	return resumed{Name: what, Dir: "/src", Attach: "tmux attach"}, a.changed(ctx, what)
-}
-
-func (a *around) forget(ctx context.Context, id uuid.UUID) error {
-	return a.changed(ctx, "forget "+id.String())
 }
 
 func (a *around) AgentAbove(context.Context, []process.Process) (evidence.Above, error) {
@@ -127,7 +116,7 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 
 func (a *around) socket() socket {
 	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
-	return socket{agents: a, relay: a, files: a, changes: a, hook: cmp.Or(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
+	return socket{agents: a, relay: a, files: a, hook: cmp.Or(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
 }
 
 var (

@@ -72,6 +72,7 @@ func statusCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{Use: "status NAME|ID", Args: oneSession("status"), Short: "Tell all that is known of one session",
 		Long: `Tell all that is known of one session: what its agent does and with what, its to-do items, what has changed in
 its folder since it was started, who else has its conversation open, and what waits. It reads only, like list, and runs git.`,
+		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return status(cmd.Context(), environ, args[0], asJSON, stdout, stderr)
 		}}

@@ -14,7 +14,8 @@ import (
 // own so that no stand-in is a part of ccbot.
 func tryCommand(environ []string) *cobra.Command {
 	return &cobra.Command{Use: "try", DisableFlagParsing: true,
-		Short: "Try ccbot in a browser: no Telegram account, no token and no Claude needed",
+		Short:   "Try ccbot in a browser: no Telegram account, no token and no Claude needed",
+		Example: "  ccbot try\n  ccbot try --agent claude",
 		RunE: func(_ *cobra.Command, args []string) error {
 			me, err := self()
 			if err != nil {

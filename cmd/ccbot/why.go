@@ -42,7 +42,8 @@ func whyCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{Use: "why NAME|ID", Args: oneSession("why"), Short: "Say what became of a session, by which rule and on what evidence",
 		Long: `Say what became of a session: when, from which state to which, by which rule and on
 what evidence, oldest first. It reads only. Times are this machine's, with --json UTC.`,
-		RunE: func(_ *cobra.Command, args []string) error { return why(environ, args[0], asJSON, stdout, stderr) }}
+		Example: "  ccbot why api",
+		RunE:    func(_ *cobra.Command, args []string) error { return why(environ, args[0], asJSON, stdout, stderr) }}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

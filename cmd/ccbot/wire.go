@@ -33,7 +33,6 @@ import (
 	"ccbot/host"
 	"ccbot/host/received"
 	"ccbot/i18n"
-	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
@@ -84,18 +83,22 @@ type system struct {
 	cards     *card.Board
 	table     *process.Table
 	relay     *hooks.Relay
-	socket    *control.Server
-	claude    *hooks.Binary
-	metrics   *metrics
-	service   *servicemanager.Service
-	environ   []string       // of the process
-	level     *slog.LevelVar // of the log
-	began     time.Time      // by a clock that nobody can set
-	away      time.Duration  // how long no ccbot was there before this one
-	seen      time.Time      // since when; zero: not known
-	menus     *telegram.Menus
-	start     func(ctx context.Context) (me *models.User, err error)
-	end       func() // releases the lock
+	socket    socket
+	served    []served // the changes that the socket serves
+	// recoveredFor is what was recovered for one verb, where no bot runs; nil: this is the bot.
+	recoveredFor *recovery.Report
+	receipts     *receipts
+	claude       *hooks.Binary
+	metrics      *metrics
+	service      *servicemanager.Service
+	environ      []string       // of the process
+	level        *slog.LevelVar // of the log
+	began        time.Time      // by a clock that nobody can set
+	away         time.Duration  // how long no ccbot was there before this one
+	seen         time.Time      // since when; zero: not known
+	menus        *telegram.Menus
+	start        func(ctx context.Context) (me *models.User, err error)
+	end          func() // releases the lock
 
 	// lasting makes a context that outlives the client which has asked for something, and ends with
 	// the run.
@@ -248,6 +251,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
 	times := s.config
+	s.receipts = &receipts{Chat: countedNews{s.bot, s.inbox, s.metrics.ways}}
 	s.evidence = s.config.evidence(instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = s.config.observer(s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
@@ -256,7 +260,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: countedNews{s.bot, s.inbox, s.metrics.ways}, Moments: s.moments()},
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: s.moments()},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
@@ -355,8 +359,8 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
-	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
-		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
+	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, projects: s.projectsDir(), hook: hook,
+		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.

@@ -9,37 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/lifecycle/evidence"
-	"ccbot/recovery"
 )
-
-// throughBot carries out a verb that changes something: through the socket of the running bot, or,
-// if none runs, by calling alone.
-func throughBot(ctx context.Context, environ []string, verb string, body, reply any, alone func(context.Context, config) error) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	err = askBot(ctx, c.Dir, verb, body, reply)
-	if !errors.Is(err, control.ErrNoServer) {
-		return sentence(err)
-	}
-	if err := harden(); err != nil { // not before the call: the bot must see who calls
-		return err
-	}
-	c, err = loadConfig(environ)
-	if err != nil {
-		return err
-	}
-	err = alone(ctx, c)
-	if errors.Is(err, exit.ErrRunning) {
-		return silentError(c.Dir)
-	}
-	return sentence(c.Token.CleanError(err))
-}
 
 // sentence turns an error into text for a person: of a refusal only its text.
 func sentence(err error) error {
@@ -52,7 +25,7 @@ func sentence(err error) error {
 // withoutBot recovers as a start of the bot does, then calls fn. No update is handled, and reports
 // for the chat wait for the next start of the bot.
 func withoutBot(ctx context.Context, c config, environ []string, stderr io.Writer,
-	fn func(context.Context, *system, recovery.Report) error) error {
+	fn func(context.Context, *system) error) error {
 	hook, err := hookBinary()
 	if err != nil {
 		return err
@@ -65,7 +38,7 @@ func withoutBot(ctx context.Context, c config, environ []string, stderr io.Write
 	return statefolder.Error(c.Dir, s.alone(ctx, fn))
 }
 
-func (s *system) alone(ctx context.Context, fn func(context.Context, *system, recovery.Report) error) error {
+func (s *system) alone(ctx context.Context, fn func(context.Context, *system) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
@@ -80,7 +53,8 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system, re
 		if err != nil {
 			return err
 		}
-		return fn(ctx, s, report)
+		s.recoveredFor = &report
+		return fn(ctx, s)
 	})
 	return g.Wait()
 }

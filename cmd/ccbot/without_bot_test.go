@@ -25,7 +25,6 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
-	"ccbot/recovery"
 	"ccbot/tmux"
 	"ccbot/try/demoagent"
 	"ccbot/try/privatetmux"
@@ -51,7 +50,7 @@ func machine(t *testing.T, records ...session.Record) (environ []string) {
 }
 
 // aside runs fn as a verb that finds no bot does.
-func aside(t *testing.T, environ []string, fn func(context.Context, *system, recovery.Report) error) error {
+func aside(t *testing.T, environ []string, fn func(context.Context, *system) error) error {
 	t.Helper()
 	c, err := loadConfig(environ)
 	require.NoError(t, err)
@@ -65,7 +64,7 @@ func aside(t *testing.T, environ []string, fn func(context.Context, *system, rec
 // recovery is done all the same, the chat is told, and the metrics count it.
 func TestP8_ARecoveryOutlivesWhoAskedForIt(t *testing.T) {
 	environ := machine(t)
-	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		assert.False(t, s.recovery.Since.IsZero(), "it knows which launches are this ccbot's")
 		assert.Nil(t, s.recovery.Tell, "the chat is the bot's to tell")
 		s.lasting = lastingIn(ctx)
@@ -115,7 +114,7 @@ func TestP8_ARecoveryEndsWithTheRun(t *testing.T) {
 func TestP1_OfTwoResumesOneWins(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.Dir, r.ClaudeSessionID = t.TempDir(), uuid.New() })
 	environ := machine(t, r)
-	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		var fromChat, fromHere error
 		var g errgroup.Group
 		g.Go(func() error {
@@ -180,7 +179,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	in := func(r *session.Record) { r.Dir, r.Conversation = t.TempDir(), here }
 	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
 	environ := machine(t, before, api, web)
-	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		require.NoError(t, s.bot.Chats.SetCurrent(here, before.ID))
 		back, err := s.resume(ctx, "api")
 		require.NoError(t, err)
@@ -215,7 +214,7 @@ func TestAHangingTmuxIsNamed(t *testing.T) {
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
 	defer func() { require.NoError(t, syscall.Kill(pid, syscall.SIGCONT)) }()
 
-	err = s.alone(t.Context(), func(context.Context, *system, recovery.Report) error { return nil })
+	err = s.alone(t.Context(), func(context.Context, *system) error { return nil })
 	require.ErrorContains(t, err, "tmux does not answer (server -L "+c.TmuxSocket+"). Look with `tmux -L "+c.TmuxSocket+" ls`")
 	assert.Equal(t, exit.Failure, exit.Code(err))
 	said, err := os.ReadFile(log.Name())
@@ -263,7 +262,7 @@ func TestP8_RecoverWithoutABot(t *testing.T) {
 	assert.Contains(t, why, "running → lost  recovery.mark_lost")
 
 	var lost session.Record
-	require.NoError(t, aside(t, environ, func(_ context.Context, s *system, _ recovery.Report) error {
+	require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
 		lost, _ = s.store.Get(r.ID)
 		return nil
 	}))
@@ -284,7 +283,7 @@ func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
 		r.State, r.Binding = session.Running, &session.Binding{Agent: s.table.Self()}
 		return save()
 	}))
-	err = s.alone(t.Context(), func(context.Context, *system, recovery.Report) error { return errors.New("it was done") })
+	err = s.alone(t.Context(), func(context.Context, *system) error { return errors.New("it was done") })
 	require.EqualError(t, err, "an agent may not do this")
 }
 

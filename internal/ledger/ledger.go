@@ -33,6 +33,9 @@ const (
 
 // Ledger reads the transcripts of one projects folder. Its methods may be called concurrently.
 type Ledger struct {
+	// ReadOnly: what is read is not kept, because another process keeps it.
+	ReadOnly bool
+
 	projects string
 	folder   spool.Folder
 	now      func() time.Time
@@ -250,7 +253,7 @@ func (r *reading) keep(found []at) {
 	maps.DeleteFunc(r.files, func(path string, f *File) bool { return !there[path] && len(f.Answers) == 0 })
 	r.changed = r.changed || len(r.files) != len(r.Files)
 	r.Files = slices.Collect(maps.Values(r.files))
-	if !r.changed {
+	if !r.changed || r.ReadOnly {
 		return
 	}
 	var data bytes.Buffer

@@ -20,6 +20,16 @@ func Printable(s string) string {
 	}, s)
 }
 
+// Text makes a text of several lines from somebody else safe for a terminal, and leaves all that can be seen as it is.
+func Text(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
 // JSON prints a value for programs, one field on a line.
 func JSON(out io.Writer, v any) error {
 	encoder := json.NewEncoder(out)

@@ -1,0 +1,118 @@
+package bot_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/prompt"
+	"ccbot/bot/sessions"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat: the same text, the same class, the same queue.
+func TestP7_APromptOfTheDeskIsTypedAsOneOfTheChat(t *testing.T) {
+	for _, text := range []string{"fix it", "a\r\nb\x1b[31m", "//clear", "!ls", "! two\nlines", `ends with \`} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Running)
+		told := w.MustHear(t, text)
+		want, err := w.Inbox.Load(told)
+		require.NoError(t, err)
+
+		key := inbox.PromptKey(uuid.New())
+		desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+		shown, _ := w.Book.Records.Get(r.ID)
+		require.NoError(t, desk.Send(t.Context(), key, shown, text), "%q", text)
+		got, err := w.Inbox.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, []any{want.State, want.Session, want.Conversation, want.Text, want.Class},
+			[]any{got.State, got.Session, got.Conversation, got.Text, got.Class}, "%q", text)
+		queued := []string{"queue " + told + " for " + r.ID.String(), "queue " + key + " for " + r.ID.String()}
+		assert.Equal(t, queued, w.Lifecycle.Done())
+		require.NoError(t, desk.Send(t.Context(), key, shown, text), "the same once more")
+		assert.Equal(t, queued, w.Lifecycle.Done(), "it is sent once")
+	}
+}
+
+// TestP4_APromptOfTheDeskThatGoesNowhereIsRefused, and nothing of it stays.
+func TestP4_APromptOfTheDeskThatGoesNowhereIsRefused(t *testing.T) {
+	w := chattest.NewWorld(t)
+	over, live := w.Session(t, "over", session.Archived), w.Session(t, "live", session.Running)
+	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+	send := func(r session.Record, text string) error {
+		shown, _ := w.Book.Records.Get(r.ID)
+		return desk.Send(t.Context(), inbox.PromptKey(uuid.New()), shown, text)
+	}
+	require.ErrorIs(t, send(live, " \n\x1b"), prompt.ErrBlank)
+	assert.True(t, refusal.Is(send(over, "hi"), refusal.WrongState))
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+	assert.True(t, refusal.Is(send(live, "hi"), refusal.WrongState), "it ends at this moment")
+	entries, err := w.Inbox.List()
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+
+	disk := errors.New("disk")
+	desk.Add = func(inbox.Entry) (bool, error) { return false, disk }
+	require.ErrorIs(t, send(live, "hi"), disk)
+}
+
+// TestASessionOfTheDeskIsToldInTheChat as one that was started there; a refusal is told to who has asked alone.
+func TestASessionOfTheDeskIsToldInTheChat(t *testing.T) {
+	w := chattest.NewWorld(t)
+	desk := sessions.Desk{Sessions: w.Resumer}
+	dir := t.TempDir()
+	r, err := desk.Begin(t.Context(), chattest.AtAlice, control.Start{Name: "api", Dir: dir, Owner: chattest.Alice, Origin: "p-" + uuid.NewString()})
+	require.NoError(t, err)
+	now, err := w.Chats.Current(chattest.AtAlice)
+	require.NoError(t, err)
+	assert.Equal(t, r.ID, now)
+	w.Work(t)
+	assert.Equal(t, w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(dir)}), w.Telegram.Last(t).Text.Text)
+
+	told := len(w.Telegram.Texts())
+	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) {
+		return session.Record{}, &lifecycle.DirError{Dir: dir, Why: lifecycle.DirMissing}
+	}
+	_, err = desk.Begin(t.Context(), chattest.AtAlice, control.Start{Name: "web", Dir: dir, Owner: chattest.Alice})
+	assert.True(t, refusal.Is(err, refusal.DirMissing))
+	w.Work(t)
+	assert.Len(t, w.Telegram.Texts(), told)
+}
+
+// TestP3_TheDeskEndsTheLaunchThatWasConfirmed, and no later one.
+func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
+	w := chattest.NewWorld(t)
+	desk := sessions.Desk{Sessions: w.Resumer}
+	live, over := w.Session(t, "api", session.Running), w.Session(t, "over", session.Archived)
+	tests := []struct {
+		name string
+		end  sessions.End
+		code refusal.Code
+	}{
+		{"forgotten", sessions.End{Session: uuid.New(), Final: views.Archived}, refusal.NotFound},
+		{"over", sessions.End{Session: over.ID, Launch: over.StartedAt, Final: views.Archived}, refusal.WrongState},
+		{"started anew since", sessions.End{Session: live.ID, Launch: live.StartedAt.Add(-time.Hour), Final: views.Archived}, refusal.WrongState},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := desk.End(t.Context(), tt.end)
+			assert.True(t, refusal.Is(err, tt.code), "%v", err)
+			assert.Empty(t, w.Lifecycle.Done())
+		})
+	}
+	r, err := desk.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: views.Completed})
+	require.NoError(t, err)
+	assert.Equal(t, live.ID, r.ID)
+	assert.Len(t, w.Lifecycle.Done(), 1)
+}

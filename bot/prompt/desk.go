@@ -1,0 +1,51 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+)
+
+// ErrBlank says that nothing of a text can be typed.
+var ErrBlank = errors.New("the text is blank")
+
+// Desk takes the prompts that people write in a terminal.
+type Desk struct {
+	*Prompts
+	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
+	Add func(e inbox.Entry) (fresh bool, err error)
+}
+
+// Send queues a text for a session that is open, as a message of its chat is queued. With a key that was ever
+// used it does nothing. Errors: [ErrBlank], refusal.WrongState.
+func (d Desk) Send(ctx context.Context, key string, r views.Session, text string) error {
+	typed, class, ok := prompts.Normalise(text)
+	if !ok {
+		return ErrBlank
+	}
+	if !r.Live {
+		return &refusal.Error{Code: refusal.WrongState, State: r.State}
+	}
+	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),
+		Text: typed, Class: string(class)}
+	fresh, err := d.Add(e)
+	if err != nil || !fresh {
+		return err
+	}
+	if err = d.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
+		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, d.finish(ctx, e))
+	}
+	return err
+}
+
+// IsBlank reports whether nothing of a text can be typed.
+func IsBlank(text string) bool {
+	_, _, ok := prompts.Normalise(text)
+	return !ok
+}

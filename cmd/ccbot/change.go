@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+)
+
+// change is a verb that changes something. The same function carries it out in the running bot, which hears of it
+// through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
+type change[Body, Reply any] struct {
+	verb string
+	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
+	first func(c config, body Body, stderr io.Writer) error
+	do    func(ctx context.Context, s *system, body Body) (Reply, error)
+}
+
+// make has the change made. alone: no bot runs, and this process has made it.
+func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return reply, false, err
+	}
+	err = askBot(ctx, c.Dir, v.verb, body, &reply)
+	if !errors.Is(err, control.ErrNoServer) {
+		return reply, false, sentence(err)
+	}
+	if err := harden(); err != nil { // not before the call: the bot must see who calls
+		return reply, true, err
+	}
+	if c, err = loadConfig(environ); err != nil {
+		return reply, true, err
+	}
+	if v.first != nil {
+		if err := v.first(c, body, stderr); err != nil {
+			return reply, true, err
+		}
+	}
+	err = withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system) (err error) {
+		reply, err = v.do(ctx, s, body)
+		return err
+	})
+	if errors.Is(err, exit.ErrRunning) {
+		return reply, true, silentError(c.Dir)
+	}
+	return reply, true, sentence(c.Token.CleanError(err))
+}
+
+// served is a change as the socket knows it.
+type served struct {
+	verb string
+	do   func(ctx context.Context, s *system, body json.RawMessage) (any, error)
+}
+
+func (v change[Body, Reply]) served() served {
+	return served{v.verb, func(ctx context.Context, s *system, raw json.RawMessage) (any, error) {
+		var body Body
+		if json.Unmarshal(raw, &body) != nil {
+			return nil, refuse(codeMalformed, "the call cannot be read; is this ccbot of the same version?")
+		}
+		return v.do(ctx, s, body)
+	}}
+}
+
+// handlers are changes as s makes them.
+func (s *system) handlers(all []served) map[string]handler {
+	made := make(map[string]handler)
+	for _, one := range all {
+		made[one.verb] = func(ctx context.Context, _ caller, c hookwire.Call) (any, error) { return one.do(ctx, s, c.Body) }
+	}
+	return made
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/show"
+)
+
+// printed are the values that the verbs print as JSON.
+var printed = map[string]any{
+	"list --json": []listed{}, "status NAME --json": detailed{}, "why NAME --json": told{}, "recover --json": account{},
+	"hooks status --json": hooksReport{}, "resume NAME --json": resumed{}, "new --json": newSession{}, "send-prompt NAME TEXT --wait --json": queuedPrompt{},
+	"archive NAME --json": ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
+	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []setting{},
+}
+
+// TestTheDocumentHasAllJSON compares the fields of each example in docs/cli.md with those of the program.
+func TestTheDocumentHasAllJSON(t *testing.T) {
+	data, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	documented := make(map[string]string)
+	for _, found := range regexp.MustCompile("(?s)\n`ccbot ([^`]*--json)`[^\n]*:\n\n```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
+		documented[found[1]] = found[2]
+	}
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(printed)), slices.Collect(maps.Keys(documented)))
+	for verb, value := range printed {
+		var example any
+		require.NoError(t, json.Unmarshal([]byte(documented[verb]), &example), verb)
+		want, got := make(map[string]bool), make(map[string]bool)
+		fieldsOf(reflect.TypeOf(value), "", want)
+		keysOf(example, "", got)
+		assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)), verb)
+	}
+}
+
+// fieldsOf collects the paths of all fields that a type may have in JSON.
+func fieldsOf(of reflect.Type, path string, all map[string]bool) {
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		fieldsOf(of.Elem(), path, all)
+	case reflect.Struct:
+		if of == reflect.TypeFor[time.Time]() || of == reflect.TypeFor[uuid.UUID]() {
+			return
+		}
+		for f := range of.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case f.Anonymous && name == "":
+				fieldsOf(f.Type, path, all)
+			case name == "-" || !f.IsExported():
+			default:
+				all[path+"."+name] = true
+				fieldsOf(f.Type, path+"."+name, all)
+			}
+		}
+	}
+}
+
+// keysOf collects the paths of all keys in an example.
+func keysOf(example any, path string, all map[string]bool) {
+	switch v := example.(type) {
+	case []any:
+		for _, one := range v {
+			keysOf(one, path, all)
+		}
+	case map[string]any:
+		for key, one := range v {
+			if strings.HasSuffix(path, ".states") {
+				return // its keys are states
+			}
+			all[path+"."+key] = true
+			keysOf(one, path+"."+key, all)
+		}
+	}
+}
+
+// TestEveryVerbHasHelp: its --help has an example, and the document names it with all its flags.
+func TestEveryVerbHasHelp(t *testing.T) {
+	data, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, one := range cmd.Commands() {
+			look(one)
+			path := strings.TrimSpace(strings.TrimPrefix(one.CommandPath(), "ccbot"))
+			if one.Hidden || one.Name() == "help" || one.Name() == "completion" && one.HasParent() && one.Parent().Name() != "ccbot" {
+				continue
+			}
+			assert.NotEmpty(t, one.Example, "ccbot %s --help has no example", path)
+			assert.Contains(t, string(data), "`ccbot "+path, "docs/cli.md names the verb")
+			for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(one.Flags().FlagUsages(), -1) {
+				assert.Contains(t, string(data), flag, "docs/cli.md names the flag of %s", path)
+			}
+		}
+	}
+	look(commands(nil, nil, nil))
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
+)
+
+func completionCommand(root *cobra.Command, stdout io.Writer) *cobra.Command {
+	shells := map[string]func(io.Writer) error{
+		"bash": func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+		"zsh":  root.GenZshCompletion,
+		"fish": func(w io.Writer) error { return root.GenFishCompletion(w, true) },
+	}
+	return &cobra.Command{Use: "completion bash|zsh|fish", Short: "Print the completions for a shell", ValidArgs: []string{"bash", "zsh", "fish"},
+		Long: `Print a script that has the shell complete verbs, flags and the names of sessions.`,
+		Example: `  ccbot completion bash > ~/.local/share/bash-completion/completions/ccbot
+  ccbot completion zsh > "${fpath[1]}/_ccbot"
+  ccbot completion fish > ~/.config/fish/completions/ccbot.fish`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || shells[args[0]] == nil {
+				return exit.Usage(errors.New("say for which shell: ccbot completion bash|zsh|fish"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return shells[args[0]](stdout) }}
+}
+
+// completeNames has the verbs that take a session complete its name.
+func completeNames(root *cobra.Command, environ []string) {
+	for _, cmd := range root.Commands() {
+		if !strings.Contains(cmd.Use, " NAME|ID") {
+			continue
+		}
+		live := cmd.Name() == "send-prompt" || cmd.Name() == "archive" || cmd.Name() == "done" || cmd.Name() == "attach"
+		over := cmd.Name() == "resume" || cmd.Name() == "forget"
+		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			_, store, err := openForReading(environ, io.Discard)
+			if err != nil || len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, r := range store.List() {
+				if hasName(r) && !(live && !isOpen(r)) && !(over && isOpen(r)) {
+					names = append(names, r.Name+"\t"+string(r.State)+", "+r.Dir)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+}

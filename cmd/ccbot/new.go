@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/views"
+	"ccbot/bot/prompt"
+	"ccbot/bot/sessions"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/address"
+)
+
+// newCall is a session that a person wants.
+type newCall struct {
+	Key    uuid.UUID  `json:"key"` // of the wish: it starts one session
+	Name   string     `json:"name,omitempty"`
+	Base   string     `json:"base"` // where the person is
+	Path   string     `json:"path,omitempty"`
+	With   modes.Wish `json:"with"`
+	Prompt string     `json:"prompt,omitempty"`
+}
+
+// newSession is a session that was started.
+type newSession struct {
+	ID     uuid.UUID `json:"id"`
+	Name   string    `json:"name"`
+	Dir    string    `json:"dir"`
+	Attach string    `json:"attach"` // the command that shows it
+}
+
+// starting starts a session in the private chat of the first allowed person.
+var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
+	if body.Key == uuid.Nil {
+		return newSession{}, refuse(codeMalformed, "not a session")
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
+	if err != nil {
+		return newSession{}, asTheChatSays(s.english(), views.Session{}, err)
+	}
+	if body.Prompt != "" && prompt.IsBlank(body.Prompt) {
+		return newSession{}, errBlank
+	}
+	owner := s.AllowedUsers[0]
+	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
+		control.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
+	if err == nil && body.Prompt != "" {
+		err = s.queue(ctx, body.Key, r, body.Prompt)
+	}
+	if err != nil {
+		return newSession{}, asTheChatSays(s.english(), r, err)
+	}
+	return newSession{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: s.sessions.Attach(r.ID)}, nil
+}}
+
+func newCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var asJSON bool
+	var q newCall
+	var mode string
+	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
+		Long: `Start a session in a folder; without DIR in this one. Without NAME it is called like the
+folder. What begins with /, ~ or . is the folder. It belongs to the private chat of the
+first of ALLOWED_USERS, which hears of it as of one that was started there.`,
+		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",
+		Args: func(_ *cobra.Command, args []string) (err error) {
+			q.Name, q.Path, err = nameAndPath(args)
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			q.Key, q.With.Mode = uuid.New(), modes.Mode(mode)
+			if mode != "" && !q.With.Mode.Offered() {
+				return exit.Usage(fmt.Errorf("--mode is %s, %s or %s", modes.Manual, modes.AcceptEdits, modes.Plan))
+			}
+			if q.Base, err = os.Getwd(); err != nil {
+				return err
+			}
+			if q.Prompt, err = given(q.Prompt, cmd.InOrStdin()); err != nil {
+				return err
+			}
+			did, alone, err := starting.make(cmd.Context(), environ, stderr, q)
+			if err != nil {
+				return err
+			}
+			return terminal.Show(stdout, asJSON, did, func(p *terminal.Printer) {
+				p.Line("%s starts in %s", terminal.Printable(did.Name), terminal.Printable(did.Dir))
+				if alone && q.Prompt != "" {
+					p.Line("the prompt is sent once ccbot runs")
+				}
+				p.Line("in a terminal: %s", did.Attach)
+			})
+		}}
+	cmd.Flags().StringVar(&q.With.Model, "model", "", "the model, as Claude Code's list names it")
+	cmd.Flags().StringVar(&mode, "mode", "", "Claude Code's permission mode: default, acceptEdits or plan")
+	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "what the agent is to do first; - reads it from the standard input")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// nameAndPath tells the folder from the name, as /new does.
+func nameAndPath(args []string) (name, path string, err error) {
+	switch len(args) {
+	case 0:
+		return "", "", nil
+	case 1:
+		name, path = sessions.NameAndPath(args[0])
+		if path == "" && strings.Contains(args[0], "/") {
+			return "", "", exit.Usage(fmt.Errorf("is %q the folder? Then write ./%s", args[0], args[0]))
+		}
+		return name, path, nil
+	case 2:
+		return args[0], args[1], nil
+	}
+	return "", "", exit.Usage(errors.New("one name and one folder: ccbot new [NAME] [DIR]; quote a name with blanks"))
+}
+
+// mostTyped bounds a text that is read for an agent.
+const mostTyped = 4 << 20
+
+// given is a text of the command line; "-" stands for the standard input.
+func given(text string, stdin io.Reader) (string, error) {
+	if text != "-" {
+		return text, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, mostTyped+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > mostTyped:
+		return "", errors.New("the text has more than 4 MB: put it into a file, and have the agent read that")
+	case strings.TrimSpace(string(data)) == "":
+		return " ", nil // it is blank, and not left out
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil // the end of a file's last line is no part of its text
+}

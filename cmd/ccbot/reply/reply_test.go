@@ -1,0 +1,114 @@
+package reply
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/phase"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/internal/watch"
+)
+
+// TestOutcome is the whole rule.
+func TestOutcome(t *testing.T) {
+	running := session.Record{Name: "api", State: session.Running}
+	asking := session.Record{Name: "api", State: session.Running, Phase: string(phase.WaitingPermission), PhaseWhat: "Bash"}
+	over := session.Record{Name: "api", State: session.Lost}
+	typed := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}
+	said := func(over transcript.Ending, texts ...string) transcript.Reply {
+		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: "API Error"}
+	}
+	tests := []struct {
+		name string
+		seen seen
+		text string
+		err  string // empty without a text: the wait goes on
+	}{
+		{"it waits in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, "", ""},
+		{"it is typed", seen{record: running, entry: typed}, "", ""},
+		{"it is delivered", seen{record: running, entry: typed, finished: true}, "", ""},
+		{"the agent works", seen{record: running, entry: typed, finished: true, answer: said(transcript.Runs, "I look.")}, "", ""},
+		{"it has answered", seen{record: running, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a", "b")}, "a\n\nb", ""},
+		{"and is over since", seen{record: over, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a")}, "a", ""},
+		{"and asks again since", seen{record: asking, entry: typed, finished: true, answer: said(transcript.EndedTurn, "a")}, "a", ""},
+		{"no text", seen{record: running, entry: typed, finished: true, answer: said(transcript.EndedTurn)}, "", "without a text"},
+		{"stopped", seen{record: running, entry: typed, finished: true, answer: said(transcript.StoppedTurn, "a")}, "", "was stopped"},
+		{"failed", seen{record: running, entry: typed, finished: true, answer: said(transcript.FailedTurn)}, "", "has failed: API Error"},
+		{"taken back", seen{record: running, finished: true}, "", "taken out of the queue"},
+		{"not proven", seen{record: running, entry: inbox.Entry{State: inbox.Unproven}}, "", "not proven"},
+		{"asked about", seen{record: running, entry: inbox.Entry{State: inbox.Asked}}, "", "waits for an answer in the chat"},
+		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api is over (lost)"},
+		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(transcript.Runs)}, "", "api asks for something (Bash)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text, over, err := tt.seen.outcome()
+			assert.Equal(t, tt.text, text)
+			assert.Equal(t, tt.text != "" || tt.err != "", over)
+			if tt.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, tt.err)
+		})
+	}
+}
+
+// TestWait: what comes late is noticed, and the end of the context ends it.
+func TestWait(t *testing.T) {
+	dir, id, claude := t.TempDir(), uuid.New(), uuid.New()
+	key := inbox.PromptKey(uuid.New())
+	write := func(name string, v any) {
+		data, err := json.Marshal(v)
+		require.NoError(t, err)
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path+"~", data, 0o600))
+		require.NoError(t, os.Rename(path+"~", path))
+	}
+	now := time.Now().UTC()
+	r := session.Record{Version: session.Version, ID: id, Name: "api", Dir: "/src", State: session.Running, ClaudeSessionID: claude, CreatedAt: now, UpdatedAt: now}
+	e := inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Held, Session: id, Received: now, Text: "fix it"}
+	write("sessions/"+id.String()+".json", r)
+	write("inbox/"+key+".json", e)
+
+	room := watch.New(slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { _ = room.Run(ctx) }()
+	w := Waiter{Dir: dir, Projects: filepath.Join(dir, "projects"), Watch: room}
+	gone, leave := context.WithCancel(ctx)
+	leave()
+	_, err := w.Wait(gone, id, key)
+	require.ErrorIs(t, err, context.Canceled)
+
+	answered := make(chan string, 1)
+	go func() { text, err := w.Wait(ctx, id, key); assert.NoError(t, err); answered <- text }()
+	e.State, e.Typing = inbox.Typing, &inbox.Mark{At: now.Add(-time.Second), Claude: claude}
+	write("inbox/"+key+".json", e)
+	path := filepath.Join(dir, "projects", "-src", claude.String()+".jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	at := now.Format(time.RFC3339)
+	lines := `{"type":"user","uuid":"u1","timestamp":"` + at + `","message":{"role":"user","content":"fix it"}}` + "\n"
+	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
+	require.NoError(t, os.Rename(filepath.Join(dir, "inbox", key+".json"), filepath.Join(dir, "inbox", key+".done")))
+	lines = `{"type":"assistant","uuid":"a1","timestamp":"` + at + `","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Done."}]}}` + "\n" +
+		`{"type":"system","subtype":"turn_duration","uuid":"s1","timestamp":"` + at + `","durationMs":1}` + "\n"
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(lines)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	assert.Equal(t, "Done.", <-answered)
+}

@@ -1,0 +1,88 @@
+package show
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/spending"
+)
+
+var at = time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
+
+// conversation is what was said, the newest first.
+type conversation struct{ history.Conversations }
+
+func (conversation) Read(context.Context, uuid.UUID, history.Place, history.Way, int) ([]history.Entry, error) {
+	return []history.Entry{
+		{Kind: history.Answer, Time: at, Texts: []string{"**Done**", "a\x1b[31m\tb"}, Tools: []history.Tool{{Name: "Bash", Count: 2}}, Cut: true, Interrupted: true},
+		{Kind: history.Prompt, Texts: []string{"fix it"}, Images: 1}}, nil
+}
+
+func (conversation) Find(context.Context, uuid.UUID, history.Place, string, int) (history.Found, error) {
+	return history.Found{Hits: []history.Hit{{Kind: history.Prompt, Time: at, Before: "please ", Word: "fix", After: " it\nnow"}}}, nil
+}
+
+func TestHistory(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, Said(t.Context(), &out, conversation{}, uuid.Nil, 2, false))
+	assert.Equal(t, "-------------------  prompt\nfix it\n(1 picture)\n\n2026-05-04 03:02:01  answer, interrupted\n**Done**\n\na\uFFFD[31m\tb\n(there is more)\n(tools: Bash 2)\n", out.String())
+	out.Reset()
+	require.NoError(t, Said(t.Context(), &out, conversation{}, uuid.Nil, 2, true))
+	var said []Entry
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &said))
+	assert.Equal(t, "**Done**\n\na\x1b[31m\tb", said[1].Text, "as it was written")
+	out.Reset()
+	require.NoError(t, Found(t.Context(), &out, conversation{}, uuid.Nil, "fix", 2, false))
+	assert.Equal(t, "2026-05-04 03:02:01  prompt: please fix it now\n", out.String())
+}
+
+// repository is what has changed.
+type repository struct{ diffs.Diffs }
+
+func (repository) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {
+	return diffs.Changes{Of: diffs.LastCommit, Root: "/src", Files: []diffs.File{{Path: "b.go", From: "a.go", Kind: diffs.Renamed, Added: 2, Deleted: 1},
+		{Path: "x.png", Kind: diffs.Untracked, Binary: true}}}, nil
+}
+
+func (r repository) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, _ string) (diffs.Patch, error) {
+	all, err := r.Changes(ctx, id, since)
+	return diffs.Patch{All: all, Text: "@@ -1 +1 @@\n-a\n+b"}, err
+}
+
+func TestChanges(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, Changed(t.Context(), &out, repository{}, uuid.Nil, false))
+	assert.Equal(t, "2 files changed since the last commit: +2 -1\n  renamed   +2 -1  a.go → b.go\n  untracked binary  x.png\n", out.String())
+	out.Reset()
+	require.NoError(t, Hunks(t.Context(), &out, repository{}, uuid.Nil, "b.go", false))
+	assert.Equal(t, "renamed  +2 -1  a.go → b.go\n@@ -1 +1 @@\n-a\n+b\n", out.String())
+}
+
+func TestUsage(t *testing.T) {
+	session := uuid.MustParse("019cb8f0-1111-7000-8000-0000bbbbbbbb")
+	sum := spending.Sum{Input: 1, CacheWrite: 2, CacheRead: 3, Output: 4, Cost: 1.5}
+	span := spending.Span{All: sum, Models: []spending.Line{{Name: "Opus", Sum: sum}}, Sessions: []spending.Line{{Session: session, Dir: "/src/web", Sum: sum}}}
+	rep := spending.Report{Spans: []spending.Span{{}, {}, span}, Days: make([]float64, spending.Days), Prices: "2026-05-01"}
+	limits := []spending.Limit{{Window: spending.Week, Percent: 42, Resets: at}}
+	var out strings.Builder
+	require.NoError(t, Used(&out, rep, limits, false))
+	assert.Equal(t, `limit of the week: 42% used, until 2026-05-04 03:02:01
+1d       $0.00, tokens: 0 in, 0 from the cache, 0 out
+7d       $0.00, tokens: 0 in, 0 from the cache, 0 out
+30d      $1.50, tokens: 3 in, 3 from the cache, 4 out
+models of 30 days
+  Opus  $1.50, tokens: 3 in, 3 from the cache, 4 out
+sessions of 30 days
+  web 019cb8f0  $1.50, tokens: 3 in, 3 from the cache, 4 out
+costs are estimates, by prices of 2026-05-01
+`, out.String())
+}

@@ -1,0 +1,104 @@
+package transcript
+
+import (
+	"strings"
+	"time"
+)
+
+// Reply follows what an agent answers to a text that was typed, until its turn is over.
+type Reply struct {
+	Begun   bool // the text stands in the transcript
+	Texts   []string
+	Over    Ending
+	Failure string // of FailedTurn: the error as Claude Code shows it
+
+	reader *Reader
+	since  time.Time
+	text   string
+	called bool // a tool was called after the last of Texts
+}
+
+// Ending is how a turn has ended.
+type Ending int
+
+// The endings.
+const (
+	Runs Ending = iota
+	EndedTurn
+	StoppedTurn // a person has interrupted it
+	FailedTurn
+)
+
+// ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text: the offset may
+// stand inside a line, and the file need not be there yet.
+func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
+	r := Open(Cursor{Path: path, Offset: offset})
+	r.loose = true
+	return &Reply{reader: r, since: since, text: text}
+}
+
+// Read reads on to the present end of the transcript, or to the end of the turn.
+func (a *Reply) Read() error {
+	for a.Over == Runs {
+		item, ok, err := a.reader.Next()
+		if err != nil || !ok {
+			return err
+		}
+		a.take(item)
+	}
+	return nil
+}
+
+// Close closes the transcript.
+func (a *Reply) Close() error { return a.reader.Close() }
+
+func (a *Reply) take(item Item) {
+	if item.Sidechain || item.Meta || item.Kind != TurnEnd && item.Time.Before(a.since) {
+		return
+	}
+	if !a.Begun {
+		if item.Kind == QueueOperation || !proves(item, a.text) {
+			return // a prompt that Claude Code holds back begins its turn later
+		}
+		a.Begun = true
+	}
+	switch item.Kind {
+	case Text:
+		a.say(item.Text)
+	case ToolUse:
+		a.called = true
+	case LocalOutput: // of a command: no end of a turn follows
+		a.say(item.Text)
+		a.end(EndedTurn)
+		if item.Failure.Kind != "" {
+			a.fail(item)
+		}
+	case Interrupt:
+		a.end(StoppedTurn)
+	case APIError:
+		a.fail(item)
+	case TurnEnd:
+		a.end(EndedTurn)
+	}
+}
+
+func (a *Reply) fail(item Item) {
+	a.end(FailedTurn)
+	a.Failure = item.Text
+	if item.Failure.Text != "" {
+		a.Failure = item.Failure.Text
+	}
+}
+
+func (a *Reply) end(how Ending) { a.Over = how }
+
+// say keeps the texts since the last call of a tool: the answer is what comes after the work.
+func (a *Reply) say(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	if a.called {
+		a.Texts, a.called = nil, false
+	}
+	a.Texts = append(a.Texts, text)
+}
