@@ -72,10 +72,12 @@ func (w *browsing) buttons() (all []string) {
 	return all
 }
 
+// reply answers the page, which comes down.
 func (w *browsing) reply(text string) {
 	w.t.Helper()
 	w.Answer(w.t, w.page, text)
 	w.Work(w.t)
+	w.page = w.Telegram.LastID()
 }
 
 func (w *browsing) say(key i18n.Key, args ...i18n.Args) string { return w.Word(key, args...) }

@@ -98,10 +98,10 @@ func TestHistoryIsSearched(t *testing.T) {
 	tapped(t, w, m, "‹ Back")
 	w.Answer(t, w.Telegram.LastID(), "  prompt\n4 ")
 	w.Work(t)
-	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "api: found “prompt 4”", "a reply to the list is searched for")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 4”", "a reply to the list is searched for")
 	w.Answer(t, w.Telegram.LastID(), "prompt 5")
 	w.Work(t)
-	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "api: found “prompt 5”", "one to a search, too")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 5”", "one to a search, too")
 }
 
 // Where an answer is read, a reply is one to the answer.

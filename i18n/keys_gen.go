@@ -18,7 +18,8 @@ const (
 	NewWhere                  Key = "new_where"
 	NewFiltered               Key = "new_filtered" // Count, Sought
 	NewChildren               Key = "new_children" // Count
-	NewIn                     Key = "new_in"       // Dir
+	NewChildrenNone           Key = "new_children_none"
+	NewIn                     Key = "new_in" // Dir
 	NewEarlier                Key = "new_earlier"
 	NewAgo                    Key = "new_ago" // Age
 	NewElsewhere              Key = "new_elsewhere"

@@ -25,8 +25,7 @@ const (
 	shownPlaces   = 6
 	shownChildren = 10
 	shownTalks    = 4
-	shownPath     = 34 // letters of a folder on a button of its own
-	shownChild    = 20 // of one of two in a row
+	shownPath     = 34 // letters of a folder on a button: a long one has a row of its own
 	shownSaid     = 100
 	menu          = "menu"
 )
@@ -184,13 +183,15 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.filter) })
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(names)}))
 		s.Back = a.in(children, a.dir).String()
+	} else if len(names) == 0 {
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildrenNone))
 	} else {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))
 	}
 	part, n, more := page(names, a.page, shownChildren)
 	var row []card.Option
 	for _, name := range part {
-		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownChild)))
+		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownPath)))
 	}
 	s.Options = addRow(chat.Rows(2, row...), b.turns(a, n, more))
 	hidden, word := a.in(children, a.dir), i18n.ButtonShowHidden
@@ -242,7 +243,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		if i == 0 {
 			s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewEarlier))
 		}
-		s.Text = chat.Lines(s.Text, b.talk(p, n, c))
+		s.Text = chat.Paragraphs(s.Text, b.talk(p, n, c))
 		numbers = append(numbers, b.number(a, n, c))
 	}
 	s.Options = addRow(s.Options, numbers)
@@ -250,7 +251,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
 	} else if w, ours := b.Worktrees.Find(ctx, a.dir); ours {
-		s.Text = chat.Lines(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
+		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
 	s.Options = append(s.Options, choices(p, a),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,8 @@ type shownPage struct {
 	By int64  `json:"by"` // who has opened it, or has tapped last
 	// Used is when By did something at it; zero: By has turned to something else since.
 	Used time.Time `json:"used,omitzero"`
+	// Heard is the reply below which the page has come down. One that is heard again is not typed twice.
+	Heard int `json:"heard,omitzero"`
 }
 
 // Pages are all pages and the messages that show them.
@@ -137,8 +140,12 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	return a, nil
 }
 
-// typed gives a page the text that somebody has sent as a reply to the page.
+// typed gives a page the text that somebody has sent as a reply to the page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
+	heard := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
+	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), heard) {
+		return true, nil
+	}
 	c, open := p.cards.Find(in.To, in.ReplyTo)
 	if !open || in.Quoted {
 		return false, nil
@@ -154,7 +161,9 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 	if err != nil {
 		return true, err
 	}
-	return true, p.show(ctx, c.Key, in.To, p.used(cmp.Or(next, c.Payload.At), in.From))
+	now := p.used(cmp.Or(next, c.Payload.At), in.From)
+	now.Heard = in.MessageID
+	return true, p.show(ctx, c.Key, in.To, now)
 }
 
 // used is a message that shows an address because somebody has just asked for that.
@@ -208,6 +217,9 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 	}
 	p.using.Lock()
 	defer p.using.Unlock()
+	if next.Heard != 0 {
+		return p.cards.Below(ctx, key, look, next)
+	}
 	if now, open := p.cards.Get(key); open && next.Used.IsZero() {
 		if now.Payload.At != next.At {
 			return nil
