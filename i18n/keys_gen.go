@@ -171,7 +171,7 @@ const (
 	LimitFiveHours            Key = "limit_five_hours"
 	LimitWeek                 Key = "limit_week"
 	LimitUsed                 Key = "limit_used"         // Percent, Time, Window
-	LimitOffer                Key = "limit_offer"        // Name, Until
+	LimitOffer                Key = "limit_offer"        // Name, Time
 	LimitPlanned              Key = "limit_planned"      // Name, Time
 	LimitMovedOn              Key = "limit_moved_on"     // Name
 	LimitNotSent              Key = "limit_not_sent"     // Name, Reason

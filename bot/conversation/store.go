@@ -157,6 +157,7 @@ func (f *file) forget(id uuid.UUID) {
 		f.Messages.note(message, uuid.Max)
 	}
 	delete(f.Turns, id)
+	delete(f.Asked, id)
 	f.Unread = slices.DeleteFunc(f.Unread, func(m ReadMark) bool { return m.Session == id })
 }
 
@@ -180,6 +181,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 			if _, known := f.Turns[id]; !known {
 				f.Turns[id] = turn
 			}
+		}
+		for id, sent := range old.Asked {
+			f.ask(id, sent)
 		}
 		for id, all := range old.Messages {
 			for _, message := range all {

@@ -164,13 +164,14 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 // card is what a plan looks like.
 func (l *Continuing) card(r views.Session, to outbox.Conversation, p plan) card.Look {
 	w := l.chat.In(to)
-	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due()), "Until": w.Moment(p.Until)}
+	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
 	look := card.Look{To: to, Session: r.ID, Until: p.due()} // nobody wants it any more then
-	said, option := i18n.LimitOffer, card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
+	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Time": w.Moment(p.Until)})
+	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	if p.Prompt != "" {
-		said, option, look.Until = i18n.LimitPlanned, w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
+		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	}
-	look.Text, look.Options = chat.Lines(w.Text(said, at), chat.Quoted(prompt)), [][]card.Option{{option}}
+	look.Text, look.Options = chat.Lines(said, chat.Quoted(prompt)), [][]card.Option{{option}}
 	return look
 }
 
