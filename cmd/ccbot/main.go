@@ -50,7 +50,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
-		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
+		whyCommand(environ, stdout, stderr), importCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
 	return root
 }
 
