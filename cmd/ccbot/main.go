@@ -52,14 +52,15 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(completionCommand(root, stdout), describeCommand(root, stdout))
-	root.AddCommand(newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), archiveCommand(environ, stdout, stderr),
-		doneCommand(environ, stdout, stderr), attachCommand(environ, stderr), historyCommand(environ, stdout, stderr),
-		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout))
-	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
-		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
-		setupCommand(environ, stdout, stderr),
-		serviceCommand(environ, stdout), whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(environ, stdout))
+	root.AddCommand(
+		runCommand(environ, stderr), setupCommand(environ, stdout, stderr), serviceCommand(environ, stdout), tryCommand(environ),
+		newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), attachCommand(environ, stderr),
+		archiveCommand(environ, stdout, stderr), doneCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr),
+		forgetCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), importCommand(environ, stdout, stderr),
+		listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr), whyCommand(environ, stdout, stderr),
+		historyCommand(environ, stdout, stderr), changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr),
+		configCommand(environ, stdout), hooksCommand(environ, stdout), sendCommand(environ, stdout),
+		versionCommand(environ, stdout), completionCommand(root, stdout), describeCommand(root, stdout))
 	completeNames(root, environ)
 	return root
 }
