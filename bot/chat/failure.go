@@ -46,7 +46,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.NoClaude:        {bare: i18n.ClaudeMissing},
 	refusal.NoTerminal:      {bare: i18n.FootAdoptElsewhere},
 	refusal.Changed:         {bare: i18n.WritersChanged},
-	refusal.NotFound:        {i18n.NoSuchSession, i18n.SessionGone},
+	refusal.NotFound:        {named: i18n.NoSuchSession},
 	refusal.NoAgent:         {named: i18n.AlreadyEnded},
 	refusal.WrongState:      {named: i18n.AlreadyEnded},
 	refusal.Moved:           {named: i18n.AlreadyEnded},
