@@ -117,7 +117,10 @@ func TestP8_NoVerbWritesIntoAFolderOfANewerCcbot(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	w.hear(w.say("/kill work"), "work is archived")
+	asked := w.say("/kill work")
+	w.tap(w.hear(asked, "End work"), "Kill")
+	w.hear(asked, "work is archived")
+	w.drained()
 	w.kill9()
 	ccbot := filepath.Join(binaries, "ccbot")
 	require.NoError(t, os.WriteFile(filepath.Join(w.state, "format"), []byte("2\n"), 0o600))
@@ -130,7 +133,7 @@ func TestP8_NoVerbWritesIntoAFolderOfANewerCcbot(t *testing.T) {
 		said := does(t, ccbot, w.env, code, args...)
 		assert.True(t, code == 0 || strings.Contains(said, "is of a newer ccbot (version 2 of the folder, this ccbot knows 1)"), "%v: %s", args, said)
 	}
-	assert.Contains(t, does(t, ccbot, w.env, 0, "list"), "work")
+	assert.Contains(t, does(t, ccbot, w.env, 0, "list", "--all"), "work")
 	assert.Equal(t, before, w.contents())
 	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 2, the release knows 1")
 }

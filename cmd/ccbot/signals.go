@@ -19,7 +19,7 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 // because a terminal that is closed sends more than one. Nothing is changed under nohup.
 func untilHangup(ctx context.Context) context.Context {
 	if !signal.Ignored(syscall.SIGHUP) {
-		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) //nolint:govet // for the life of the process
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // for the life of the process
 	}
 	return ctx
 }
