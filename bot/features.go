@@ -150,7 +150,7 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 }
 
 func (b *Bot) newBrowser() *browse.Browser {
-	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, Beside: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
 		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return b.Browser
 }

@@ -62,6 +62,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.Damaged:         {named: i18n.TranscriptDamaged},
 	refusal.NothingLeft:     {named: i18n.TranscriptEmpty},
 	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
+	refusal.NoCommit:        {bare: i18n.WorktreeNoCommit},
 	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
 	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
