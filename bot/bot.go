@@ -81,6 +81,7 @@ type Places interface {
 	places.Places
 	places.Folders
 	places.Worktrees
+	places.Beside
 }
 
 // Decisions are the ports of a machine about what agents ask for.

@@ -174,7 +174,7 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 
 func (b *Bot) newBrowser() *browse.Browser {
 	firsts := prompt.Firsts{Prompts: b.Prompts}
-	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: firsts, Settled: firsts,
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, Beside: b.Deps.Places, First: firsts, Settled: firsts,
 		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return b.Browser
 }

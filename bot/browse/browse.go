@@ -46,6 +46,7 @@ type Deps struct {
 	Chat      *chat.Chat
 	Folders   port.Folders
 	Worktrees port.Worktrees
+	Beside    port.Beside
 	First     First
 	Settled   Settled
 	// Start starts a session where a person has asked for it; false: it was refused, which was told.
@@ -168,7 +169,9 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	a := parse(v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
 	claude, _ := uuid.Parse(of)
-	then, to := a.in(begun, a.dir), func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
+	then := a.in(begun, a.dir)
+	then.key = a.key
+	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
 	switch verb {
 	case start:
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.dir}) }), then.String(), nil
@@ -246,12 +249,23 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 
 // beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
 func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
-	dir, err := b.Worktrees.Add(ctx, a.dir)
+	defer b.Beside.Done(a.key)
+	dir, err := b.Beside.Add(ctx, a.dir, a.key)
 	if err != nil {
 		return b.refused(ctx, v.To, err)
 	}
 	b.chat.At("worktree-made")
 	return b.begin(ctx, v, a, control.Start{Dir: dir})
+}
+
+// begunIn is the folder of the session that a start has begun: a work tree beside the folder that was chosen, perhaps.
+func (b *Browser) begunIn(a at) string {
+	for _, r := range b.chat.Book.Records.List() {
+		if a.key != "" && r.Origin == a.key {
+			return r.Dir
+		}
+	}
+	return a.dir
 }
 
 // refused explains why something is not done; the page stays.

@@ -50,7 +50,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case busy:
 		s = b.busy(p, a)
 	case begun:
-		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.dir))})}, nil
+		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(b.begunIn(a)))})}, nil
 	default:
 		s = b.places(p, v, a)
 	}
@@ -250,7 +250,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	s.Options = addRow(s.Options, b.turns(a, a.page, more))
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
-	} else if w, ours := b.Worktrees.Find(ctx, a.dir); ours {
+	} else if w, ours, _ := b.Worktrees.Find(ctx, a.dir); ours {
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}

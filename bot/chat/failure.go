@@ -63,6 +63,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.NothingLeft:     {i18n.TranscriptEmpty, i18n.ConversationEmpty},
 	refusal.Unsaid:          {named: i18n.HistoryNone},
 	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
+	refusal.NoCommit:        {bare: i18n.WorktreeNoCommit},
 	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
 	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},

@@ -196,6 +196,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store,
 		ProjectsDir: s.projectsDir(), GitEnv: environment.Server(environ),
+		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return s.evidence.Written(ctx, claude...)
 		}}

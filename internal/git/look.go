@@ -167,9 +167,9 @@ func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpa
 func (e *Refused) Unwrap() error { return e.err }
 
 // filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
-// whether a file has changed git would run them. With git-lfs a touched file may then look changed.
+// whether a file has changed, and to check it out, git would run them. With git-lfs a touched file may then look changed.
 func (g caller) filtersOff(ctx context.Context) ([]string, error) {
-	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|process)$`)
+	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, nil // there are none

@@ -151,6 +151,7 @@ type machine struct{ *World }
 func (m machine) now() *host.Machine {
 	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records,
 		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Folders: new(session.Gate),
 		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return m.Written, m.WrittenErr
 		}}
@@ -177,11 +178,13 @@ func (m machine) Conversations(ctx context.Context, dir string, from, most int) 
 	return m.reached().Conversations(ctx, dir, from, most)
 }
 
-func (m machine) Add(ctx context.Context, dir string) (string, error) {
-	return m.reached().Add(ctx, dir)
+func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
+	return m.reached().Add(ctx, dir, key)
 }
 
-func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
+func (m machine) Done(key string) { m.now().Done(key) }
+
+func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool, error) {
 	return m.reached().Find(ctx, dir)
 }
 

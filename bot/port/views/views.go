@@ -44,6 +44,7 @@ type Session struct {
 	TookOver        uuid.UUID // the session whose conversation this one goes on with
 	Conversation    address.Conversation
 	Owner           int64  // the person who started it
+	Origin          string // key of the start that was asked for
 	Window          string // what its agent runs in, for people; empty: nothing known
 	Agent           string // its agent's process, opaque; empty: none
 	Mode            string // ccbot's permission mode, ask or bypass; empty: ccbot has not started the agent
