@@ -51,7 +51,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(completionCommand(root, stdout), describeCommand(root, stdout))
 	root.AddCommand(newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), archiveCommand(environ, stdout, stderr),
 		doneCommand(environ, stdout, stderr), attachCommand(environ, stderr), historyCommand(environ, stdout, stderr),
-		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout))
+		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout), doctorCommand(environ, stdout, stderr))
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
 		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
 		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
@@ -59,9 +59,9 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	return root
 }
 
-// changes are the verbs that the running bot carries out.
+// changes are the verbs that the running bot carries out; one only looks.
 func changes() []served {
-	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served()}
+	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served(), figures}
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {
