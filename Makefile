@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures e2e build man clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -13,7 +13,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
@@ -24,7 +24,7 @@ test: ## all tests with the race detector; what is not installed is skipped and 
 # 13 screens in 3 languages, in 4 looks each.
 tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
-	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour$$/^(en|ru|zh)$$' ./e2e/ && echo "the pictures are in $$dir"
+	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour(OfThePast|OfTheMenu)?$$/^(en|ru|zh)$$' ./e2e/ && echo "the pictures are in $$dir"
 
 crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
@@ -51,11 +51,11 @@ bench: ## benchmarks into bin/bench.txt, compared with those of the last run
 figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
 	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
-# The hook runs at every prompt: static and small, so that it starts at once anywhere.
+pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
+	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
+
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
-	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
-	@$(GO) build -trimpath -buildvcs=false -o bin/ccbot-try ./cmd/ccbot-try
-	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
+	@GO='$(GO)' tools/build '$(VERSION)'
 
 man: build ## man pages into bin/man
 	@bin/ccbot describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man

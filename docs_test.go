@@ -37,6 +37,8 @@ func pages(t *testing.T) map[string]string {
 
 var (
 	link    = regexp.MustCompile(`\]\(([^):]*?)(?:#([^)]*))?\)`)
+	image   = regexp.MustCompile(`<img src="([^":]*)" alt="[^"]+"`)
+	figure  = regexp.MustCompile(`(?m)^\| .* \| \d+ \|$`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -67,8 +69,23 @@ func TestLinksOfDocuments(t *testing.T) {
 			}
 		}
 	}
-	for name := range all {
+	for name, text := range all {
+		shown := image.FindAllStringSubmatch(text, -1)
+		assert.Len(t, shown, strings.Count(text, "<img"), "a picture of %s has no words for those who do not see it", name)
+		for _, m := range shown {
+			assert.FileExists(t, filepath.Join(filepath.Dir(name), m[1]), "a picture of %s", name)
+		}
 		assert.True(t, linked[name] || name == "README.md", "no page leads to %s", name)
+	}
+}
+
+// TestFiguresOfTheReadme compares the README's figures of the last chaos run with the page that `make chaos` writes.
+func TestFiguresOfTheReadme(t *testing.T) {
+	all := pages(t)
+	figures := figure.FindAllString(all["README.md"], -1)
+	require.Greater(t, len(figures), 5)
+	for _, row := range figures {
+		assert.Contains(t, all["docs/RELIABILITY.md"], row+"\n")
 	}
 }
 

@@ -2,20 +2,21 @@ package ccbot_test
 
 import (
 	"go/ast"
+	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// TestLogMessagesAreEvents wants the name of an event in snake_case as the message of every line of the
-// log: a sentence can be searched for by nobody who does not know it. The one exception is an event that other programs
-// have always searched for.
-func TestLogMessagesAreEvents(t *testing.T) {
-	event := regexp.MustCompile(`^([a-z0-9]+(_[a-z0-9]+)*|Dropping stale window_state)$`)
+// logged gives each message of the log that is a constant with the positions and levels at which it is written.
+func logged(t *testing.T) map[string][]line {
+	t.Helper()
 	at := map[string]int{"Debug": 0, "Info": 0, "Warn": 0, "Error": 0, "DebugContext": 1, "InfoContext": 1, "WarnContext": 1, "ErrorContext": 1}
-	found := 0
+	all := make(map[string][]line)
 	for _, s := range product(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -33,11 +34,48 @@ func TestLogMessagesAreEvents(t *testing.T) {
 			if text, ok := call.Args[i].(*ast.BasicLit); ok {
 				message, err := strconv.Unquote(text.Value)
 				assert.NoError(t, err)
-				assert.Regexp(t, event, message, s.fset.Position(call.Pos()))
-				found++
+				all[message] = append(all[message], line{strings.TrimSuffix(fun.Sel.Name, "Context"), s.fset.Position(call.Pos())})
 			}
 			return true
 		})
 	}
-	assert.Greater(t, found, 100)
+	assert.Greater(t, len(all), 100)
+	return all
+}
+
+// line is where the log is written.
+type line struct {
+	level string
+	at    token.Position
+}
+
+// TestLogMessagesAreEvents wants the name of an event in snake_case as the message of every line of the
+// log: a sentence can be searched for by nobody who does not know it. The one exception is an event that other programs
+// have always searched for.
+func TestLogMessagesAreEvents(t *testing.T) {
+	event := regexp.MustCompile(`^([a-z0-9]+(_[a-z0-9]+)*|Dropping stale window_state)$`)
+	for message, lines := range logged(t) {
+		assert.Regexp(t, event, message, lines[0].at)
+	}
+}
+
+// TestOperationsPageHasEachEvent compares the tables of docs/operations.md with the log: each event above debug stands
+// there once, and no other.
+func TestOperationsPageHasEachEvent(t *testing.T) {
+	all := logged(t)
+	var want, got []string
+	for message, lines := range all {
+		if slices.ContainsFunc(lines, func(l line) bool { return l.level != "Debug" }) {
+			want = append(want, message)
+		}
+	}
+	_, tables, _ := strings.Cut(pages(t)["docs/operations.md"], "| Event |")
+	for row := range strings.Lines(tables) {
+		if first, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|"); strings.HasPrefix(row, "| `") {
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(first, -1) {
+				got = append(got, m[1])
+			}
+		}
+	}
+	assert.ElementsMatch(t, want, got)
 }

@@ -46,6 +46,31 @@ func TestP5_TheCursorFollowsTheYes(t *testing.T) {
 		fmt.Sprintf("advance t.jsonl %d/0/0", all+len(chattest.TurnEnd))}, w.Happened())
 }
 
+// TestAnAnswerCarriesTheTimeOfItsLine to the outbox, whole and in parts.
+func TestAnAnswerCarriesTheTimeOfItsLine(t *testing.T) {
+	at := func(said string) string {
+		return strings.Replace(said, `{`, `{"timestamp":"2026-05-04T10:00:00Z",`, 1)
+	}
+	for _, tt := range []struct {
+		name, lines string
+		want        bool
+	}{
+		{"one message", at(chattest.Says("one")), true},
+		{"several messages", at(chattest.Says(strings.Repeat("one line of many\n\n", 400))), true},
+		{"a line without a time", chattest.Says("one"), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", tt.lines, chattest.TurnEnd))
+			w.ReadNow(t, r)
+			require.NotEmpty(t, w.Telegram.Sent)
+			for _, m := range w.Telegram.Sent {
+				assert.Equal(t, tt.want, m.Written.Equal(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), m.Written)
+			}
+		})
+	}
+}
+
 func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
 	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrRevoked, chattest.ErrDisk} {
 		synctest.Test(t, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
 	"ccbot/bot/inbox"
+	"ccbot/bot/limit"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
@@ -80,6 +81,7 @@ type Places interface {
 	places.Places
 	places.Folders
 	places.Worktrees
+	places.Beside
 }
 
 // Decisions are the ports of a machine about what agents ask for.
@@ -190,6 +192,7 @@ type Bot struct {
 	Spoken   func() // told that a chat may have another language than before; nil: nobody
 	asks     *ask.Requests
 	files    *files.Files
+	limits   *limit.Continuing
 	commands map[string]chat.Command
 	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
 }
@@ -197,8 +200,8 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move,
-		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move}
+	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Lang: c.Lang, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {

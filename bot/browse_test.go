@@ -3,11 +3,11 @@ package bot_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,10 +71,12 @@ func (w *browsing) buttons() (all []string) {
 	return all
 }
 
+// reply answers the page, which comes down.
 func (w *browsing) reply(text string) {
 	w.t.Helper()
 	w.Answer(w.t, w.page, text)
 	w.Work(w.t)
+	w.page = w.Telegram.LastID()
 }
 
 func (w *browsing) say(key i18n.Key, args ...i18n.Args) string { return w.Word(key, args...) }
@@ -250,16 +252,35 @@ func TestANewFolderIsNamedByAReply(t *testing.T) {
 
 // ---- the first prompt
 
+// running is a test in which the bot runs.
+func running(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// startedIn is inFolders with a bot that runs.
+func startedIn(t *testing.T, dirs ...string) *browsing {
+	t.Helper()
+	w := inFolders(t, dirs...)
+	w.Starts(t)
+	return w
+}
+
 func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
-	w := inFolders(t, "api")
+	running(t, textBecomesFirstPrompt)
+}
+
+func textBecomesFirstPrompt(t *testing.T) {
+	w := startedIn(t, "api")
 	w.open()
 	key := w.MustHear(t, "run the tests")
 	w.Work(t)
 	asked := w.Shows(t, w.Telegram.LastID())
 	assert.Equal(t, w.say(i18n.FirstPrompt), asked.Text.Text)
-	assert.Contains(t, w.text(), w.say(i18n.NewFirst)+"\nrun the tests")
 	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
+	head := w.say(i18n.NewFirst, i18n.Args{"Time": w.Chat.Moment(e.Received)})
+	assert.Contains(t, w.text(), head+"\nrun the tests")
 	assert.Equal(t, inbox.Asked, e.State)
 
 	w.Restart(t)
@@ -269,13 +290,18 @@ func TestP4_ATextBesideThePageBecomesTheFirstPrompt(t *testing.T) {
 }
 
 func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
-	w := inFolders(t, "api")
+	running(t, firstPromptIsTakenBack)
+}
+
+func firstPromptIsTakenBack(t *testing.T) {
+	w := startedIn(t, "api")
 	other := w.NewCurrentSession(t, "other", session.Running)
 	w.open()
 	key := w.MustHear(t, "run the tests")
 	w.Work(t)
+	assert.Contains(t, w.text(), "run the tests")
 	w.press(w.say(i18n.ButtonTakeBack))
-	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
+	assert.NotContains(t, w.text(), "run the tests")
 	_, err := w.Inbox.Load(key)
 	require.ErrorIs(t, err, inbox.ErrNoEntry)
 
@@ -284,19 +310,7 @@ func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), w.say(i18n.ButtonSendTo, i18n.Args{"Name": other.Name}))
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+again+" for "+other.ID.String())
 	w.press(w.say(i18n.ButtonBrowse))
-	assert.NotContains(t, w.text(), w.say(i18n.NewFirst))
-}
-
-func TestATextIsAFirstPromptOnlyOfWhoHasThePageOpen(t *testing.T) {
-	w := inFolders(t, "api")
-	r := w.NewCurrentSession(t, "other", session.Running)
-	w.open()
-	w.Deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
-	key := w.MustHear(t, "later")
-	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String(), "an hour later the page is forgotten")
-	w.Deps.Now = time.Now
-	w.MustHear(t, "/list")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "other", "commands always work")
+	assert.NotContains(t, w.text(), "once more")
 }
 
 // ---- earlier conversations
@@ -349,115 +363,4 @@ func TestAFolderOffersItsEarlierConversations(t *testing.T) {
 	w.press("3")
 	assert.Len(t, w.Lifecycle.Starts, 2, "the session that has it comes back")
 	assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "restore "+r.ID.String())
-}
-
-// ---- work trees
-
-// repository makes a folder a repository with one commit.
-func (w *browsing) repository(dir string) {
-	w.t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(w.t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		w.t.Skip("SKIPPED: git is not installed")
-	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = filepath.Join(w.Home, dir), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "GIT_CONFIG_NOSYSTEM=1"}
-		out, err := cmd.CombinedOutput()
-		require.NoError(w.t, err, "%s", out)
-	}
-}
-
-func TestP8_AWorktreeIsOneSessionWhereverItDies(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api")
-	w.Dies(t, "worktree-made", func() error {
-		w.press(w.say(i18n.ButtonNewWorktree))
-		return nil
-	})
-	tree := filepath.Join(w.Home, "api-2")
-	assert.DirExists(t, tree)
-	assert.Empty(t, w.Lifecycle.Starts)
-	w.Restart(t)
-	w.press(w.say(i18n.ButtonNewWorktree))
-	require.Len(t, w.Lifecycle.Starts, 1)
-	assert.Equal(t, tree, w.Lifecycle.Starts[0].Dir)
-	assert.NoDirExists(t, tree[:len(tree)-1]+"3")
-}
-
-func TestAWorktreeWithoutARepositoryIsASentence(t *testing.T) {
-	w := inFolders(t, "api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api")
-	w.press(w.say(i18n.ButtonNewWorktree))
-	assert.Equal(t, w.say(i18n.WorktreeNoGit, i18n.Args{"Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
-	assert.Contains(t, w.buttons(), w.say(i18n.ButtonStartFresh), "the page stays")
-}
-
-// over ends the session of a folder.
-func (w *browsing) over(dir string) (r session.Record) {
-	w.t.Helper()
-	for _, r = range w.Records.List() {
-		if r.Dir == dir {
-			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
-			return w.Record(w.t, r.ID)
-		}
-	}
-	w.t.Fatal("no session works there")
-	return r
-}
-
-func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	tree := filepath.Join(w.Home, "api-2")
-	r := w.over(tree)
-
-	file := filepath.Join(tree, "work")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	left := func() {
-		require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
-		w.Work(t)
-		w.page = w.Telegram.LastID()
-	}
-	left()
-	assert.Equal(t, w.say(i18n.WorktreeStays, i18n.Args{"Dir": "~/api-2", "Work": w.say(i18n.WorktreeUncommitted)}), w.Telegram.Last(t).Text.Text)
-
-	require.NoError(t, os.Remove(file))
-	left()
-	assert.Equal(t, w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"}), w.text())
-	w.Restart(t)
-	w.Press(t, chattest.Bob, w.page, w.say(i18n.ButtonRemoveWorktree))
-	assert.DirExists(t, tree, "Bob was not asked")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	w.press(w.say(i18n.ButtonRemoveWorktree))
-	assert.FileExists(t, file, "there is work in it by now")
-	assert.Contains(t, w.text(), w.say(i18n.WorktreeUncommitted))
-
-	require.NoError(t, os.Remove(file))
-	left()
-	w.press(w.say(i18n.ButtonRemoveWorktree))
-	assert.NoDirExists(t, tree)
-	assert.Equal(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
-	assert.Empty(t, w.buttons())
-}
-
-func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	over := w.over(filepath.Join(w.Home, "api-2"))
-	w.Session(t, "api-2", session.Running)
-	sent := w.Telegram.LastID()
-	require.NoError(t, w.Browser.Left(t.Context(), host.View(over)))
-	assert.Equal(t, sent, w.Telegram.LastID())
 }

@@ -52,6 +52,15 @@ func tapped(t *testing.T, w *chattest.World, m outbox.Message, word string) outb
 	return w.Telegram.LastEdit(t)
 }
 
+func TestChangesNameTheRepositoryOfAWorktree(t *testing.T) {
+	w, _ := changed(t)
+	all := w.Git.Since[diffs.SessionStart]
+	all.Main = "/home/alice/api"
+	w.Git.Since[diffs.SessionStart] = all
+	w.MustHear(t, "/changes")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: changes since the session's start, worktree of ~/api\n7 files")
+}
+
 func TestChanges(t *testing.T) {
 	w, r := changed(t)
 	w.MustHear(t, "/changes")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/turn"
 	"ccbot/internal/address"
 )
@@ -18,8 +20,12 @@ func (b *Bot) stepsIn(to address.Conversation) turn.Steps {
 // typesIn reports whether the chat says "typing" in a place while an agent works: no card says it.
 func (b *Bot) typesIn(to address.Conversation) bool { return b.stepsIn(to) != turn.OnCard }
 
-// IdleIn is how long a session of a place is idle before it is archived; 0: it never is.
-func (b *Bot) IdleIn(at address.Conversation) time.Duration {
+// IdleIn is how long a session of a place is idle before it is archived; 0: it never is, or not while a prompt is
+// planned for it.
+func (b *Bot) IdleIn(at address.Conversation, session uuid.UUID) time.Duration {
+	if b.limits.Planned(session) {
+		return 0
+	}
 	if after := b.Settings(at.ChatID).IdleAfter; after != nil {
 		return *after
 	}

@@ -42,10 +42,24 @@ import (
 	measured "ccbot/internal/health"
 )
 
-// Features makes all that the bot can do, in the order in which a text is offered to the features.
-// What one is given of another is one of its methods; where two need each other, the one that is made
-// later is looked up when it is called.
-func (b *Bot) Features() []chat.Feature {
+// made are the features that others need, and that the program itself does not call.
+type made struct {
+	outputs  *shell.Outputs
+	others   *writers.Others
+	idles    *idle.Idle
+	dialogs  *dialog.Dialogs
+	queues   *waiting.Waiting
+	names    *rename.Rename
+	switches *modes.Modes
+	turns    *turn.Turns
+	told     chat.Feature // the status of a session
+	about    status.About
+	upload   func(ctx context.Context, f outbox.File) (int, error)
+}
+
+// needed makes the features that others need. What one is given of another is one of its methods; where two need each
+// other, the one that is made later is looked up when it is called.
+func needed(b *Bot) made {
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	outputs := shell.New(b.Chat, b.Sessions.Output, b.Entries, b.Files)
 	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: b.Sender, Limits: b.Sender, Sessions: b.Sessions,
@@ -53,8 +67,9 @@ func (b *Bot) Features() []chat.Feature {
 	b.Topics = b.newTopics()
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
+	b.limits = limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief)
 	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
-		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) })
+		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) }, b.limits.Planned)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
 		Others: others, Recall: b.Answers.Recall,
 		GoOn: sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}, Idle: idles})
@@ -77,30 +92,38 @@ func (b *Bot) Features() []chat.Feature {
 	turns := turn.New(turn.Deps{Chat: b.Chat, Works: b.Sessions, Transcripts: b.Transcripts, Diffs: b.Sessions,
 		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn, Acts: b.turnActs(queues, switches)})
 	told, about := status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume, names.Ask)
-	return append(b.past(about, upload), []chat.Feature{
+	return made{outputs, others, idles, dialogs, queues, names, switches, turns, told, about, upload}
+}
+
+// Features are all that the bot can do, in the order in which a text is offered to them. One that no other one needs
+// is made here, in a line of its own.
+func (b *Bot) Features() []chat.Feature {
+	m := needed(b)
+	return append(b.past(m.about, m.upload), []chat.Feature{
 		b.Pages.Feature(),
 		b.Resumer.Feature(),
-		others.Feature(),
+		m.others.Feature(),
 		b.Reports.Feature(),
-		names.Feature(),
-		usage.New(b.Chat, b.Sessions, upload),
-		limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief),
+		m.names.Feature(),
+		usage.New(b.Chat, b.Sessions, m.upload),
+		b.limits.Feature(),
 		b.asks.Feature(),
-		idles.Feature(),
+		m.idles.Feature(),
 		b.Answers.Feature(),
-		turns.Feature(),
-		outputs.Feature(),
-		dialogs.Feature(),
+		m.turns.Feature(),
+		m.outputs.Feature(),
+		m.dialogs.Feature(),
 		screenshot.New(b.Chat, b.Sessions, cellpicture.SystemFonts()),
 		files.Getting(b.Chat, b.Files, b.files.Put),
-		queues.Feature(),
-		switches.Feature(),
+		m.queues.Feature(),
+		m.switches.Feature(),
 		settings.New(b.Chat, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}, b.spoken),
 		b.Changes.Feature(),
 		b.Moves.Feature(),
 		b.Topics.Feature(),
-		told,
-		menu.New(b.Chat), health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
+		m.told,
+		menu.New(b.Chat),
+		health.New(b.Chat, func(ctx context.Context) measured.Figures { return b.Health(ctx) }, b.StateDir),
 		b.newBrowser().Feature(),
 		b.Prompts.Feature(),
 	}...)
@@ -150,7 +173,8 @@ func (b *Bot) turnActs(queues *waiting.Waiting, switches *modes.Modes) map[turn.
 }
 
 func (b *Bot) newBrowser() *browse.Browser {
-	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, First: prompt.Firsts{Prompts: b.Prompts},
+	firsts := prompt.Firsts{Prompts: b.Prompts}
+	b.Browser = browse.New(browse.Deps{Chat: b.Chat, Folders: b.Deps.Places, Worktrees: b.Deps.Places, Beside: b.Deps.Places, First: firsts, Settled: firsts,
 		Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return b.Browser
 }

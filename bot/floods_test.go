@@ -287,6 +287,34 @@ func TestP5_AFloodIsJoined(t *testing.T) {
 	}
 }
 
+// TestTheCurrentOfTwentySessionsIsNotDelayed: all answer at once, and what the others are done with comes after it.
+func TestTheCurrentOfTwentySessionsIsNotDelayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, api, _ := flooded(t)
+		var others []func(lines ...string)
+		for i := range 19 {
+			c := chattest.TranscriptOf(t, fmt.Sprintf("%d.jsonl", i))
+			r := w.Session(t, fmt.Sprint("s", i), session.Running, c)
+			w.Answers.Follow(views.Session{ID: r.ID})
+			others = append(others, func(lines ...string) { chattest.Grow(t, c, lines...) })
+		}
+		_, says := current(t, w)
+		began := time.Now()
+		for _, line := range []string{"first", "second"} {
+			for i, other := range others {
+				other(chattest.Says(fmt.Sprintf("%s of %d.", line, i)), chattest.TurnEnd)
+			}
+		}
+		says(chattest.PromptLine("next"), chattest.Says("The answer."), chattest.TurnEnd)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		all, answered := api.since(began), api.afterwards(t, began, "The answer.")
+		t.Logf("the answer after %s; %d calls, the last after %s", answered, len(all), all[len(all)-1].at.Sub(began).Round(10*time.Millisecond))
+		assert.LessOrEqual(t, answered, time.Second)
+		assert.Zero(t, api.refused)
+	})
+}
+
 // TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd, and a reply to it finds its session.
 func TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

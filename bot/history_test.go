@@ -1,9 +1,11 @@
 package bot_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/port/history"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -45,11 +49,11 @@ func TestHistory(t *testing.T) {
 	moment := func(n int) string { return at(time.Duration(n) * time.Minute) }
 	assert.Equal(t, r.ID, m.Session)
 	assert.Equal(t, chattest.Lines("api: the conversation", "",
-		"1. Claude · "+moment(34)+" · 3 tools: Edit 2, Bash 1", "answer 3", "",
+		"1. Claude · "+moment(34)+" · 3 tool calls: Edit 2, Bash 1", "answer 3", "",
 		"2. Prompt · "+moment(30), "prompt 3", "",
-		"3. Claude · "+moment(24)+" · 3 tools: Edit 2, Bash 1", "answer 2", "",
+		"3. Claude · "+moment(24)+" · 3 tool calls: Edit 2, Bash 1", "answer 2", "",
 		"4. Prompt · "+moment(20), "prompt 2", "",
-		"5. Claude · "+moment(14)+" · 3 tools: Edit 2, Bash 1", "answer 1", "",
+		"5. Claude · "+moment(14)+" · 3 tool calls: Edit 2, Bash 1", "answer 1", "",
 		"To search, reply to this message with a word."), m.Text.Text)
 	assert.Equal(t, []string{"1", "2", "3", "4", "5", "Older →", "Days", "As a file", "Refresh", "‹ Back"}, chattest.Words(m))
 	w.Restart(t)
@@ -62,7 +66,7 @@ func TestHistory(t *testing.T) {
 	assert.Equal(t, "Prompt · "+moment(10)+"\n\nprompt 1", one.Text.Text)
 	assert.Equal(t, []string{"← Newer", "Older →", "‹ Back"}, chattest.Words(one))
 	answer := tapped(t, w, one, "← Newer")
-	assert.Equal(t, "Claude · "+moment(14)+" · 3 tools: Edit 2, Bash 1\n\nanswer 1", answer.Text.Text)
+	assert.Equal(t, "Claude · "+moment(14)+" · 3 tool calls: Edit 2, Bash 1\n\nanswer 1", answer.Text.Text)
 	assert.Equal(t, []string{"Claude", "answer"}, bold(answer), "it is formatted as the chat shows answers")
 	assert.Equal(t, older.Text, tapped(t, w, answer, "‹ Back").Text, "where it was opened")
 	assert.Equal(t, m.Text, tapped(t, w, w.Telegram.LastEdit(t), "← Newer").Text)
@@ -73,7 +77,7 @@ func TestHistoryIsSearched(t *testing.T) {
 	w, _ := said(t, 9)
 	w.MustHear(t, "/history api ANSWER")
 	m := w.Telegram.Last(t)
-	assert.True(t, strings.HasPrefix(m.Text.Text, "api: “ANSWER” was said here, the newest first\n\n1. Claude · "), m.Text.Text)
+	assert.True(t, strings.HasPrefix(m.Text.Text, "api: found “ANSWER”, newest first\n\n1. Claude · "), m.Text.Text)
 	assert.Contains(t, m.Text.Text, "answer 8")
 	assert.Equal(t, []string{"1", "2", "3", "4", "5", "Search on", "‹ Back"}, chattest.Words(m))
 	w.Restart(t)
@@ -85,7 +89,7 @@ func TestHistoryIsSearched(t *testing.T) {
 	assert.Equal(t, on.Text, tapped(t, w, one, "‹ Back").Text)
 
 	w.MustHear(t, "/history prompt 7") // no session is called so
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: “prompt 7” was said here")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 7”")
 	w.MustHear(t, "/history api 7")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\nprompt 7", "the blank before a hit stays")
 	w.MustHear(t, "/history nowhere/to be found")
@@ -94,7 +98,25 @@ func TestHistoryIsSearched(t *testing.T) {
 	tapped(t, w, m, "‹ Back")
 	w.Answer(t, w.Telegram.LastID(), "  prompt\n4 ")
 	w.Work(t)
-	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "api: “prompt 4” was said here", "a reply to the page is searched for")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 4”", "a reply to the list is searched for")
+	w.Answer(t, w.Telegram.LastID(), "prompt 5")
+	w.Work(t)
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api: found “prompt 5”", "one to a search, too")
+}
+
+// Where an answer is read, a reply is one to the answer.
+func TestAReplyToAnEntryOfTheHistoryIsAPrompt(t *testing.T) {
+	w, r := said(t, 2)
+	w.MustHear(t, "/history")
+	m := w.Telegram.Last(t)
+	for _, word := range []string{"1", "Days"} {
+		shown := tapped(t, w, m, word)
+		key := w.Answer(t, w.Telegram.LastID(), "do it")
+		w.Work(t)
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String(), word)
+		assert.Equal(t, shown.Text, w.Telegram.LastEdit(t).Text)
+		m = tapped(t, w, shown, "‹ Back")
+	}
 }
 
 func TestHistoryHasDays(t *testing.T) {
@@ -114,6 +136,23 @@ func TestHistoryHasDays(t *testing.T) {
 	assert.Contains(t, m.Text.Text, "\n\n5. Prompt · "+day(1)+" "+at(0)+"\nday 1\n", "the day begins at the end of the page")
 	m = tapped(t, w, tapped(t, w, w.Telegram.LastEdit(t), "Days"), day(29))
 	assert.Contains(t, m.Text.Text, "2. Prompt · "+day(29))
+}
+
+func TestDaysThatTakeTooLongGoOn(t *testing.T) {
+	w, r := said(t, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	page := w.Chat.Pages.All["history"]
+	at := func(rest string) chat.Visit {
+		return chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: strings.TrimPrefix(rest, chat.ToPage("history/"))}
+	}
+	s, err := page.Draw(ctx, at(r.ID.String()+"/days/"))
+	require.NoError(t, err)
+	assert.Equal(t, chattest.Lines("api: which day?", w.Word(i18n.HistoryDaysMore)), s.Text.Text)
+	require.Len(t, s.Options, 1)
+	s, err = page.Draw(t.Context(), at(s.Options[0][0].Value))
+	require.NoError(t, err)
+	assert.Equal(t, chattest.Started.Local().Format(time.DateOnly), s.Options[0][0].Text)
 }
 
 func TestHistoryAsAFile(t *testing.T) {
@@ -177,6 +216,28 @@ func TestHistoryOfSeveralTranscripts(t *testing.T) {
 	assert.Contains(t, tapped(t, w, one, "← Newer").Text.Text, "after the clear")
 }
 
+// The page at the end of the newest file is drawn where the file before is gone.
+func TestHistoryOfAnOlderFileThatIsGone(t *testing.T) {
+	w, r := said(t, 0)
+	first := uuid.New()
+	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = first })
+	talks(t, w, w.Record(t, r.ID), asked(1, "before the clear"), answered(2, "early"))
+	early := w.Record(t, r.ID)
+	cursor, _ := early.Cursor()
+	w.Records.Change(r.ID, func(s *session.Record) { s.ClaudeSessionID, s.EarlierClaudeIDs = r.ClaudeSessionID, []uuid.UUID{first} })
+	var late []string
+	for n := range 5 {
+		late = append(late, asked(10+n, fmt.Sprintf("after %d", n)))
+	}
+	talks(t, w, w.Record(t, r.ID), late...)
+	w.MustHear(t, "/history")
+	m := w.Telegram.Last(t)
+	require.Contains(t, chattest.Words(m), "Older →")
+	require.NoError(t, os.Remove(cursor.Path))
+	m = tapped(t, w, m, "Older →")
+	assert.True(t, strings.HasPrefix(m.Text.Text, w.Word(i18n.HistoryReplaced)+"\n\napi: the conversation\n\n1. Prompt"), m.Text.Text)
+}
+
 // Whatever was said fits one message, and is shown as a whole page by page.
 func TestHistoryOfLongEntries(t *testing.T) {
 	w, r := said(t, 0)
@@ -224,9 +285,10 @@ func TestExportedConversation(t *testing.T) {
 	assert.LessOrEqual(t, len(data), 400)
 	assert.True(t, strings.HasPrefix(string(data), "# title\n\n*cut*\n"), string(data))
 	assert.Contains(t, string(data), "**answer** 2", "the newest part is kept")
-	left, err := os.ReadDir(w.Dir)
+	left, err := os.ReadDir(filepath.Join(w.Dir, "exports"))
 	require.NoError(t, err)
-	for _, one := range left {
-		assert.NotContains(t, one.Name(), "export", "the file has no name")
-	}
+	assert.Empty(t, left, "the file has no name")
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "exports", "left by a kill"), nil, 0o600))
+	require.NoError(t, host.Conversations{Dir: filepath.Join(w.Dir, "exports")}.Tidy())
+	assert.NoDirExists(t, filepath.Join(w.Dir, "exports"))
 }

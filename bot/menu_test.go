@@ -131,7 +131,7 @@ Queues: 1 in, 2 out, 3 to redraw
 Telegram was asked 20 s ago
 Bot API since the start: errors 4, forced pauses 1
 Hooks: slowest of the last 20 events 40 ms
-Disk: 50 GB of 100 GB free; ~/.ccbot takes 12 MB
+Disk: 54 GB of 107 GB free; ~/.ccbot takes 13 MB
 tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)
 
 	w.Figures.Poll = health.Poll{Ago: time.Hour, Stuck: true}

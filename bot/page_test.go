@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -68,7 +69,18 @@ func TestAPageOutlivesARestartAndIsLeftTheWayItWasEntered(t *testing.T) {
 	w.Work(t)
 	assert.Equal(t, "shelf", shows(one), "a page that takes no text leaves the text to others")
 	w.Press(t, chattest.Alice, other, "A book")
-	w.Answer(t, other, "b/7")
+	key, reply := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "b/7",
+		ReplyToMessage: &models.Message{ID: other}})
+	require.NoError(t, w.Handle(t.Context(), key, reply))
 	w.Work(t)
-	assert.Equal(t, "book b/7", shows(other))
+	below := w.Telegram.LastID()
+	assert.Equal(t, "book b/7", shows(below), "below what was typed")
+	assert.Equal(t, "book a/1", shows(other))
+	assert.Empty(t, w.Shows(t, other).Buttons)
+	restart()
+	require.NoError(t, w.Handle(t.Context(), key, reply), "it is repeated after a kill")
+	w.Work(t)
+	assert.Equal(t, below, w.Telegram.LastID())
+	w.Press(t, chattest.Alice, below, "On")
+	assert.Equal(t, "book a/2", shows(below))
 }

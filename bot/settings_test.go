@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -169,11 +170,14 @@ func TestInQuietHoursOnlyWhatCannotWaitSounds(t *testing.T) {
 		assert.Equal(t, []string{"yes"}, sounded(w))
 	})
 	t.Run("a prompt says when it was sent", func(t *testing.T) {
-		w, _ := inQuietHours(t)
+		w, r := inQuietHours(t)
 		key, u := w.AcceptText(t, "go on")
 		u.Message.Date = int(w.Now().Unix())
 		require.NoError(t, w.HandleText(t, key, u))
-		assert.False(t, w.Chats.Quiet(chattest.AtAlice, w.Now()))
+		assert.False(t, w.Chats.Quiet(chattest.AtAlice, r.ID, w.Now()))
+		assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()), "of another session nothing was asked")
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-2*time.Hour)))
+		assert.False(t, w.Chats.Quiet(chattest.AtAlice, r.ID, w.Now()), "the last one counts, in whichever order they are noted")
 	})
 }
 
@@ -224,9 +228,9 @@ func TestNewSessionsBeginAsTheirChatHasChosen(t *testing.T) {
 func TestTheIdleLimitIsThatOfTheChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Bot.IdleAfter = 6 * time.Hour
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice))
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice, uuid.Nil))
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = new(time.Duration) }))
 	topic := session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
-	assert.Zero(t, w.IdleIn(topic), "in all its topics; never")
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup))
+	assert.Zero(t, w.IdleIn(topic, uuid.Nil), "in all its topics; never")
+	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup, uuid.Nil))
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/turn"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -238,5 +240,71 @@ func TestTheCardLeadsToOtherSessions(t *testing.T) {
 		w.writes(chattest.TurnEnd)
 		w.phase("idle")
 		assert.Equal(t, w.WordsOf(i18n.ButtonChanges, i18n.ButtonDetails), last())
+	})
+}
+
+// The end of what runs in the background begins a turn that nobody has asked for: it has a card only with a step.
+func TestATurnThatTheAgentBeginsItselfHasACardOnlyWithAStep(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.aTurn()
+		over := `{"type":"user","uuid":"over","origin":{"kind":"task-notification"},"message":{"role":"user","content":"<task-notification>\n<task-id>x</task-id>\n<tool-use-id>a</tool-use-id>\n<status>completed</status>\n</task-notification>"}}` + "\n"
+		w.phase("working")
+		thinks := `{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"hm"}],"usage":{}}}` + "\n"
+		w.writes(over, thinks)
+		assert.Len(t, w.cards(), 1)
+		w.writes(chattest.Says("The subagent is done."), chattest.TurnEnd)
+		w.phase("idle")
+		assert.Len(t, w.cards(), 1)
+		w.phase("working")
+		w.writes(over, thinks, bash("look", "cat x"))
+		assert.Len(t, w.cards(), 2)
+	})
+}
+
+// The details of one turn may take long to read: other cards do not wait for them.
+func TestOtherCardsDoNotWaitForTheDetailsOfOne(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.aTurn()
+		w.types("more")
+		w.aTurn()
+		goOn, read := make(chan struct{}), 0
+		w.Talk.Gives = func(talk.Item) {
+			if read++; read == 1 {
+				<-goOn
+			}
+		}
+		slow := make(chan error)
+		go func() { slow <- w.Pressing(t, chattest.Alice, w.cards()[0], w.Word(i18n.ButtonDetails)) }()
+		synctest.Wait()
+		require.Equal(t, 1, read)
+		w.Press(t, chattest.Bob, w.cards()[1], w.Word(i18n.ButtonDetails))
+		assert.Contains(t, w.Shows(t, w.cards()[1]).Text.Text, "one")
+		close(goOn)
+		require.NoError(t, <-slow)
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, w.cards()[0]).Text.Text, "one")
+	})
+}
+
+// A double tap is one message.
+func TestTwoTapsOnAButtonOfACardAreOneMessage(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("go")
+		w.phase("working")
+		w.writes(chattest.PromptLine("go"))
+		e := w.Prompt(t, w.r, "wait", inbox.Held)
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, e.Key) })
+		w.phase("working")
+		for _, word := range []string{w.Word(i18n.ButtonMode), w.Word(i18n.ButtonQueue, i18n.Args{"Count": 1})} {
+			sent := w.Telegram.LastID()
+			w.Press(t, chattest.Alice, w.cards()[0], word)
+			w.Press(t, chattest.Alice, w.cards()[0], word)
+			assert.Equal(t, sent+1, w.Telegram.LastID(), word)
+			w.Later(2 * time.Minute)
+			w.Press(t, chattest.Alice, w.cards()[0], word)
+			assert.Equal(t, sent+2, w.Telegram.LastID(), word)
+		}
 	})
 }

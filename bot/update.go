@@ -147,7 +147,7 @@ func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 
 // UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
-	if !b.Allowed[f.From] || !b.MayShow(f.Conversation) {
+	if !b.IsAllowed(f.From) || !b.MayShow(f.Conversation) {
 		return nil
 	}
 	word, tell := i18n.UpdateFailed, b.Fail

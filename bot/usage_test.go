@@ -55,7 +55,7 @@ func TestUsageIsAPage(t *testing.T) {
 		"Weekly limit: 41% used, resets at "+w.In(chattest.AtAlice).Moment(now.Add(72*time.Hour)), "")
 	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "Tokens: 0 in, 0 from the cache, 0 out", "7 days: $12.34", "30 days: $55.50", "",
 		"No tokens were used in this time.", "", "Estimated at list prices of 2026-11-18 (Claude Code 2.1.328)."), shows())
-	assert.Equal(t, []string{"• Today", "7 days", "30 days", "Picture", "Refresh", "‹ Back"}[:5], chattest.Words(w.Shows(t, id))[:5])
+	assert.Equal(t, []string{"✓ Today", "7 days", "30 days", "Picture", "Refresh", "‹ Back"}[:5], chattest.Words(w.Shows(t, id))[:5])
 
 	w.Press(t, chattest.Alice, id, "7 days")
 	page := shows()
@@ -82,7 +82,7 @@ func TestUsageIsAPage(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.UsageBusy), shows())
 	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return rep, nil }
 	w.Press(t, chattest.Alice, id, "Refresh")
-	assert.Contains(t, shows(), "• 7 days"[4:])
+	assert.Contains(t, shows(), "7 days")
 	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return spending.Report{}, chattest.ErrDisk }
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))

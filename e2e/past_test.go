@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/try/botapi"
@@ -23,20 +23,14 @@ import (
 // TestTourOfThePast goes through what is over, in each language: the archive, a session of it, what was said there, a
 // word, the days, and why it ended. With CCBOT_SHOTS it keeps a picture of each screen, as TestTour does.
 func TestTourOfThePast(t *testing.T) {
-	pagetest.Browser(t)
-	catalog, err := i18n.Load(glyph.Name)
-	require.NoError(t, err)
-	for _, lang := range []string{"en", "ru", "zh"} {
-		t.Run(lang, func(t *testing.T) { tourOfThePast(t, catalog.For(lang), false) })
-	}
-	t.Run("with a kill behind each screen", func(t *testing.T) { tourOfThePast(t, catalog.For("en"), true) })
+	inEachLanguage(t, "past", tourOfThePast)
 }
 
-func tourOfThePast(t *testing.T, words i18n.Words, kills bool) {
-	w := newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+words.Lang())
-	w.past()
-	w.start()
-	tr := &walk{world: w, words: words, page: pagetest.Open(t, w.api, pagetest.Look{}), kills: kills}
+func tourOfThePast(t *testing.T, tr *walk) {
+	tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+tr.lang)
+	tr.past()
+	tr.start()
+	tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
 
 	archive := tr.withWord(tr.say("/archive"), "1 shop")
 	tr.screen("archive")
@@ -80,7 +74,9 @@ func (w *world) past() {
 	store, now := w.store(), time.Now().UTC()
 	for i, name := range []string{"shop", "🚀 launch", "/kill", "docs", "payments-with-a-long-name", "api", "web", "старый-сайт"} {
 		at := now.Add(-time.Duration(i*11) * time.Hour)
-		r := session.Record{ID: uuid.New(), Name: name, Dir: w.dir, Host: "desk", State: session.Archived, Conversation: session.Conversation{ChatID: w.chat()},
+		dir := filepath.Join(w.dir, []string{"shop", "a-service-with-a-very-long-name", "docs"}[i%3])
+		require.NoError(w.t, os.MkdirAll(dir, 0o700))
+		r := session.Record{ID: uuid.New(), Name: name, Dir: dir, Host: "desk", State: session.Archived, Conversation: session.Conversation{ChatID: w.chat()},
 			ClaudeSessionID: uuid.New(), CreatedAt: at.Add(-48 * time.Hour), StartedAt: at.Add(-48 * time.Hour), EndedAt: at}
 		if i == 3 {
 			r.State = session.Lost
@@ -95,7 +91,7 @@ func (w *world) past() {
 		if i == 0 {
 			path := filepath.Join(w.claude, "projects", "shop", r.ClaudeSessionID.String()+".jsonl")
 			require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
-			require.NoError(w.t, os.WriteFile(path, []byte(saidInShop(at)), 0o600))
+			require.NoError(w.t, os.WriteFile(path, []byte(conversation(dir, at, "What would you do about it?")), 0o600))
 			end, err := transcript.End(path)
 			require.NoError(w.t, err)
 			r.Cursors = []transcript.Cursor{end}
@@ -104,17 +100,25 @@ func (w *world) past() {
 	}
 }
 
-// saidInShop is a conversation of three days.
-func saidInShop(end time.Time) string {
+// conversation is one of three days in a folder, up to a last question.
+func conversation(dir string, end time.Time, last string) string {
 	var b strings.Builder
-	for n, asked := range []string{"Give the shop a new colour", "Run the tests, please", "Почему тест падает?", "Why does the checkout test fail on Mondays, and what would you do about it?"} {
+	line := func(kind string, at time.Time, message map[string]any) {
+		one, _ := json.Marshal(map[string]any{"type": kind, "uuid": uuid.New(), "timestamp": at.Format(time.RFC3339), "cwd": dir, "message": message})
+		fmt.Fprintf(&b, "%s\n", one)
+	}
+	says := func(at time.Time, block map[string]any) {
+		line("assistant", at, map[string]any{"id": uuid.New(), "model": "claude-opus-5-5", "content": []any{block},
+			"usage": map[string]int{"input_tokens": 9_000, "cache_read_input_tokens": 120_000, "output_tokens": 4_000}})
+	}
+	for n, asked := range []string{"Give the shop a new colour", "Run the tests, please", "Почему тест падает?", "Why does the checkout test fail on Mondays? " + last} {
 		at := end.Add(time.Duration(n-4) * 12 * time.Hour)
-		fmt.Fprintf(&b, "{\"type\":\"user\",\"uuid\":\"u%d\",\"timestamp\":%q,\"message\":{\"content\":%q}}\n", n, at.Format(time.RFC3339), asked)
+		line("user", at, map[string]any{"role": "user", "content": asked})
 		for _, tool := range []string{"Read", "Edit", "Edit", "Bash", "Bash", "Bash"}[:2+n] {
-			fmt.Fprintf(&b, "{\"type\":\"assistant\",\"timestamp\":%q,\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":%q,\"input\":{}}]}}\n", at.Format(time.RFC3339), tool)
+			says(at, map[string]any{"type": "tool_use", "id": "t", "name": tool, "input": struct{}{}})
 		}
-		answer := "Done: **colours.conf** has the new colour now.\n\n```\ncolour = \"blue\"\n```\n\n1. The tests pass.\n2. Nothing else was changed, so the other pages keep their colour until somebody asks for more."
-		fmt.Fprintf(&b, "{\"type\":\"assistant\",\"timestamp\":%q,\"message\":{\"content\":[{\"type\":\"text\",\"text\":%q}]}}\n", at.Add(3*time.Minute).Format(time.RFC3339), answer)
+		says(at.Add(3*time.Minute), map[string]any{"type": "text", "text": "Done: **colours.conf** has the new colour now.\n\n```\ncolour = \"blue\"\n```\n\n" +
+			"1. The tests pass.\n2. Nothing else was changed, so the other pages keep their colour until somebody asks for more."})
 	}
 	return b.String()
 }

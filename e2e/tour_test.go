@@ -18,48 +18,53 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// walk is one way through the chat, in one language, in the page of the stand-in.
+// walk is one way through the chat, in the page of the stand-in.
 type walk struct {
 	*world
-	words i18n.Words
-	page  *pagetest.Page
-	kills bool // the bot is killed and started again behind each screen
-	shots int
+	name     string // in the names of its pictures
+	catalog  *i18n.Catalog
+	lang     string // of the pictures: the walk may change its words on the way
+	words    i18n.Words
+	page     *pagetest.Page
+	kills    bool // the bot is killed and started again behind each screen
+	pictures int
 }
 
-// TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a
-// prompt that interrupts, the answer, what was changed, another session, a screenshot, a topic. Each screen
-// is looked at on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
-func TestTour(t *testing.T) {
+// inEachLanguage takes a way in each language, and once with a kill behind each screen.
+func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)) {
 	pagetest.Browser(t)
 	catalog, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
 	for _, lang := range []string{"en", "ru", "zh"} {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
-			takeTour(t, catalog.For(lang), false)
+			take(t, &walk{name: name, catalog: catalog, lang: lang, words: catalog.For(lang)})
 		})
 	}
 	t.Run("with a kill behind each screen", func(t *testing.T) {
 		t.Parallel()
-		takeTour(t, catalog.For("en"), true)
+		take(t, &walk{name: name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
 	})
 }
 
-func takeTour(t *testing.T, words i18n.Words, kills bool) {
-	tr := &walk{words: words, kills: kills}
-	for _, part := range []struct {
-		chat botapi.Options
-		take func()
-	}{{botapi.Options{}, tr.whole}, {botapi.Options{Topics: true}, tr.topic}} {
-		tr.world = newWorldAt(t, part.chat, withCards, "CCBOT_LANG="+words.Lang())
-		playground(t, tr.dir)
-		tr.start()
-		tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
-		part.take()
-		assert.Empty(t, tr.page.Problems(), "console errors")
-		tr.stop()
-	}
+// TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a
+// prompt that interrupts, the answer, what was changed, another session, a screenshot, a topic. Each screen
+// is looked at on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
+func TestTour(t *testing.T) {
+	inEachLanguage(t, "day", func(t *testing.T, tr *walk) {
+		for _, part := range []struct {
+			chat botapi.Options
+			take func()
+		}{{botapi.Options{}, tr.whole}, {botapi.Options{Topics: true}, tr.topic}} {
+			tr.world = newWorldAt(t, part.chat, withCards, "CCBOT_LANG="+tr.lang)
+			playground(t, tr.dir)
+			tr.start()
+			tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
+			part.take()
+			assert.Empty(t, tr.page.Problems(), "console errors")
+			tr.stop()
+		}
+	})
 }
 
 // playground makes a repository in which the demo agent really changes files.
@@ -94,7 +99,7 @@ func (tr *walk) screen(name string) {
 		tr.start()
 		return
 	}
-	tr.shots++
+	tr.pictures++
 	for _, look := range []struct {
 		name string
 		pagetest.Look
@@ -106,7 +111,7 @@ func (tr *walk) screen(name string) {
 	} {
 		tr.page.Look(look.Look)
 		assert.Empty(tr.t, pagetest.Value[[]string](tr.page, cutButtons), "buttons of %s that are too long, %s", name, look.name)
-		shoot(tr.t, tr.page, fmt.Sprintf("%s-%02d-%s-%s", tr.words.Lang(), tr.shots, name, look.name))
+		shoot(tr.t, tr.page, fmt.Sprintf("%s-%s-%02d-%s-%s", tr.lang, tr.name, tr.pictures, name, look.name))
 	}
 }
 

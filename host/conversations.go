@@ -24,7 +24,7 @@ import (
 type Conversations struct {
 	Records  Records
 	Projects string // Claude Code's folder of transcripts
-	StateDir string // ccbot's own folder, which has room for an export
+	Dir      string // a folder of ccbot's own for files that are being exported
 }
 
 var (
@@ -234,31 +234,35 @@ func hitOf(f file, hit transcript.Found) history.Hit {
 }
 
 // Days implements [history.Conversations]. Days are those of this machine's clock.
-func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place, most int) (days []history.Day, err error) {
+func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place, most int) (found history.Days, err error) {
 	all, err := c.files(id)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	rest, offset, err := from(all, at, history.Older)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	for _, f := range rest {
-		err := transcript.Days(ctx, f.path, offset, time.Local, func(d transcript.Day) bool {
-			if last := len(days) - 1; last >= 0 && days[last].Time.Format(time.DateOnly) == d.Time.Format(time.DateOnly) {
-				days = days[:last] // it began in the file before
+		reached, err := transcript.Days(ctx, f.path, offset, time.Local, func(d transcript.Day) bool {
+			if last := len(found.Days) - 1; last >= 0 && found.Days[last].Time.Format(time.DateOnly) == d.Time.Format(time.DateOnly) {
+				found.Days = found.Days[:last] // it began in the file before
 			}
-			days = append(days, history.Day{At: f.place(d.At), Time: d.Time})
-			return len(days) < most
+			found.Days = append(found.Days, history.Day{At: f.place(d.At), Time: d.Time})
+			return len(found.Days) < most
 		})
-		if errors.Is(err, ctx.Err()) && err != nil || len(days) >= most {
-			return days, nil
+		if err != nil && errors.Is(err, ctx.Err()) {
+			found.Next = f.place(reached)
+			return found, nil
+		}
+		if len(found.Days) >= most {
+			return found, nil
 		}
 		if offset = fileEnd; err != nil {
-			return days, replaced(err)
+			return found, replaced(err)
 		}
 	}
-	return days, nil
+	return found, nil
 }
 
 // askedWithin is how many entries are looked at for the last prompt: a list of sessions is to be quick.

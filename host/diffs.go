@@ -144,7 +144,7 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 		if errors.Is(err, git.ErrNoMoment) {
 			continue
 		}
-		c.Of, c.Root, c.Branch = of, tree.Root, branch
+		c.Of, c.Root, c.Main, c.Branch = of, tree.Root, git.MainOf(tree.Root), branch
 		break
 	}
 	all = d.visible(tree.Root, all)

@@ -112,6 +112,10 @@ func TestDiffs(t *testing.T) {
 	assert.Equal(t, diffs.Changes{Of: diffs.SessionStart, Root: w.root, Branch: "main",
 		Files: []diffs.File{{Path: "below/a", Kind: diffs.Modified, Added: 2, Deleted: 1}, {Path: "top", Kind: diffs.Untracked, Added: 1}}},
 		w.changes(diffs.SessionStart))
+	w.git("worktree", "add", "-q", filepath.Join(w.root, "tree"))
+	w.r.Dir = filepath.Join(w.root, "tree")
+	assert.Equal(t, []string{w.r.Dir, w.root}, []string{w.changes(diffs.LastCommit).Root, w.changes(diffs.LastCommit).Main})
+	w.r.Dir = filepath.Join(w.root, "below")
 	p, err := w.Patch(t.Context(), w.r.ID, turn, "below/a")
 	require.NoError(t, err)
 	assert.Equal(t, diffs.Patch{All: w.changes(turn), Text: "@@ -1 +1,2 @@\n two\n+three\n"}, p)

@@ -18,7 +18,8 @@ import (
 )
 
 // Export implements [history.Exports]. The conversation is read twice: from its end, to know where the part begins that
-// fits, and from there on, to write it down entry by entry. The file has no name: a crash leaves nothing.
+// fits, and from there on, to write it down entry by entry. The file loses its name at once: a crash leaves nothing but the
+// file of that moment, which Tidy removes.
 func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, words history.Words) (f files.File, err error) {
 	head, size := "# "+words.Title+"\n", int64(len(words.Title)+len(words.Cut)+100)
 	begin, cut := history.Place(""), false
@@ -35,7 +36,10 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	if cut {
 		head += "\n*" + words.Cut + "*\n"
 	}
-	body, err := os.CreateTemp(c.StateDir, "export-")
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return f, fmt.Errorf("export: %w", err)
+	}
+	body, err := os.CreateTemp(c.Dir, "")
 	if err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}
@@ -67,6 +71,9 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	f.Name, f.Body = id.String()+".md", body
 	return f, nil
 }
+
+// Tidy removes what a kill has left of exports. None is under way yet.
+func (c Conversations) Tidy() error { return os.RemoveAll(c.Dir) }
 
 // markdownOf is an entry as Markdown. A prompt is a quotation: it is no Markdown itself.
 func markdownOf(e transcript.Entry, words history.Words) string {

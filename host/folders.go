@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ import (
 var (
 	_ places.Folders   = &Machine{}
 	_ places.Worktrees = &Machine{}
+	_ places.Beside    = &Machine{}
 )
 
 // mostChildren bounds what is read of one folder.
@@ -76,9 +78,6 @@ func dirRefusal(dir string, err error) error {
 	return &refusal.Error{Code: code, Dir: dir, Reason: reason(err), Err: err}
 }
 
-// mostConversations bounds those of one folder that are looked at.
-const mostConversations = 200
-
 // Conversations implements [places.Folders].
 func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []places.Conversation, more bool, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
@@ -93,7 +92,10 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 		return nil, false, err
 	}
 	var ids []uuid.UUID
-	for _, c := range all[:min(len(all), mostConversations)] {
+	for _, c := range all {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
 		if !c.Began(dir) {
 			continue
 		}
@@ -115,7 +117,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 	}
 	written, err := m.Written(ctx, ids...)
 	for i := range shown {
-		shown[i].Written = err != nil || written[shown[i].Claude]
+		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].Claude], err != nil
 	}
 	return shown, more, nil
 }
@@ -136,32 +138,56 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 // worktreePatience is how long git may take to check a repository out.
 const worktreePatience = 2 * time.Minute
 
-// Add implements [places.Worktrees].
-func (m *Machine) Add(ctx context.Context, dir string) (made string, err error) {
+// Add implements [places.Beside].
+func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
 		return "", err
 	}
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	for _, r := range m.Records.Shared() {
+		if key != "" && r.Origin == key && r.State != session.Failed {
+			return r.Dir, nil
+		}
+	}
 	asked, cancel := context.WithTimeout(ctx, worktreePatience)
 	defer cancel()
-	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error {
-		if !InRoots(m.Roots, path) {
-			return outside(path)
-		}
-		if m.works(path, func(session.Record) bool { return true }) {
-			return git.ErrTaken
-		}
-		return nil
-	})
+	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error { return m.free(path, key) })
 	switch {
 	case err != nil && refusal.Is(err, refusal.DirOutside):
 		return "", err
+	case errors.Is(err, git.ErrNoCommit):
+		return "", &refusal.Error{Code: refusal.NoCommit, Dir: dir, Err: err}
 	case err != nil:
 		return "", gitRefusal(ctx, dir, err)
 	case w == nil:
 		return "", &refusal.Error{Code: refusal.NoRepository, Dir: dir}
 	}
+	if m.given == nil {
+		m.given = make(map[string]string)
+	}
+	m.given[w.Dir] = key
 	return likeIn(w, dir), nil
+}
+
+// free says whether a work tree may be at a path, for the start of a key.
+func (m *Machine) free(path, key string) error {
+	if !InRoots(m.Roots, path) {
+		return outside(path)
+	}
+	of, given := m.given[path]
+	if given && of != key || m.works(path, func(session.Record) bool { return true }) {
+		return git.ErrTaken
+	}
+	return nil
+}
+
+// Done implements [places.Beside].
+func (m *Machine) Done(key string) {
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	maps.DeleteFunc(m.given, func(_, of string) bool { return of == key })
 }
 
 // likeIn is the folder of a new work tree that is where dir is in the work tree that it was asked for; its top where
@@ -187,29 +213,41 @@ func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
 }
 
 // Find implements [places.Worktrees].
-func (m *Machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
-	w := git.FindWorktree(dir)
-	if w == nil {
-		return places.Worktree{}, false
+func (m *Machine) Find(ctx context.Context, dir string) (found places.Worktree, is bool, err error) {
+	w, err := git.FindWorktree(dir)
+	if err != nil || w == nil {
+		return found, false, gitRefusal(ctx, dir, err)
 	}
 	asked, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
 	work, err := w.Work(asked, m.GitEnv)
-	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, err == nil
+	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, true, gitRefusal(ctx, dir, err)
 }
 
 // Remove implements [places.Worktrees].
 func (m *Machine) Remove(ctx context.Context, dir string) error {
-	w := git.FindWorktree(dir)
-	if w == nil {
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	w, err := git.FindWorktree(dir)
+	switch {
+	case err != nil:
+		return gitRefusal(ctx, dir, err)
+	case w == nil:
 		return &refusal.Error{Code: refusal.DirMissing, Dir: dir}
 	}
-	if m.works(w.Dir, func(r session.Record) bool { return r.State.Live() }) {
-		return &refusal.Error{Code: refusal.WrongState, Dir: dir}
+	stays := &refusal.Error{Code: refusal.WrongState, Dir: dir}
+	over, err := m.Folders.Vacate(w.Dir)
+	if err != nil {
+		return stays
+	}
+	defer over()
+	_, given := m.given[w.Dir]
+	if given || m.works(w.Dir, func(r session.Record) bool { return r.State.Live() }) {
+		return stays
 	}
 	asked, cancel := context.WithTimeout(ctx, worktreePatience)
 	defer cancel()
-	err := w.Remove(asked, m.GitEnv)
+	err = w.Remove(asked, m.GitEnv)
 	if work, has := errors.AsType[git.ErrWork](err); has {
 		return &refusal.Error{Code: refusal.HasWork, Dir: dir, Reason: string(work.Work), Err: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/places"
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/session"
 )
@@ -81,8 +83,100 @@ func TestConversations(t *testing.T) {
 	all, _, err = m.Conversations(t.Context(), dir, 0, 5)
 	require.NoError(t, err)
 	assert.True(t, all[0].Written && all[1].Written, "unknown is no free conversation (P6)")
+	assert.True(t, all[0].Unseen && all[1].Unseen)
 	require.NoError(t, os.Remove(dir))
 	_, _, err = m.Conversations(t.Context(), dir, 0, 5)
+	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
+}
+
+// beside is a machine with a repository of one commit, in a folder of its own.
+func beside(t *testing.T) (m *Machine, dir string, run func(args ...string)) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
+		t.Skip("SKIPPED: git is not installed")
+	}
+	dir = filepath.Join(WithoutLinks(t.TempDir()), "api")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	run = func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=n@localhost"}, args...)...)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	run("init", "-q", "-b", "main")
+	run("commit", "-q", "--allow-empty", "-m", "a")
+	return &Machine{GitEnv: env, Records: listed{}, Folders: new(session.Gate)}, dir, run
+}
+
+func TestTwoStartsAtOnceGetTwoWorktrees(t *testing.T) {
+	m, dir, _ := beside(t)
+	add := func(key string) string {
+		made, err := m.Add(t.Context(), dir, key)
+		assert.NoError(t, err)
+		return made
+	}
+	second := make(chan string)
+	go func() { second <- add("two") }()
+	assert.ElementsMatch(t, []string{dir + "-2", dir + "-3"}, []string{add("one"), <-second})
+	first := add("one")
+	m.Records = listed{{ID: uuid.New(), Dir: first, Origin: "one", State: session.Starting}}
+	m.Done("one")
+	assert.Equal(t, first, add("one"), "its session has begun")
+	given := add("two")
+	assert.Equal(t, dir+"-4", add("three"))
+	err := m.Remove(t.Context(), given)
+	assert.True(t, refusal.Is(err, refusal.WrongState), "a session is about to begin there: %v", err)
+	m.Done("two")
+	assert.Equal(t, given, add("four"), "the other start was given up")
+}
+
+func TestAWorktreeIsRefused(t *testing.T) {
+	m, dir, run := beside(t)
+	m.Roots = []string{dir}
+	_, err := m.Add(t.Context(), dir, "one")
+	assert.True(t, refusal.Is(err, refusal.DirOutside), err)
+	m.Roots = nil
+	_, err = m.Add(t.Context(), t.TempDir(), "one")
+	assert.True(t, refusal.Is(err, refusal.NoRepository), err)
+	run("checkout", "-q", "--orphan", "other")
+	_, err = m.Add(t.Context(), dir, "one")
+	assert.True(t, refusal.Is(err, refusal.NoCommit), err)
+}
+
+// What git does not say is not known: a work tree is gone only where its folder is.
+func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
+	m, dir, run := beside(t)
+	made, err := m.Add(t.Context(), dir, "one")
+	require.NoError(t, err)
+	m.Done("one")
+	w, found, err := m.Find(t.Context(), made)
+	require.NoError(t, err)
+	assert.Equal(t, places.Worktree{Dir: made, Of: dir, Branch: "api-2"}, w)
+	assert.True(t, found)
+
+	run("config", "filter.a=b.clean", "cat") // with a filter of such a name git is asked nothing
+	w, found, err = m.Find(t.Context(), made)
+	require.Error(t, err)
+	assert.Equal(t, []any{made, true}, []any{w.Dir, found})
+	run("config", "--unset", "filter.a=b.clean")
+
+	end, err := m.Folders.Begin(t.Context(), made)
+	require.NoError(t, err)
+	err = m.Remove(t.Context(), made)
+	assert.True(t, refusal.Is(err, refusal.WrongState), "a session begins there: %v", err)
+	end()
+	m.Records = listed{{ID: uuid.New(), Dir: made, State: session.Running}}
+	err = m.Remove(t.Context(), made)
+	assert.True(t, refusal.Is(err, refusal.WrongState), "a session works there: %v", err)
+	m.Records = listed{{ID: uuid.New(), Dir: made, State: session.Archived}}
+	require.NoError(t, m.Remove(t.Context(), made))
+	_, found, err = m.Find(t.Context(), made)
+	require.NoError(t, err)
+	assert.False(t, found)
+	err = m.Remove(t.Context(), made)
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
 }
 

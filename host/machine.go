@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -24,7 +25,11 @@ type Machine struct {
 	ProjectsDir string // of Claude Code's transcripts
 	// Written says which of some conversations processes write now, or may write.
 	Written func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error)
-	GitEnv  []string // git's whole environment, without secrets
+	GitEnv  []string      // git's whole environment, without secrets
+	Folders *session.Gate // is passed by sessions that begin, too
+
+	worktrees sync.Mutex        // held while a work tree is made or removed
+	given     map[string]string // folders of work trees that no record has yet, and the keys of their starts
 }
 
 // Records reads the existing sessions.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,8 +17,8 @@ import (
 )
 
 // Moments are the remembered work trees of sessions: a folder for each session, with a file for each moment, whose name
-// sorts by its time, and a folder with the objects of all of them, so that what does not change is there once. Whatever
-// else lies in Dir, such as the folders of trees that are open, is of no use to the next start.
+// sorts by its time, a folder with the objects of all of them, so that what does not change is there once, and the size
+// of all that. Whatever else lies in Dir, such as the folders of trees that are open, is of no use to the next start.
 type Moments struct{ Dir string }
 
 const (
@@ -29,6 +30,7 @@ const (
 	maxMoment = 64 << 20
 	momentEnd = ".json"
 	objectsIn = "objects"
+	sizeIn    = "size" // in bytes, as text
 )
 
 // Keep remembers the moment that mark gives, which puts objects into a folder, and forgets the oldest ones. Where all
@@ -37,6 +39,7 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	if err := m.makeRoom(maxMoments); err != nil {
 		return "", err
 	}
+	defer func() { err = errors.Join(err, m.noteSize(session)) }()
 	moment, err := mark(filepath.Join(m.of(session), objectsIn))
 	if err != nil {
 		return "", err
@@ -61,7 +64,7 @@ func (m Moments) makeRoom(room int64) (err error) {
 	sizes, sum := make(map[uuid.UUID]int64), int64(0)
 	for _, name := range all {
 		if id, bad := uuid.Parse(name); bad == nil {
-			sizes[id] = size(filepath.Join(m.Dir, name))
+			sizes[id] = m.size(id)
 			sum += sizes[id]
 		}
 	}
@@ -77,6 +80,22 @@ func (m Moments) makeRoom(room int64) (err error) {
 		delete(sizes, most)
 	}
 	return err
+}
+
+// noteSize measures the moments of a session, so that whoever makes room need not look through those of all.
+func (m Moments) noteSize(session uuid.UUID) error {
+	sum := strconv.FormatInt(size(m.of(session)), 10)
+	return os.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600)
+}
+
+// size is how much the moments of a session have, as was noted after the last one.
+func (m Moments) size(session uuid.UUID) int64 {
+	data, err := ownfile.Read(filepath.Join(m.of(session), sizeIn), maxMoment, 0)
+	sum, bad := strconv.ParseInt(string(data), 10, 64)
+	if err != nil || bad != nil || sum < 0 {
+		return size(m.of(session))
+	}
+	return sum
 }
 
 // size is how much the files of a folder have; one that goes meanwhile has nothing.
@@ -100,7 +119,7 @@ func (m Moments) prune(session uuid.UUID) error {
 	}
 	for kept := 0; len(all) > 0; all = all[:len(all)-1] { // sorted by name
 		switch name := all[len(all)-1].Name(); {
-		case name == objectsIn:
+		case name == objectsIn, name == sizeIn:
 		case kept < keptMoments && strings.HasSuffix(name, momentEnd):
 			kept++
 		default:

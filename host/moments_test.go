@@ -46,7 +46,7 @@ func TestMoments(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	left, err := os.ReadDir(w.Moments.of(w.r.ID))
 	require.NoError(t, err)
-	assert.Len(t, left, keptMoments+1, "the moments, and their objects")
+	assert.Len(t, left, keptMoments+2, "the moments, their objects and their size")
 
 	require.NoError(t, os.MkdirAll(w.Moments.of(uuid.New()), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(w.Moments.Dir, "stray"), 0o700))
@@ -92,9 +92,13 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 	w := newWork(t)
 	w.file("below/a", "two\n")
 	large := w.mark()
-	path := filepath.Join(w.Moments.of(w.r.ID), objectsIn, "large")
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.NoError(t, os.Truncate(path, maxMoments))
+	grow := func() {
+		t.Helper()
+		path := filepath.Join(w.Moments.of(w.r.ID), objectsIn, "large")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, maxMoments))
+	}
+	grow()
 	other := uuid.New()
 	keep := func() diffs.Since {
 		t.Helper()
@@ -105,6 +109,10 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 		return since
 	}
 	small := keep()
+	assert.Equal(t, large, w.changes(large).Of, "what was noted after the last moment counts: nothing was looked through")
+	next := w.mark()
+	small = keep()
+	assert.Equal(t, diffs.SessionStart, w.changes(next).Of)
 	assert.Equal(t, diffs.SessionStart, w.changes(large).Of)
 	again := w.mark()
 	assert.Equal(t, again, w.changes(again).Of)
@@ -112,6 +120,11 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 	assert.Equal(t, again, w.changes(again).Of, "there is room")
 	_, err := w.Moments.Load(other, small)
 	require.NoError(t, err)
+
+	grow()
+	require.NoError(t, os.WriteFile(filepath.Join(w.Moments.of(w.r.ID), sizeIn), []byte("-1"), 0o600))
+	keep()
+	assert.Equal(t, diffs.SessionStart, w.changes(again).Of, "a note that cannot be is none")
 }
 
 type hears func(r views.Session)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,17 +74,22 @@ func daysBack(now time.Time) (starts []int64) {
 	return starts
 }
 
-// owners are the sessions of ccbot by the conversations that they have had.
+// owners are the sessions of ccbot by the conversations that they have had. One that several have had is of the session
+// that has it now.
 func (s *Spending) owners() map[string]spending.Line {
-	all := make(map[string]spending.Line)
+	earlier, now := make(map[string]spending.Line), make(map[string]spending.Line)
 	for _, r := range s.Records.Shared() {
 		line := spending.Line{Name: r.Name, Session: r.ID}
-		for _, c := range r.Cursors {
-			all[strings.TrimSuffix(filepath.Base(c.Path), ".jsonl")] = line
+		for _, id := range r.EarlierClaudeIDs {
+			earlier[id.String()] = line
 		}
-		all[r.ClaudeSessionID.String()] = line
+		for _, c := range r.Cursors {
+			earlier[strings.TrimSuffix(filepath.Base(c.Path), ".jsonl")] = line
+		}
+		now[r.ClaudeSessionID.String()] = line
 	}
-	return all
+	maps.Copy(earlier, now)
+	return earlier
 }
 
 // counting puts answers into the spans of a report.
@@ -155,18 +161,25 @@ func largest(all map[string]*spending.Line) (lines []spending.Line) {
 // newestStatuses is how many status lines are asked for the limits, which are the same for all.
 const newestStatuses = 20
 
-// Limits implements [spending.Spending]. In one window only more can be used: of what several status
-// lines say the largest is true.
+// Limits implements [spending.Spending]. The present window is the one that was told last. In it only more can be
+// used: of what several status lines say the largest is true.
 func (s *Spending) Limits() (all []spending.Limit) {
-	known := make(map[spending.Window]spending.Limit)
+	var told []hookwire.Status
 	for _, id := range s.newest() {
-		st, err := hooks.Status(s.Dir, id)
-		if err != nil {
-			continue // it is being written, or of another version
+		if st, err := hooks.Status(s.Dir, id); err == nil { // else it is being written, or of another version
+			told = append(told, st)
 		}
+	}
+	slices.SortStableFunc(told, func(x, y hookwire.Status) int { return y.At.Compare(x.At) })
+	known := make(map[spending.Window]spending.Limit)
+	for _, st := range told {
 		for window, l := range map[spending.Window]hookwire.Limit{spending.FiveHours: st.FiveHours, spending.Week: st.Week} {
 			one := spending.Limit{Window: window, Percent: l.UsedPercent, Resets: time.Unix(l.ResetsAt, 0)}
-			if before := known[window]; one.Resets.After(s.Now()) && (one.Resets.After(before.Resets) || one.Resets.Equal(before.Resets) && one.Percent > before.Percent) {
+			if !one.Resets.After(s.Now()) {
+				continue
+			}
+			last, told := known[window]
+			if !told || one.Percent > last.Percent && one.Resets.Sub(last.Resets).Abs() < spending.Apart {
 				known[window] = one
 			}
 		}

@@ -40,8 +40,6 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	projects, clock := filepath.Join(root, "projects"), func() time.Time { return now }
 	require.NoError(t, os.CopyFS(projects, os.DirFS("../internal/ledger/testdata/projects")))
-	old := now.Add(-time.Hour)
-	require.NoError(t, os.Chtimes(filepath.Join(projects, "-home-a-shop", "11111111-1111-4111-8111-111111111111.jsonl"), old, old))
 	return &host.Spending{Ledger: ledger.New(projects, filepath.Join(root, "usage"), clock, log), Dir: root, Records: allRecords(records),
 		Watch: watchtest.Run(t, watch.New(log)), Now: clock, Log: log}
 }
@@ -108,17 +106,33 @@ func TestAnAnswerOfTomorrowIsOfToday(t *testing.T) {
 	assert.Zero(t, rep.Spans[2].All)
 }
 
+// Conversations before /clear are the session's, too, unless another session goes on with them.
+func TestSpendingBeforeAClearIsTheSessions(t *testing.T) {
+	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"), uuid.MustParse("22222222-2222-4222-8222-222222222222")
+	elsewhere := session.Record{ID: uuid.New(), Name: "elsewhere", ClaudeSessionID: second}
+	cleared := session.Record{ID: uuid.New(), Name: "cleared", ClaudeSessionID: uuid.New(), EarlierClaudeIDs: []uuid.UUID{first, second}}
+	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), elsewhere, cleared)
+	rep, err := s.Spent(t.Context())
+	require.NoError(t, err)
+	var names []string
+	for _, l := range rep.Spans[1].Sessions {
+		names = append(names, l.Name)
+	}
+	assert.Equal(t, []string{"cleared", "elsewhere"}, names)
+}
+
 func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
 	now := time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
 	s := household(t, now)
 	assert.Empty(t, s.Limits(), "there is no status line yet")
 	require.NoError(t, s.LimitsChange(t.Context()), "the first look")
 	five, week := now.Add(time.Hour).Unix(), now.Add(72*time.Hour).Unix()
-	tells := func(fiveHours, weekly hookwire.Limit) {
+	tellsAt := func(at time.Time, fiveHours, weekly hookwire.Limit) {
 		id := uuid.New().String()
-		_, err := hookwire.WriteStatus(s.Dir, hookwire.Status{Version: hookwire.Version, Launch: id, SessionID: id, At: now, FiveHours: fiveHours, Week: weekly})
+		_, err := hookwire.WriteStatus(s.Dir, hookwire.Status{Version: hookwire.Version, Launch: id, SessionID: id, At: at, FiveHours: fiveHours, Week: weekly})
 		require.NoError(t, err)
 	}
+	tells := func(fiveHours, weekly hookwire.Limit) { tellsAt(now, fiveHours, weekly) }
 	tells(hookwire.Limit{UsedPercent: 40, ResetsAt: five}, hookwire.Limit{UsedPercent: 7, ResetsAt: week})
 	require.NoError(t, s.LimitsChange(t.Context()))
 	tells(hookwire.Limit{UsedPercent: 30, ResetsAt: five}, hookwire.Limit{UsedPercent: 8, ResetsAt: week}) // written later, of an idle session
@@ -128,4 +142,18 @@ func TestLimitsAreTheLatestThatAnyStatusLineTold(t *testing.T) {
 	require.Len(t, got, 2)
 	assert.Equal(t, []any{spending.FiveHours, 40., five, spending.Week, 8., week},
 		[]any{got[0].Window, got[0].Percent, got[0].Resets.Unix(), got[1].Window, got[1].Percent, got[1].Resets.Unix()})
+
+	tellsAt(now.Add(-time.Minute), hookwire.Limit{UsedPercent: 10, ResetsAt: five + 60}, hookwire.Limit{UsedPercent: 9, ResetsAt: week - 1})
+	assert.Equal(t, []any{40., 9.}, percents(s), "the ends of one window are not told to the second")
+	tellsAt(now.Add(-time.Minute), hookwire.Limit{UsedPercent: 60, ResetsAt: five + 7200}, hookwire.Limit{})
+	assert.Equal(t, []any{40., 9.}, percents(s), "of another window, said earlier")
+	tellsAt(now.Add(time.Minute), hookwire.Limit{}, hookwire.Limit{UsedPercent: 2, ResetsAt: week - 24*3600})
+	assert.Equal(t, []any{40., 2.}, percents(s), "the week begins anew earlier than was told before")
+}
+
+func percents(s *host.Spending) (all []any) {
+	for _, l := range s.Limits() {
+		all = append(all, l.Percent)
+	}
+	return all
 }

@@ -58,6 +58,11 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		if q.Dir != "" {
 			dir = filepath.Clean(q.Dir)
 		}
+		stays, err := s.kit.Store.Folders.Begin(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer stays()
 		if err := CheckDir(dir); err != nil {
 			return err
 		}

@@ -30,6 +30,11 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if r, ok := s.kit.byOrigin(q.Origin); ok {
 		return r, nil
 	}
+	stays, err := s.kit.Store.Folders.Begin(ctx, filepath.Clean(q.Dir))
+	if err != nil {
+		return session.Record{}, err
+	}
+	defer stays()
 	if err := CheckDir(q.Dir); err != nil {
 		return session.Record{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -51,6 +52,7 @@ type letter struct {
 	session views.Session
 	part    render.Part
 	rank    outbox.Rank
+	written time.Time // the line in the transcript; zero: no answer
 	sounds  bool
 	quiet   bool                                // it does not, in the quiet hours of its chat
 	more    func() (p render.Part, sounds bool) // when set, gives the part as it has become when its turn comes
@@ -106,7 +108,7 @@ func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part)
 
 func (l *letter) message() outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
-		Rank: l.rank, Sounds: l.sounds && !l.quiet}
+		Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *letter) error {
@@ -122,7 +124,7 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	all := letter{session: l.session, rank: l.rank, sounds: l.sounds, quiet: l.quiet}
+	all := letter{session: l.session, rank: l.rank, written: l.written, sounds: l.sounds, quiet: l.quiet}
 	return a.deliverAll(ctx, all, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
 }
 
@@ -133,7 +135,7 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 		f, caption = *l.part.File, l.part.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written})
 	return err
 }
 

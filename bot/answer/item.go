@@ -157,7 +157,9 @@ func (t *transcriptReader) letter(r views.Session, p render.Part) letter {
 }
 
 // quiet reports whether an answer of a session makes no sound now.
-func (a *Answers) quiet(r views.Session) bool { return a.Chat.Book.Quiet(r.Conversation, a.Chat.Now()) }
+func (a *Answers) quiet(r views.Session) bool {
+	return a.Chat.Book.Quiet(r.Conversation, r.ID, a.Chat.Now())
+}
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
@@ -185,6 +187,9 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		default:
 			l := t.letter(r, p)
 			l.sounds = i == 0 && sounds(item)
+			if isAnswer(item) {
+				l.written = item.Time
+			}
 			l.quiet = l.quiet && item.Failed.Phase == "" // what has failed cannot wait
 			err = a.deliver(ctx, l)
 		}

@@ -171,6 +171,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 		return t.sendFile(ctx, r, j)
 	}
 	l := t.letter(r, j.message())
+	l.written = j.items[0].Time
 	l.sounds = j.ends
 	if before <= 1 {
 		l.more = func() (render.Part, bool) {
@@ -186,6 +187,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 // sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, t.answers.file(r, j))
+	l.written = j.items[0].Time
 	l.sounds = j.ends
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {

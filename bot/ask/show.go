@@ -117,7 +117,10 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		return
 	}
 	defer r.reading.Store(false)
-	c, _ := r.get()
+	c, open := r.get()
+	if !open || c.AllShown { // by an earlier tap, which was over before this one began
+		return
+	}
 	for _, part := range r.of.viewer(t.To).All(c) {
 		if now, open := r.get(); !open || now.State != StateOpen {
 			return

@@ -3,6 +3,7 @@ package browse
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,7 @@ type at struct {
 	with   modes.Wish // as far as it is not as the settings say
 	key    string     // of the start: two taps on one button start one session
 	claude uuid.UUID  // the conversation
+	unseen bool       // it cannot be seen who writes it
 }
 
 func (a at) String() string {
@@ -60,6 +62,9 @@ func (a at) String() string {
 	if a.hidden {
 		set("hidden", "1")
 	}
+	if a.unseen {
+		set("unseen", "1")
+	}
 	if a.claude != uuid.Nil {
 		set("of", a.claude.String())
 	}
@@ -80,6 +85,7 @@ func parse(rest string) (a at) {
 	a.page, _ = strconv.Atoi(v.Get("page"))
 	a.page = max(a.page, 0)
 	a.claude, _ = uuid.Parse(v.Get("of"))
+	a.unseen = v.Get("unseen") != ""
 	return a
 }
 
@@ -93,28 +99,15 @@ func (a at) to(text string) card.Option {
 	return card.Option{Text: text, Value: chat.ToPage(a.String())}
 }
 
-// next is the choice behind one of several; none is the first of them.
+// next is the choice behind one of several; behind the last comes none, which is as the settings say.
 func next[S ~string](all []S, now S) S {
-	for i, one := range all {
-		if one == now {
-			return all[(i+1)%len(all)]
-		}
+	if now == "" {
+		return all[0]
 	}
-	return all[0]
-}
-
-// offered are the modes and models of new sessions; empty: as the settings say.
-var (
-	offeredModes  = []modes.Mode{"", modes.Manual, modes.AcceptEdits, modes.Plan}
-	offeredModels = []string{"", "opus", "sonnet", "haiku"}
-)
-
-// modelName is a model as a person knows it.
-func modelName(model string) string {
-	if model == "" {
-		return ""
+	if i := slices.Index(all, now) + 1; i < len(all) {
+		return all[i]
 	}
-	return strings.ToUpper(model[:1]) + model[1:]
+	return ""
 }
 
 // page is one part of a list, and which part it is: a list may have become shorter.

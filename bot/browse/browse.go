@@ -2,30 +2,43 @@ package browse
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/modes"
 	port "ccbot/bot/port/places"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // First are the texts that people have written for the session that they are about to start.
 type First interface {
 	// First keeps a text for the session that its sender starts next in a place.
 	First(ctx context.Context, in chat.Incoming, text string) error
-	// Firsts are those that wait, oldest first.
-	Firsts(to address.Conversation, by int64) []string
-	// SettleFirsts sends them to a session; the zero session: they go nowhere.
+	// Firsts are those that wait, oldest first, and when the first of them was sent.
+	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
+}
+
+// Settled says what becomes of these texts.
+type Settled interface {
+	// SettleFirsts sends them to a session.
 	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error
+	// DropFirsts takes them back: they go nowhere.
+	DropFirsts(ctx context.Context, to address.Conversation, by int64) error
 }
 
 // Deps are what Browser works with.
@@ -33,7 +46,9 @@ type Deps struct {
 	Chat      *chat.Chat
 	Folders   port.Folders
 	Worktrees port.Worktrees
+	Beside    port.Beside
 	First     First
+	Settled   Settled
 	// Start starts a session where a person has asked for it; false: it was refused, which was told.
 	Start func(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error)
 	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
@@ -45,6 +60,7 @@ type Browser struct {
 	Deps
 	chat  *chat.Chat
 	ended chan views.Session // that may leave a work tree
+	crew  guard.Crew         // what takes longer than a message may
 }
 
 // New returns the page of a chat.
@@ -54,11 +70,19 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed}, worktree: {Draw: b.removing, Do: b.remove}},
-		Text: b.written, Heard: b.hear, Run: b.run}
+	return chat.Feature{Name: "browse", Text: b.written, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return b.run(ctx) })
+		g.Go(func() error {
+			return b.crew.Run(ctx, func(p *guard.Panic) {
+				b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
+			})
+		})
+		return g.Wait()
+	}, Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed, Own: true}, worktree: {Draw: b.removing, Do: b.remove}}}
 }
 
-// patience is how long after a page was opened a text beside it is meant for it.
+// patience is how long after a person has last used a page a text beside it is meant for it.
 const patience = 15 * time.Minute
 
 // written takes a text that somebody writes while a page of theirs is open: it becomes the first prompt.
@@ -66,14 +90,28 @@ func (b *Browser) written(ctx context.Context, in *chat.Incoming, text string) (
 	if in.ReplyTo != 0 || in.Quoted {
 		return false, nil
 	}
-	key, since, open := b.chat.Pages.Mine(in.To, in.From, Name)
-	if !open || b.chat.Now().Sub(since) > patience {
+	key, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
+	if !open || b.chat.Now().Sub(used) > patience {
 		return false, nil
 	}
 	if err := b.First.First(ctx, *in, text); err != nil {
 		return true, err
 	}
-	return true, b.chat.Pages.Refresh(ctx, key)
+	b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder
+		if err := b.chat.Pages.Refresh(ctx, key); err != nil && ctx.Err() == nil {
+			b.chat.Log.Warn("page_not_drawn", logkey.Error, err.Error())
+		}
+	})
+	return true, nil
+}
+
+// turned hears that people turn to a session: what they write next is for that one. In a group it may be another person
+// who does.
+func (b *Browser) turned(ctx context.Context, to address.Conversation, _ uuid.UUID) error {
+	if b.chat.Book.InGroup(to.ChatID) {
+		return nil
+	}
+	return b.chat.Pages.Leave(ctx, to, 0, Name)
 }
 
 // typed takes a reply to the page: the name of a new folder, a path, or a part of a folder's name.
@@ -98,17 +136,22 @@ func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string,
 
 // makeFolder makes the folder that was named, and shows it.
 func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name string) (string, error) {
+	p := b.chat.In(v.To)
 	if name == "" || strings.ContainsAny(name, "/\x00\n") || name == "." || name == ".." {
-		return "", nil
+		return "", b.chat.Say(ctx, v.To, p.Say(i18n.NewFolderBad))
 	}
 	dir, err := b.chat.Places.Resolve(ctx, a.dir, "./"+name)
 	if err == nil {
 		err = b.chat.Places.Make(ctx, dir)
 	}
-	if err != nil {
-		return a.String(), b.chat.Explain(ctx, v.To, b.chat.In(v.To).Failure(views.Session{}, err))
+	if err == nil {
+		return a.in(children, dir).String(), nil
 	}
-	return a.in(children, dir).String(), nil
+	f := p.Failure(views.Session{}, err)
+	if why := refusal.In(err); why.Code == refusal.DirNoAccess {
+		f.Text = p.Text(i18n.NewFolderRefused, i18n.Args{"Dir": render.Code(p.Short(dir)), "Reason": why.Reason})
+	}
+	return "", b.chat.Explain(ctx, v.To, f)
 }
 
 // What the options do; some go on with a colon and Claude's id of a conversation.
@@ -126,7 +169,9 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	a := parse(v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
 	claude, _ := uuid.Parse(of)
-	then, to := a.in(begun, a.dir), func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
+	then := a.in(begun, a.dir)
+	then.key = a.key
+	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
 	switch verb {
 	case start:
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.dir}) }), then.String(), nil
@@ -139,7 +184,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	case beside:
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
-		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, views.Session{}) }), "", nil
+		return to(func(ctx context.Context) error { return b.Settled.DropFirsts(ctx, v.To, v.By) }), "", nil
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) { s.Favourites = toggled(s.Favourites, a.dir) })
 	}
@@ -164,7 +209,7 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 	if err != nil {
 		return chat.ErrStay // the page says why
 	}
-	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.key, a.with
+	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.key, modes.Wish{Mode: a.with.Mode, Model: modes.Flag(a.with.Model)}
 	r, began, err := b.Start(ctx, v.To, q)
 	if err == nil && !began {
 		err = chat.ErrStay
@@ -172,16 +217,22 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 	if err != nil {
 		return err
 	}
-	return b.First.SettleFirsts(ctx, v.To, v.By, r)
+	return b.settle(ctx, v, r)
+}
+
+// settle gives a session the texts that were written for it. Who has begun it has left the other pages.
+func (b *Browser) settle(ctx context.Context, v chat.Visit, r views.Session) error {
+	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.Settled.SettleFirsts(ctx, v.To, v.By, r))
 }
 
 // goOn goes on with a conversation: in the session that has it, else in a new one.
 func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
-	i := slices.IndexFunc(b.chat.Book.Records.List(), func(r views.Session) bool { return r.ClaudeSessionID == claude })
+	all := b.chat.Book.Records.List()
+	i := slices.IndexFunc(all, func(r views.Session) bool { return r.ClaudeSessionID == claude })
 	if i < 0 {
 		return b.begin(ctx, v, a, control.Start{Dir: a.dir, Continues: claude})
 	}
-	r := b.chat.Book.Successor(b.chat.Book.Records.List()[i])
+	r := b.chat.Book.Successor(all[i])
 	back, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 	if err == nil && !back {
 		err = chat.ErrStay
@@ -189,18 +240,32 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 	if err != nil {
 		return err
 	}
-	r, _ = b.chat.Book.Records.Get(r.ID)
-	return b.First.SettleFirsts(ctx, v.To, v.By, r)
+	now, known := b.chat.Book.Records.Get(r.ID)
+	if !known { // the texts wait for another one
+		return errors.Join(b.chat.Say(ctx, v.To, b.chat.In(v.To).Say(i18n.SessionGone)), chat.ErrStay)
+	}
+	return b.settle(ctx, v, now)
 }
 
 // beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
 func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
-	dir, err := b.Worktrees.Add(ctx, a.dir)
+	defer b.Beside.Done(a.key)
+	dir, err := b.Beside.Add(ctx, a.dir, a.key)
 	if err != nil {
 		return b.refused(ctx, v.To, err)
 	}
 	b.chat.At("worktree-made")
 	return b.begin(ctx, v, a, control.Start{Dir: dir})
+}
+
+// begunIn is the folder of the session that a start has begun: a work tree beside the folder that was chosen, perhaps.
+func (b *Browser) begunIn(a at) string {
+	for _, r := range b.chat.Book.Records.List() {
+		if a.key != "" && r.Origin == a.key {
+			return r.Dir
+		}
+	}
+	return a.dir
 }
 
 // refused explains why something is not done; the page stays.

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/modes"
 	port "ccbot/bot/port/places"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -26,8 +25,7 @@ const (
 	shownPlaces   = 6
 	shownChildren = 10
 	shownTalks    = 4
-	shownPath     = 34 // letters of a folder on a button of its own
-	shownChild    = 20 // of one of two in a row
+	shownPath     = 34 // letters of a folder on a button: a long one has a row of its own
 	shownSaid     = 100
 	menu          = "menu"
 )
@@ -52,7 +50,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case busy:
 		s = b.busy(p, a)
 	case begun:
-		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.dir))})}, nil
+		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(b.begunIn(a)))})}, nil
 	default:
 		s = b.places(p, v, a)
 	}
@@ -67,19 +65,19 @@ func (b *Browser) wrong(p chat.Phrases, a at, err error) chat.Screen {
 
 // withFirst adds the texts that wait for the session.
 func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Screen {
-	texts := b.First.Firsts(v.To, v.By)
+	texts, since := b.First.Firsts(v.To, v.By)
 	if len(texts) == 0 {
 		return s
 	}
-	s.Text = chat.Paragraphs(s.Text, chat.Lines(p.Text(i18n.NewFirst), chat.Quoted(strings.Join(texts, "\n"))))
+	s.Text = chat.Paragraphs(s.Text, chat.Lines(p.Text(i18n.NewFirst, i18n.Args{"Time": p.Moment(since)}), chat.Quoted(strings.Join(texts, "\n"))))
 	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonTakeBack, chat.Does(takeBack), "")})
 	return s
 }
 
-// places are the favourite folders, then those of sessions, last used first, then where browsing begins.
+// places are the default folder, the favourites, then the folders of sessions, last used first, then the roots.
 func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	set := b.chat.Book.Settings(v.To.ChatID)
-	all := known(set.Favourites, append(slices.Clone(b.chat.Places.Bounds().Roots), set.Dir), b.chat.Book.Records.List())
+	all := known(append([]string{set.Dir}, set.Favourites...), b.chat.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.filter) })
@@ -100,13 +98,13 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	return s
 }
 
-// known are folders without repeats: favourites, then those of sessions, last used first, then others.
-func known(favourites, others []string, sessions []views.Session) (all []string) {
+// known are folders without repeats: the chosen ones, then those of sessions, last used first, then others.
+func known(chosen, others []string, sessions []views.Session) (all []string) {
 	used := func(r views.Session) time.Time {
 		return slices.MaxFunc([]time.Time{r.CreatedAt, r.StartedAt, r.EndedAt, r.NowSince}, time.Time.Compare)
 	}
 	slices.SortStableFunc(sessions, func(x, y views.Session) int { return used(y).Compare(used(x)) })
-	all = slices.Clone(favourites)
+	all = slices.Clone(chosen)
 	for _, r := range sessions {
 		all = append(all, r.Dir)
 	}
@@ -161,13 +159,13 @@ func addRow(rows [][]card.Option, row []card.Option) [][]card.Option {
 // choices are the model and the mode of the new session; a tap shows the next one.
 func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
-	mode.with.Mode, model.with.Model = next(offeredModes, a.with.Mode), next(offeredModels, a.with.Model)
+	mode.with.Mode, model.with.Model = next(modes.Modes, a.with.Mode), next(modes.Models, a.with.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
 	if a.with.Mode != "" {
 		modeName = p.Say(i18n.ModeKey(string(a.with.Mode)))
 	}
 	if a.with.Model != "" {
-		name = modelName(a.with.Model)
+		name = a.with.Model
 	}
 	return []card.Option{model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})), mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": modeName}))}
 }
@@ -185,13 +183,15 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.filter) })
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(names)}))
 		s.Back = a.in(children, a.dir).String()
+	} else if len(names) == 0 {
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildrenNone))
 	} else {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))
 	}
 	part, n, more := page(names, a.page, shownChildren)
 	var row []card.Option
 	for _, name := range part {
-		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownChild)))
+		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownPath)))
 	}
 	s.Options = addRow(chat.Rows(2, row...), b.turns(a, n, more))
 	hidden, word := a.in(children, a.dir), i18n.ButtonShowHidden
@@ -234,10 +234,8 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	if err != nil {
 		return b.wrong(p, a, err)
 	}
-	works := b.works(a.dir, uuid.Nil)
-	if len(works) > 0 {
-		s.Text = chat.Lines(s.Text, b.shared(p, works))
-	}
+	works := b.chat.SharedText(v.To, views.Session{Dir: a.dir})
+	s.Text = chat.Lines(s.Text, works)
 	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, chat.Does(start), outbox.Primary)})
 	var numbers []card.Option
 	for i, c := range talks {
@@ -245,15 +243,15 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		if i == 0 {
 			s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewEarlier))
 		}
-		s.Text = chat.Lines(s.Text, b.talk(p, n, c))
+		s.Text = chat.Paragraphs(s.Text, b.talk(p, n, c))
 		numbers = append(numbers, b.number(a, n, c))
 	}
 	s.Options = addRow(s.Options, numbers)
 	s.Options = addRow(s.Options, b.turns(a, a.page, more))
-	if len(works) > 0 {
+	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
-	} else if w, ours := b.Worktrees.Find(ctx, a.dir); ours {
-		s.Text = chat.Lines(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
+	} else if w, ours, _ := b.Worktrees.Find(ctx, a.dir); ours {
+		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
 	s.Options = append(s.Options, choices(p, a),
@@ -268,6 +266,8 @@ func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
 	switch {
 	case known && r.Live:
 		about = append(about, p.Say(i18n.WriterSession, i18n.Args{"Name": chat.ShownName(r.Name)}))
+	case c.Unseen:
+		about = append(about, p.Say(i18n.NewUnseen))
 	case c.Written:
 		about = append(about, p.Say(i18n.NewElsewhere))
 	case known:
@@ -284,16 +284,18 @@ func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.Live {
 		to := a.in(busy, a.dir)
-		to.key, to.claude = a.key, c.Claude
+		to.key, to.claude, to.unseen = a.key, c.Claude, c.Unseen
 		return to.to(strconv.Itoa(n))
 	}
 	return card.Option{Text: strconv.Itoa(n), Value: chat.Does(goOn + ":" + c.Claude.String())}
 }
 
-// busy says that a conversation is open elsewhere, and offers a copy: two never write one (P1).
+// busy says that a conversation is open elsewhere, or may be, and offers a copy: two never write one (P1).
 func (b *Browser) busy(p chat.Phrases, a at) chat.Screen {
-	back := a.in(folder, a.dir)
-	back.key = a.key
-	return chat.Screen{Text: p.Text(i18n.NewBusy), Back: back.String(),
+	back, says := a.in(folder, a.dir), i18n.NewBusy
+	if back.key = a.key; a.unseen {
+		says = i18n.NewMaybeBusy
+	}
+	return chat.Screen{Text: p.Text(says), Back: back.String(),
 		Options: [][]card.Option{{p.Option(i18n.ButtonForkInstead, chat.Does(fork), "")}}}
 }

@@ -19,10 +19,11 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// hear notes that a session is over. What it leaves is looked at later: git may take seconds.
+// hear notes that a session is over. What it leaves is looked at later: git may take seconds. A session that was lost
+// comes back, mostly.
 func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
-	case news.Stopped, news.Ended:
+	case news.Stopped, news.Ended, news.Failed:
 		select {
 		case b.ended <- r:
 		default: // whoever opens the folder again may still remove it
@@ -47,9 +48,9 @@ func (b *Browser) run(ctx context.Context) error {
 
 // Left asks whether to remove the work tree that a session has left, or says that it stays.
 func (b *Browser) Left(ctx context.Context, r views.Session) error {
-	w, found := b.Worktrees.Find(ctx, r.Dir)
-	if !found || b.works(w.Dir, r.ID) != nil {
-		return nil
+	w, found, err := b.Worktrees.Find(ctx, r.Dir)
+	if err != nil || !found || b.works(w.Dir, r.ID) != nil {
+		return err
 	}
 	if w.Work != "" {
 		return b.chat.For(r.ID).Post(ctx, r.Conversation, b.stays(b.chat.In(r.Conversation), w), nil)
@@ -71,12 +72,16 @@ func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 // removing asks whether to remove a work tree; only who was asked may say yes.
 func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	p, dir := b.chat.In(v.To), v.Rest
-	w, found := b.Worktrees.Find(ctx, dir)
+	w, found, err := b.Worktrees.Find(ctx, dir)
 	args := i18n.Args{"Dir": render.Code(p.Short(dir)), "Branch": render.Code(w.Branch)}
-	if !found {
+	back := at{view: folder, dir: dir, key: card.NewKey()}.String()
+	switch {
+	case err != nil && !refusal.Is(err, refusal.DirMissing): // it is not known whether it is there
+		again := card.Option{Text: p.Say(i18n.ButtonRefresh), Value: chat.ToPage(worktree + "/" + dir)}
+		return chat.Screen{Text: p.Failure(views.Session{}, err).Text, Options: [][]card.Option{{again}}, Back: back}, nil
+	case err != nil || !found:
 		return chat.Screen{Text: p.Text(i18n.WorktreeGone, args)}, nil
 	}
-	back := at{view: folder, dir: dir, key: card.NewKey()}.String()
 	if works := b.works(w.Dir, uuid.Nil); len(works) > 0 {
 		return chat.Screen{Text: b.shared(p, works), Back: back}, nil
 	}

@@ -111,9 +111,9 @@ func (b *Board) listLocked() []record {
 	return all
 }
 
-// saveLocked keeps what a card should look like, and posts a card that has no message. A place that
-// is not the one asked for until now needs a message of its own; the old message loses its buttons.
-func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any) (c record, changed bool, err error) {
+// saveLocked keeps what a card should look like, and posts a card that has no message. Below all others, and in a place
+// that is not the one asked for until now, the card needs a message of its own; the old message loses its buttons.
+func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any, below bool) (c record, changed bool, err error) {
 	data, err := json.Marshal(payload)
 	if err != nil {
 		return c, false, fmt.Errorf("payload of a card: %w", err)
@@ -128,7 +128,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		c = record{Version: version, ID: rand.Text()[:idLength], Kind: kind, Key: key}
 	}
 	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
-	if l.To != old.Look.To && c.place() != l.To {
+	if below || l.To != old.Look.To && c.place() != l.To {
 		c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	}
 	changed = c.drawn() != old.drawn()

@@ -54,7 +54,7 @@ func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error 
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, changed, err := b.saveLocked(ctx, k.name, key, l, payload)
+	c, changed, err := b.saveLocked(ctx, k.name, key, l, payload, false)
 	if err == nil && changed && c.Message != 0 {
 		err = b.drawLocked(ctx, c)
 	}
@@ -110,12 +110,25 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) erro
 	return k.Show(ctx, key, l, payload)
 }
 
+// Below is Redraw in a new message, below all others: that is where people look after they have written. The old message
+// keeps its text and loses its buttons.
+func (k Kind[P]) Below(ctx context.Context, key string, l Look, payload P) error {
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, open := b.openLocked(k.name, key); !open {
+		return nil
+	}
+	_, _, err := b.saveLocked(ctx, k.name, key, l, payload, true)
+	return err
+}
+
 // ShowNow is Show that waits until Telegram has the edit. ErrUnsent: there is no message to edit; the card
 // is kept and sent as by Show. Other errors are those of Outbox.EditNow, and the card is kept, too.
 func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) error {
 	b := k.board
 	b.mu.Lock()
-	c, _, err := b.saveLocked(ctx, k.name, key, l, payload)
+	c, _, err := b.saveLocked(ctx, k.name, key, l, payload, false)
 	b.mu.Unlock()
 	switch {
 	case err != nil:

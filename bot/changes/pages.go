@@ -34,6 +34,9 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 	}
 	name := glyph.Name(r.Name)
 	head := []render.Text{render.Bold(w.Say(title, i18n.Args{"Name": name}))}
+	if all.Main != "" {
+		head[0] = render.Join(head[0], render.Plain(w.Say(i18n.JoinParts)), w.Text(i18n.ChangesWorktree, i18n.Args{"Dir": render.Code(w.Short(all.Main))}))
+	}
 	if all.Of != v.Since { // it is compared with an earlier moment than was asked for
 		why := i18n.ChangesStartUnknown
 		if v.Since != diffs.SessionStart {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,14 +27,16 @@ type Page struct {
 	// the same page again.
 	Do func(ctx context.Context, v Visit, what string) (a Answer, next string, err error)
 	// Typed takes a text that somebody sends as a reply to the page, and gives the address that is shown
-	// next. Without it such a text is like any other.
+	// next. Without it, and where it gives ErrNotTaken, such a text is like any other.
 	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
+	// Own says that the page is only for who has opened it: taps and replies of others do nothing to it.
+	Own bool
 }
 
 // Visit is somebody at a page.
 type Visit struct {
 	To   outbox.Conversation
-	By   int64  // who has opened the page, or taps
+	By   int64  // who has opened the page, or has tapped last
 	Rest string // of the address, behind the name of the page
 }
 
@@ -46,6 +50,9 @@ type Screen struct {
 
 // ErrStay is what the Then of a page's Answer returns where the same page is shown again, and not the next one.
 var ErrStay = errors.New("the page stays")
+
+// ErrNotTaken is what Typed returns of a text that is not meant for the page.
+var ErrNotTaken = errors.New("the text is not for the page")
 
 const (
 	pageKind = "page"
@@ -62,7 +69,11 @@ func Does(what string) string { return does + what }
 // shownPage is the payload of a message that shows a page.
 type shownPage struct {
 	At string `json:"at"`
-	By int64  `json:"by"` // who has opened it
+	By int64  `json:"by"` // who has opened it, or has tapped last
+	// Used is when By did something at it; zero: By has turned to something else since.
+	Used time.Time `json:"used,omitzero"`
+	// Heard is the reply below which the page has come down. One that is heard again is not typed twice.
+	Heard int `json:"heard,omitzero"`
 }
 
 // Pages are all pages and the messages that show them.
@@ -70,6 +81,7 @@ type Pages struct {
 	All   map[string]Page // by their name
 	cards Cards[shownPage]
 	chat  *Chat
+	using sync.Mutex // held from the look at a message to the change of it
 }
 
 // NewPages gives the pages of a chat; there are none yet.
@@ -94,12 +106,12 @@ func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
 	if err != nil {
 		return err
 	}
-	return p.cards.Post(ctx, look, shownPage{At: address, By: in.From})
+	return p.cards.Post(ctx, look, p.used(address, in.From))
 }
 
 func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error) {
 	show := func(next string) func(ctx context.Context) error {
-		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, t.From, next) }
+		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, p.used(next, t.From)) }
 	}
 	if next, leads := strings.CutPrefix(t.Card.Option, toPage); leads {
 		return Do(show(next))
@@ -128,52 +140,93 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	return a, nil
 }
 
-// typed gives a page the text that somebody has sent as a reply to the page.
+// typed gives a page the text that somebody has sent as a reply to the page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
+	heard := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
+	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), heard) {
+		return true, nil
+	}
 	c, open := p.cards.Find(in.To, in.ReplyTo)
 	if !open || in.Quoted {
 		return false, nil
 	}
 	page, rest := p.find(c.Payload.At)
-	if page.Typed == nil {
+	if page.Typed == nil || page.Own && c.Payload.By != in.From {
 		return false, nil
 	}
 	next, err := page.Typed(ctx, Visit{To: in.To, By: in.From, Rest: rest}, text)
+	if errors.Is(err, ErrNotTaken) {
+		return false, nil
+	}
 	if err != nil {
 		return true, err
 	}
-	return true, p.show(ctx, c.Key, in.To, in.From, cmp.Or(next, c.Payload.At))
+	now := p.used(cmp.Or(next, c.Payload.At), in.From)
+	now.Heard = in.MessageID
+	return true, p.show(ctx, c.Key, in.To, now)
 }
 
-// Mine gives the newest message in which a person has a page of a name before them in a place, and when that message was
-// posted.
-func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string, since time.Time, open bool) {
+// used is a message that shows an address because somebody has just asked for that.
+func (p *Pages) used(address string, by int64) shownPage {
+	return shownPage{At: address, By: by, Used: p.chat.Now()}
+}
+
+// Mine gives the message at which a person was last in a place, of those that show a page of a name, and when that was.
+// False: there is none, or the person has left it.
+func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string, used time.Time, open bool) {
 	for _, c := range p.cards.List() {
-		at, _, _ := strings.Cut(c.Payload.At, "/")
-		if c.Look.To == to && c.Payload.By == by && at == name && c.Key > key {
-			key = c.Key
+		p := c.Payload
+		later := cmp.Or(p.Used.Compare(used), cmp.Compare(c.Key, key)) > 0
+		if c.Look.To == to && p.By == by && strings.HasPrefix(p.At+"/", name+"/") && !p.Used.IsZero() && later {
+			key, used = c.Key, p.Used
 		}
 	}
-	id, err := uuid.Parse(key)
-	return key, time.Unix(id.Time().UnixTime()), err == nil
+	return key, used, key != ""
 }
 
-// Refresh draws the page of a message anew.
+// Leave notes that people have left the pages of a name in a place: whoever reads them now comes back to them with a tap.
+// by 0: all people.
+func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) (err error) {
+	p.using.Lock()
+	defer p.using.Unlock()
+	for _, c := range p.cards.List() {
+		of := c.Look.To == to && (by == 0 || c.Payload.By == by) && strings.HasPrefix(c.Payload.At+"/", name+"/")
+		if of && !c.Payload.Used.IsZero() {
+			c.Payload.Used = time.Time{}
+			err = errors.Join(err, p.cards.Redraw(ctx, c.Key, c.Look, c.Payload))
+		}
+	}
+	return err
+}
+
+// Refresh draws the page of a message anew. That is no use of it.
 func (p *Pages) Refresh(ctx context.Context, key string) error {
 	c, open := p.cards.Get(key)
 	if !open {
 		return nil
 	}
-	return p.show(ctx, key, c.Look.To, c.Payload.By, c.Payload.At)
+	return p.show(ctx, key, c.Look.To, shownPage{At: c.Payload.At, By: c.Payload.By})
 }
 
-// show shows an address in a message that shows a page already.
-func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, by int64, address string) error {
-	look, known, err := p.draw(ctx, to, by, address)
+// show shows an address in a message that shows a page already. Without a use it is the address that the message shows
+// already: where it shows another one by now, that stays.
+func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next shownPage) error {
+	look, known, err := p.draw(ctx, to, next.By, next.At)
 	if err != nil || !known {
 		return err
 	}
-	return p.cards.Redraw(ctx, key, look, shownPage{At: address, By: by})
+	p.using.Lock()
+	defer p.using.Unlock()
+	if next.Heard != 0 {
+		return p.cards.Below(ctx, key, look, next)
+	}
+	if now, open := p.cards.Get(key); open && next.Used.IsZero() {
+		if now.Payload.At != next.At {
+			return nil
+		}
+		next = now.Payload
+	}
+	return p.cards.Redraw(ctx, key, look, next)
 }
 
 // draw is the look of an address; known is false where no feature has such a page.
@@ -188,6 +241,13 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 	}
 	if s.Back != "" {
 		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})
+	}
+	for _, row := range s.Options {
+		for i := range row {
+			if page.Own && row[i].For == 0 {
+				row[i].For = by
+			}
+		}
 	}
 	return card.Look{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Means: address}, true, nil
 }

@@ -1,11 +1,15 @@
 package conversation
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/address"
 )
 
 func TestQuietHours(t *testing.T) {
@@ -42,4 +46,27 @@ func TestQuietHours(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.hours.Quiet(tt.now, tt.asked)) })
 	}
+}
+
+// What was asked is a session's own, and it stays known when its place becomes another one.
+func TestTheLastOfWhatWasAskedCounts(t *testing.T) {
+	c, err := Open(t.TempDir(), t.TempDir(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	topic, chat := address.Conversation{ChatID: 7, ThreadID: 3}, address.Conversation{ChatID: 7}
+	one, two, three := uuid.New(), uuid.New(), uuid.New()
+	now := time.Date(2026, 3, 5, 23, 0, 0, 0, time.Local)
+	require.NoError(t, c.Set(7, func(s *Settings) { s.Quiet = &Hours{From: 22 * 60, Until: 7 * 60} }))
+	early, late := now.Add(-2*time.Hour), now.Add(-time.Minute)
+	require.NoError(t, c.NotePrompt(topic, 0, "", one, late))
+	require.NoError(t, c.NotePrompt(topic, 0, "", two, early))
+	require.NoError(t, c.NotePrompt(chat, 0, "", one, early))
+	require.NoError(t, c.NotePrompt(chat, 0, "", two, late))
+	require.NoError(t, c.Rehome(topic, chat))
+	for session, quiet := range map[uuid.UUID]bool{one: false, two: false, three: true} {
+		assert.Equal(t, quiet, c.Quiet(chat, session, now))
+	}
+	require.NoError(t, c.Forget(one))
+	assert.True(t, c.Quiet(chat, one, now))
+	require.NoError(t, c.NotePrompt(chat, 0, "", three, late.Add(25*time.Hour)))
+	assert.True(t, c.Quiet(chat, two, now), "it is no longer kept")
 }

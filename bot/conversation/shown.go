@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ type Turn struct {
 // turn of that prompt is shown in full.
 func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time) error {
 	return c.change(to, func(f *file) {
-		f.Asked = sent
+		f.ask(id, sent)
 		if message > 0 {
 			f.Messages.note(message, id)
 		}
@@ -37,6 +38,14 @@ func (c *Store) NotePrompt(to address.Conversation, message int, key string, id 
 	})
 }
 
+// ask keeps when a session was last sent a prompt. Quiet hours are shorter than a day, and ask for no earlier one.
+func (f *file) ask(id uuid.UUID, sent time.Time) {
+	maps.DeleteFunc(f.Asked, func(_ uuid.UUID, at time.Time) bool { return sent.Sub(at) > 24*time.Hour })
+	if sent.After(f.Asked[id]) {
+		f.Asked[id] = sent
+	}
+}
+
 // setTurn replaces what is known of a session's turn. A turn without a beginning and without a
 // prompt is none.
 func (f *file) setTurn(t Turn) {
@@ -46,10 +55,10 @@ func (f *file) setTurn(t Turn) {
 	}
 }
 
-// Quiet reports whether an answer in a place makes no sound now: these are the chat's quiet hours, and
-// nobody has sent a prompt there since they began.
-func (c *Store) Quiet(to address.Conversation, now time.Time) bool {
-	return c.Settings(to.ChatID).Quiet.Quiet(now.Local(), c.read(to).Asked)
+// Quiet reports whether what a session says in a place makes no sound now: these are the chat's quiet hours, and
+// nobody has sent the session a prompt there since they began.
+func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time) bool {
+	return c.Settings(to.ChatID).Quiet.Quiet(now.Local(), c.read(to).Asked[session])
 }
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.

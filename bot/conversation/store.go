@@ -39,7 +39,8 @@ type file struct {
 	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was told that the bot may open none
 	Settings Settings           `json:"settings,omitzero"`
-	Asked    time.Time          `json:"asked,omitzero"` // when a person last sent a prompt
+	// Asked is when a person last sent each session a prompt, in the last day.
+	Asked map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
@@ -156,6 +157,7 @@ func (f *file) forget(id uuid.UUID) {
 		f.Messages.note(message, uuid.Max)
 	}
 	delete(f.Turns, id)
+	delete(f.Asked, id)
 	f.Unread = slices.DeleteFunc(f.Unread, func(m ReadMark) bool { return m.Session == id })
 }
 
@@ -179,6 +181,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 			if _, known := f.Turns[id]; !known {
 				f.Turns[id] = turn
 			}
+		}
+		for id, sent := range old.Asked {
+			f.ask(id, sent)
 		}
 		for id, all := range old.Messages {
 			for _, message := range all {
@@ -240,6 +245,9 @@ func (f file) clone() file {
 	}
 	if f.Turns = maps.Clone(f.Turns); f.Turns == nil {
 		f.Turns = make(map[uuid.UUID]Turn)
+	}
+	if f.Asked = maps.Clone(f.Asked); f.Asked == nil {
+		f.Asked = make(map[uuid.UUID]time.Time)
 	}
 	f.Unread = slices.Clone(f.Unread)
 	return f

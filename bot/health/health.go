@@ -48,7 +48,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		line(i18n.HealthHooks, i18n.Args{"Age": age(p, f.Hook.Slowest), "Count": f.Hook.Events})
 	}
 	if f.Disk.Known {
-		line(i18n.HealthDisk, i18n.Args{"Free": size(p, f.Disk.Free), "Total": size(p, f.Disk.Total), "Dir": p.Short(dir), "Own": size(p, f.Disk.Own)})
+		line(i18n.HealthDisk, i18n.Args{"Free": chat.Size(int64(f.Disk.Free)), "Total": chat.Size(int64(f.Disk.Total)), "Dir": p.Short(dir), "Own": chat.Size(int64(f.Disk.Own))})
 	}
 	if programs := programs(f); len(programs) > 0 {
 		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
@@ -58,7 +58,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": size(p, w.Bytes), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {
@@ -93,11 +93,4 @@ func age(p chat.Phrases, d time.Duration) string {
 		return p.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
 	}
 	return p.Age(d)
-}
-
-func size(p chat.Phrases, bytes uint64) string {
-	if bytes >= 1<<30 {
-		return p.Say(i18n.Gigabytes, i18n.Args{"Size": (bytes + 1<<29) >> 30})
-	}
-	return p.Say(i18n.Megabytes, i18n.Args{"Size": (bytes + 1<<20 - 1) >> 20})
 }

@@ -53,7 +53,7 @@ func (d drawing) head(number string, e history.Entry) render.Text {
 	return render.Join(head, render.Plain(" · "+strings.Join(more, " · ")))
 }
 
-// tools are the tools in one line: "7 tools: Edit 3, Bash 4".
+// tools are the calls of tools in one line: "7 tool calls: Edit 3, Bash 4".
 func (d drawing) tools(all []history.Tool) string {
 	count := 0
 	var names []string

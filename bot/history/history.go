@@ -211,6 +211,9 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 		older = len(entries) > pageEntries
 		entries = entries[:min(len(entries), pageEntries)]
 	}
+	if len(entries) == 0 && later { // an older file of the conversation is gone
+		return s, &refusal.Error{Code: refusal.Replaced}
+	}
 	title := d.Text(i18n.HistoryTitle, i18n.Args{"Name": d.session.Name})
 	text := []render.Text{title}
 	var numbers, turns []card.Option
@@ -284,26 +287,34 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	all, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1)
+	found, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1)
 	if err != nil {
 		return s, err
 	}
 	s = chat.Screen{Text: d.Text(i18n.HistoryDays, i18n.Args{"Name": d.session.Name}), Back: d.back()}
 	var options []card.Option
-	for _, day := range all[:min(len(all), pageDays)] {
+	for _, day := range found.Days[:min(len(found.Days), pageDays)] {
 		options = append(options, d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At}))
 	}
 	s.Options = chat.Rows(3, options...)
-	if len(all) > pageDays {
-		older := view{What: days, At: all[pageDays-1].At}
+	switch {
+	case len(found.Days) > pageDays:
+		older := view{What: days, At: found.Days[pageDays-1].At}
 		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonOlder), older)})
+	case found.Next != "":
+		s.Text = chat.Lines(s.Text, render.Plain(d.Say(i18n.HistoryDaysMore)))
+		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonSearchOn), view{What: days, At: found.Next})})
 	}
 	return s, nil
 }
 
-// typed searches for what somebody sends as a reply to a page.
+// typed searches for what somebody sends as a reply to the list, or to a page of a search. Where an answer is read a
+// reply is one to the answer.
 func (h *History) typed(_ context.Context, v chat.Visit, text string) (next string, err error) {
-	r, _, ok := h.session(v)
+	r, at, ok := h.session(v)
+	if at.What == read || at.What == days {
+		return "", chat.ErrNotTaken
+	}
 	word := strings.Join(strings.Fields(text), " ")
 	if !ok || word == "" {
 		return "", nil

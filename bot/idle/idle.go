@@ -33,6 +33,7 @@ type Idle struct {
 	ender Ender
 	look  func(ctx context.Context, id uuid.UUID) desk.Look
 	asked func(session uuid.UUID) bool
+	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
 	mu     sync.Mutex            // held from the look at a card to its change
@@ -75,9 +76,10 @@ const (
 	most       = 30 // sessions of one question, and lines of one list: all of it is one message
 )
 
-// New returns the Idle of a chat.
-func New(c *chat.Chat, e Ender, look func(ctx context.Context, id uuid.UUID) desk.Look, asked func(session uuid.UUID) bool) *Idle {
-	i := &Idle{chat: c, ender: e, look: look, asked: asked, cards: chat.NewCards[together](c, kind)}
+// New returns the Idle of a chat. asked and plans report whether a session waits for a person's answer, and whether a
+// prompt is planned for it.
+func New(c *chat.Chat, e Ender, look func(ctx context.Context, id uuid.UUID) desk.Look, asked, plans func(session uuid.UUID) bool) *Idle {
+	i := &Idle{chat: c, ender: e, look: look, asked: asked, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }
@@ -101,6 +103,8 @@ func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
 		return p.Say(i18n.SparedWindow)
 	case i.asked(r.ID):
 		return p.Say(i18n.ListWaits)
+	case i.plans(r.ID):
+		return p.Say(i18n.SparedPlanned)
 	case len(r.Prompts) > 0:
 		return p.Say(i18n.SparedPrompts)
 	case len(at) > 0:
@@ -250,6 +254,9 @@ func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
 // end ends one session, unless it is not as it was.
 func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	r, _ := i.chat.Book.Records.Get(o.ID)
+	if i.plans(o.ID) { // since the question
+		return i.settle(ctx, t.Card.Key, o.ID, i.chat.In(t.To).Say(i18n.SparedPlanned))
+	}
 	q := control.Silence{Since: o.Active, Why: fmt.Sprintf("asked for by %d, with the idle ones", t.From),
 		Together: r.Conversation == t.To} // else its own place has to be told
 	err := i.ender.ArchiveQuiet(ctx, o.ID, q)

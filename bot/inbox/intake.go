@@ -79,10 +79,11 @@ func NewIntake(cfg Config) *Intake {
 	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1)}
 }
 
-// Run hands on the entries that an earlier run left, then polls until ctx ends (nil) or the token
-// is refused (ErrRevoked). When Run returns no handler runs any more, and no poll except one that
-// hangs.
-func (i *Intake) Run(ctx context.Context) error {
+// Run hands on the entries that an earlier run left, then polls until polling or ctx ends (nil) or
+// the token is refused (ErrRevoked). While ctx goes on it then finishes the messages that are being
+// handled and all taps; the other messages are on disk, for the next start. When Run returns no
+// handler runs any more, and no poll except one that hangs.
+func (i *Intake) Run(ctx, polling context.Context) error {
 	left, err := i.cfg.Store.List()
 	if err != nil {
 		return fmt.Errorf("intake: %w", err)
@@ -101,7 +102,14 @@ func (i *Intake) Run(ctx context.Context) error {
 		i.lanes.passed[e.Album] = time.Now()
 	}
 	i.lanes.open(ctx, i.cfg.Parallel, i.do)
-	return i.pollOn(ctx)
+	polls, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(polling, end)()
+	if err := i.pollOn(polls); err != nil {
+		return err
+	}
+	i.lanes.finish()
+	return nil
 }
 
 // polling is the state of the poll loop. There is no offset at the start: Telegram sends again all

@@ -47,12 +47,13 @@ type lanes struct {
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job comes
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
+	ending chan struct{}                              // closed when no further message is begun
 	wg     sync.WaitGroup
 }
 
 func newLanes() lanes {
 	return lanes{queue: make(map[lane][]job), taps: make(map[address.Conversation][]<-chan struct{}),
-		more: make(chan struct{}), passed: make(map[string]time.Time)}
+		more: make(chan struct{}), ending: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
 func (l *lanes) add(in lane, j job) {
@@ -93,7 +94,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue[in]) == 0 {
+	if len(l.queue[in]) == 0 || !in.taps && l.isEnding() {
 		delete(l.queue, in)
 		return job{}, 0, nil
 	}
@@ -141,7 +142,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 		}
 		await(ctx, tapPatience, j.after)
 		for again := time.Duration(0); ; {
-			if again > 0 && pause.For(ctx, again) != nil {
+			if again > 0 && (pause.Until(ctx, again, l.ending) || ctx.Err() != nil) {
 				return
 			}
 			select {
@@ -156,6 +157,26 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 			}
 		}
 	}
+}
+
+func (l *lanes) isEnding() bool {
+	select {
+	case <-l.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+// finish waits until the messages at work and all taps are handled, and begins no other message:
+// those are on disk.
+func (l *lanes) finish() {
+	l.mu.Lock()
+	close(l.ending)
+	close(l.more) // wakes who waits for an album
+	l.more = make(chan struct{})
+	l.mu.Unlock()
+	l.wg.Wait()
 }
 
 // tapPatience is how long a message waits at most for the taps before it: a tap may stand behind a

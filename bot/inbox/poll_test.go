@@ -122,7 +122,7 @@ func TestARevokedTokenEndsRun(t *testing.T) {
 			tg := newTelegram()
 			tg.answer = func(w http.ResponseWriter, _ int) bool { fail(w, code, http.StatusText(code), ""); return true }
 			r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, &journal{})
-			err := r.intake.Run(t.Context())
+			err := r.intake.Run(t.Context(), t.Context())
 			require.ErrorIs(t, err, ErrRevoked)
 			assert.NotContains(t, err.Error()+r.log.String(), "SECRET")
 		})

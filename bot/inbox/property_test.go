@@ -69,7 +69,7 @@ func (w *world) live() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)
 	intake := w.rig.intake
-	go func() { done <- intake.Run(ctx) }()
+	go func() { done <- intake.Run(ctx, ctx) }()
 	w.end = func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -244,13 +244,14 @@ func (b *logBuffer) logger() *slog.Logger {
 
 // rig is an intake with everything around it.
 type rig struct {
-	dir     string
-	tg      *telegram
-	store   *Store
-	intake  *Intake
-	reports *reports
-	log     *logBuffer
-	result  chan error
+	dir      string
+	tg       *telegram
+	store    *Store
+	intake   *Intake
+	reports  *reports
+	log      *logBuffer
+	result   chan error
+	endPolls func()
 }
 
 // newRig makes an intake on folder dir that talks to tg in memory.
@@ -268,7 +269,9 @@ func newRig(t testing.TB, dir string, tg *telegram, h Handler) *rig {
 // start runs the intake; the returned stop ends it and waits.
 func (r *rig) start(t testing.TB) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { r.result <- r.intake.Run(ctx) }()
+	polling, end := context.WithCancel(ctx)
+	r.endPolls = end
+	go func() { r.result <- r.intake.Run(ctx, polling) }()
 	var once sync.Once
 	stop = func() {
 		once.Do(func() {

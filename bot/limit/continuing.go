@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -44,8 +46,8 @@ type Entries interface {
 	Finish(key string) error
 }
 
-// continuing offers sessions to go on.
-type continuing struct {
+// Continuing offers sessions to go on.
+type Continuing struct {
 	chat    *chat.Chat
 	entries Entries
 	queue   prompts.Queue
@@ -61,51 +63,75 @@ type continuing struct {
 // plan is what a card offers, or has been told.
 type plan struct {
 	Session uuid.UUID `json:"session"`
-	Until   time.Time `json:"until"`            // the end of the limit
-	Prompt  string    `json:"prompt,omitempty"` // its key in the inbox; empty: nobody has asked for it
+	Until   time.Time `json:"until"`             // the end of the limit
+	Prompt  string    `json:"prompt,omitempty"`  // its key in the inbox, where it is when its time comes; empty: nobody has asked for it
+	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card says why, and the inbox is to forget the prompt
 }
 
 func (p plan) due() time.Time { return p.Until.Add(after) }
 
+func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
+
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
-// New gives the feature. work is what is known of a session's work without asking git.
-func New(c *chat.Chat, e Entries, q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) chat.Feature {
-	l := &continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind), wake: make(chan struct{}, 1)}
+// New gives the offers of a chat. work is what is known of a session's work without asking git.
+func New(c *chat.Chat, e Entries, q prompts.Queue, work func(ctx context.Context, id uuid.UUID) views.Work) *Continuing {
+	return &Continuing{chat: c, entries: e, queue: q, work: work, cards: chat.NewCards[plan](c, continuingKind), wake: make(chan struct{}, 1)}
+}
+
+// Feature is what the roof knows of the offers.
+func (l *Continuing) Feature() chat.Feature {
 	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, Item: l.item, Run: l.run}
 }
 
+// Planned reports whether a session is to be sent the prompt later: until then it is not idle.
+func (l *Continuing) Planned(session uuid.UUID) bool {
+	return slices.ContainsFunc(l.cards.List(), func(c card.Card[plan]) bool {
+		return c.Payload.Session == session && c.Payload.planned()
+	})
+}
+
 // item hears what a transcript has.
-func (l *continuing) item(session uuid.UUID, item talk.Item) {
+func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed
 	if item.Sidechain || item.Meta || f.Phase != phase.Limited || !f.Until.After(l.chat.Now()) {
 		return
 	}
-	l.listing.Lock()
-	l.reached = append(l.reached, plan{Session: session, Until: f.Until})
-	l.listing.Unlock()
-	l.look()
+	l.reach(plan{Session: session, Until: f.Until})
+	pause.Poke(l.wake)
 }
 
-// look has run look at once.
-func (l *continuing) look() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
+func (l *Continuing) reach(p ...plan) {
+	l.listing.Lock()
+	defer l.listing.Unlock()
+	l.reached = append(l.reached, p...)
+}
+
+// missed lists the limits that an earlier run has heard of and may not have told.
+func (l *Continuing) missed(ctx context.Context) {
+	for _, r := range l.chat.Book.Records.List() {
+		if !r.Live {
+			continue
+		}
+		if f := l.work(ctx, r.ID).Failed; f.Phase == phase.Limited && f.Until.After(l.chat.Now()) {
+			l.reach(plan{Session: r.ID, Until: f.Until})
+		}
 	}
 }
 
-func (l *continuing) run(ctx context.Context) error {
+func (l *Continuing) run(ctx context.Context) error {
+	l.missed(ctx)
 	for ctx.Err() == nil {
+		wait := pause.Forever
 		if err := l.offer(ctx); err != nil {
 			l.chat.Log.Warn("limit_not_offered", logkey.Error, err.Error())
+			wait = nap
 		}
-		wait := pause.Forever
 		for _, c := range l.cards.List() {
 			if c.Payload.Prompt == "" {
 				continue
 			}
-			wait = nap
+			wait = min(wait, nap)
 			if left := c.Payload.due().Sub(l.chat.Now()); left > 0 {
 				wait = min(wait, left)
 			} else if err := l.carryOut(ctx, c.Key); err != nil {
@@ -117,8 +143,8 @@ func (l *continuing) run(ctx context.Context) error {
 	return nil
 }
 
-// offer shows a card for each limit that was reached.
-func (l *continuing) offer(ctx context.Context) (all error) {
+// offer shows a card for each limit that was reached. One that cannot be shown is shown later.
+func (l *Continuing) offer(ctx context.Context) (all error) {
 	l.listing.Lock()
 	reached := l.reached
 	l.reached = nil
@@ -126,56 +152,53 @@ func (l *continuing) offer(ctx context.Context) (all error) {
 	for _, p := range reached {
 		r, known := l.chat.Book.Records.Get(p.Session)
 		if _, shown := l.cards.Get(p.name()); known && !shown && r.Live {
-			all = errors.Join(all, l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p))
+			if err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p); err != nil {
+				l.reach(p)
+				all = errors.Join(all, err)
+			}
 		}
 	}
 	return all
 }
 
 // card is what a plan looks like.
-func (l *continuing) card(r views.Session, to outbox.Conversation, p plan) card.Look {
+func (l *Continuing) card(r views.Session, to outbox.Conversation, p plan) card.Look {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "Time": w.Moment(p.due())}
 	look := card.Look{To: to, Session: r.ID, Until: p.due()} // nobody wants it any more then
-	said, option := i18n.LimitOffer, card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
+	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Time": w.Moment(p.Until)})
+	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	if p.Prompt != "" {
-		said, option, look.Until = i18n.LimitPlanned, w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
+		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	}
-	look.Text, look.Options = chat.Lines(w.Text(said, at), chat.Quoted(prompt)), [][]card.Option{{option}}
+	look.Text, look.Options = chat.Lines(said, chat.Quoted(prompt)), [][]card.Option{{option}}
 	return look
 }
 
-// tap plans the prompt, or takes it back. Until its time the prompt is in a state in which nothing types it.
-func (l *continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer, error) {
+// tap plans the prompt, or takes it back. Until its time the prompt is only in the card.
+func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, open := l.cards.Get(t.Card.Key)
 	r, known := l.chat.Book.Records.Get(was.Session)
 	p := c.Payload
-	if !open || !known || p.Prompt != was.Prompt || p.Prompt == "" && !p.due().After(l.chat.Now()) {
+	switch {
+	case open && p.planned() && !p.due().After(l.chat.Now()): // it is being sent
+		return chat.Answer{Text: l.chat.In(t.To).Say(i18n.StaleButton)}, nil
+	case !open || !known || p.Prompt != was.Prompt || !p.due().After(l.chat.Now()):
 		return l.cards.Over(ctx, t)
 	}
-	defer l.look()
-	if t.Card.Option == planOption {
-		typed, class, _ := prompts.Normalise(prompt)
-		p.Prompt = inbox.PromptKey(uuid.New())
-		_, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: r.ID, Conversation: r.Conversation, Text: typed, Class: string(class)})
-		if err != nil {
-			return chat.Answer{}, err
-		}
-		l.chat.At("continue-held")
-		return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
-	}
+	defer pause.Poke(l.wake)
 	p.Prompt = ""
-	if err := l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p); err != nil {
-		return chat.Answer{}, err
+	if t.Card.Option == planOption {
+		p.Prompt = inbox.PromptKey(uuid.New())
 	}
-	return chat.Answer{}, l.entries.Finish(was.Prompt)
+	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
 }
 
 // carryOut sends the prompt of a plan whose time has come, or says why nothing is sent. It is called again after a
 // kill: where the prompt is in a queue, or was in one, it does not come again.
-func (l *continuing) carryOut(ctx context.Context, key string) error {
+func (l *Continuing) carryOut(ctx context.Context, key string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, open := l.cards.Get(key)
@@ -183,41 +206,72 @@ func (l *continuing) carryOut(ctx context.Context, key string) error {
 	if !open || p.Prompt == "" {
 		return nil // somebody has just taken it back
 	}
-	r, _ := l.chat.Book.Records.Get(p.Session)
-	e, err := l.entries.Load(p.Prompt)
-	waits, why := err == nil && e.State == inbox.Asked, i18n.Key("")
-	if err != nil && !chat.IsGone(err) {
-		return err
-	}
-	if waits {
-		why = objection(r, l.work(ctx, r.ID), p)
-	}
-	if waits && why == "" {
-		switch err := l.queue.Queue(ctx, r.ID, p.Prompt); {
-		case refusal.Is(err, refusal.NoAgent, refusal.WrongState): // it has ended since the look
-			why = i18n.LimitOver
-		case err != nil:
+	if !p.Refused {
+		r, _ := l.chat.Book.Records.Get(p.Session)
+		w := l.chat.In(c.Look.To)
+		why, err := l.send(ctx, w, r, p)
+		if err != nil {
+			return err
+		}
+		if why.Blank() {
+			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(prompt)))
+		}
+		p.Refused = true
+		c.Look.Text, c.Look.Options = why, nil
+		if err := l.cards.Show(ctx, key, c.Look, p); err != nil {
 			return err
 		}
 	}
-	w := l.chat.In(c.Look.To)
-	if why == "" {
-		return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(prompt)))
-	}
-	if err := l.cards.Close(ctx, key, w.Text(why, i18n.Args{"Name": r.Name})); err != nil {
+	if err := l.entries.Finish(p.Prompt); err != nil {
 		return err
 	}
-	return l.entries.Finish(p.Prompt)
+	return l.cards.Close(ctx, key, c.Look.Text)
 }
 
-// objection is why nothing is sent; empty: nothing has happened since the limit.
-func objection(r views.Session, w views.Work, p plan) i18n.Key {
-	switch {
-	case !r.Live:
-		return i18n.LimitOver
-	case len(r.Prompts) > 0, r.State != views.Running, r.Now.Phase != phase.Idle && r.Now.Phase != phase.Limited,
-		w.Failed.Phase != phase.Limited, !w.Failed.Until.Equal(p.Until):
-		return i18n.LimitMovedOn
+// send puts the prompt into the inbox and into the session's queue, unless it was there before; why says that nothing
+// is sent. The inbox keeps it in a state in which nothing else types it.
+func (l *Continuing) send(ctx context.Context, w chat.Phrases, r views.Session, p plan) (why render.Text, err error) {
+	typed, class, _ := prompts.Normalise(prompt)
+	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
+		Text: typed, Class: string(class)}); err != nil {
+		return why, err
 	}
-	return ""
+	l.chat.At("continue-held")
+	e, err := l.entries.Load(p.Prompt)
+	switch {
+	case err != nil && !chat.IsGone(err):
+		return why, err
+	case err != nil || e.State != inbox.Asked:
+		return why, nil
+	}
+	if why = objection(w, r, l.work(ctx, r.ID), p); !why.Blank() {
+		return why, nil
+	}
+	err = l.queue.Queue(ctx, r.ID, p.Prompt)
+	if refusal.Is(err, refusal.NoAgent, refusal.WrongState) { // it has ended since the look
+		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name}), nil
+	}
+	return why, err
+}
+
+// objection says why nothing is sent; blank: nothing has happened since the limit.
+func objection(w chat.Phrases, r views.Session, work views.Work, p plan) render.Text {
+	not := func(why string) render.Text {
+		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": why})
+	}
+	switch failed := work.Failed; {
+	case !r.Live:
+		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name})
+	case r.State != views.Running:
+		return not(w.StateText(r))
+	case len(r.Prompts) > 0:
+		return not(w.Say(i18n.SparedPrompts))
+	case r.Now.Phase != phase.Idle && r.Now.Phase != phase.Limited:
+		return not(w.NowText(r.Now))
+	case failed.Phase == phase.Unknown, failed.Phase == phase.Limited && !failed.Until.Equal(p.Until):
+		return not(w.NowText(failed))
+	case failed.Phase != phase.Limited:
+		return w.Text(i18n.LimitMovedOn, i18n.Args{"Name": r.Name})
+	}
+	return render.Text{}
 }

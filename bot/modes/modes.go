@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -32,6 +33,7 @@ type shown struct {
 	Now    modes.Now     `json:"now"`
 	Failed modes.Outcome `json:"failed,omitempty"` // of the last wish
 	What   modes.Wish    `json:"what,omitzero"`    // that wish
+	Posted time.Time     `json:"posted,omitzero"`
 }
 
 const kind = "modes"
@@ -47,14 +49,22 @@ func (m *Modes) Feature() chat.Feature {
 		News: []chat.Teller{chat.Tells(m.switched)}, Heard: m.hear}
 	m.chat.ByName(&f, chat.Command{Name: "mode"}, func(r views.Session) bool { return r.Open },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return m.Show(ctx, in.To, r.ID, in.From)
+			return m.show(ctx, in.To, r.ID, in.From, false)
 		})
 	return f
 }
 
-// Show shows a session's modes in a new message, whose buttons are for the person who asked. An
-// earlier card of the session loses its buttons.
+// stillThere is how long a card that a person has asked for counts as seen: who asks again within it has tapped twice.
+const stillThere = time.Minute
+
+// Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
 func (m *Modes) Show(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
+	return m.show(ctx, to, session, asked, true)
+}
+
+// show shows a session's modes in a new message; tapped: or in the one that the last tap has brought. An earlier card of
+// the session loses its buttons.
+func (m *Modes) show(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64, tapped bool) error {
 	r, _ := m.chat.Book.Records.Get(session)
 	now, err := m.switches.Switch(ctx, session, modes.Wish{})
 	if err != nil {
@@ -62,10 +72,14 @@ func (m *Modes) Show(ctx context.Context, to address.Conversation, session uuid.
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.cards.Close(ctx, session.String(), render.Text{}); err != nil {
+	old, open := m.cards.Get(session.String())
+	again := tapped && open && old.Look.To == to && old.Payload.Asked == asked && m.chat.Now().Sub(old.Payload.Posted) < stillThere
+	s := shown{Asked: asked, Now: now, Posted: m.chat.Now()}
+	if again {
+		s.Failed, s.What = old.Payload.Failed, old.Payload.What
+	} else if err := m.cards.Close(ctx, session.String(), render.Text{}); err != nil {
 		return err
 	}
-	s := shown{Asked: asked, Now: now}
 	return m.cards.Show(ctx, session.String(), m.look(r, to, s), s)
 }
 
@@ -83,7 +97,7 @@ func (m *Modes) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, erro
 			} else {
 				now.Want.Model = want.Model
 			}
-			err = m.redraw(ctx, r, func(s *shown) { *s = shown{Asked: was.Asked, Now: now} })
+			err = m.redraw(ctx, r, func(s *shown) { *s = shown{Asked: was.Asked, Now: now, Posted: was.Posted} })
 			if err == nil {
 				_, err = m.switches.Switch(ctx, id, want)
 			}
@@ -145,12 +159,6 @@ func (m *Modes) redraw(ctx context.Context, r views.Session, change func(s *show
 	return m.cards.Redraw(ctx, c.Key, m.look(r, c.Look.To, c.Payload), c.Payload)
 }
 
-// offered are the modes and models that have a button.
-var (
-	offeredModes  = []modes.Mode{modes.Manual, modes.AcceptEdits, modes.Plan}
-	offeredModels = []string{"Opus", "Sonnet", "Haiku", "Fable"}
-)
-
 const modelPrefix = "model " // of the options that are a model; the others are a mode
 
 func wishOf(option string) modes.Wish {
@@ -201,12 +209,12 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 // options are the buttons. What is there now has a tick, what is still to come dots.
 func options(p chat.Phrases, s shown) [][]card.Option {
 	var ofModes, ofModels []card.Option
-	for _, mode := range offeredModes {
+	for _, mode := range modes.Modes {
 		o := p.Option(i18n.ModeKey(string(mode)), string(mode), "")
 		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
 		ofModes = append(ofModes, o)
 	}
-	for _, model := range offeredModels {
+	for _, model := range modes.Models {
 		is := s.Now.Model == model || strings.HasPrefix(s.Now.Model, model+" ")
 		text := sign(is, s.Now.Want.Model == model) + model
 		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model, For: s.Asked})

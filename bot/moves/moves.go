@@ -169,8 +169,8 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 func (m *Moves) tellGroups(ctx context.Context) error {
 	for _, numbers := range m.book.Aliases.Moved() {
 		now := numbers[len(numbers)-1]
-		listed := slices.IndexFunc(numbers, func(one int64) bool { return m.book.Groups[one] })
-		if listed < 0 || m.book.Groups[now] || m.book.Aliases.Told(now) {
+		listed := slices.IndexFunc(numbers, m.book.ListsGroup)
+		if listed < 0 || m.book.ListsGroup(now) || m.book.Aliases.Told(now) {
 			continue
 		}
 		was := numbers[listed]

@@ -17,6 +17,7 @@
 // enough of the budget for a more important one that comes right after it: in a group, half of a
 // burst. All cards of a chat share one message or edit per 3 s, in a group per 10 s; one that has come to a
 // turning point may go early, and the next card waits for it. A chat that Telegram told to wait is slower for a while. Budgets outlive a clean stop.
+// Flush waits for what may be sent at once.
 //
 // A chat that accepts nothing (403) is parked: nothing is sent there until somebody writes there or
 // the program is restarted. A group that became a supergroup and a topic that was deleted are

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strings"
+	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -51,6 +52,8 @@ type Message struct {
 	Picture *Picture `json:"picture,omitempty"`
 	// Session is the session that the message is of; OnSent gets it with the message.
 	Session uuid.UUID `json:"session,omitzero"`
+	// Written is the time of the line in a transcript from which the message comes; zero: there is none.
+	Written time.Time `json:"-"`
 	// Rank says which messages of a chat go first. An edit has the rank of its message, or its own
 	// rank when that one comes later.
 	Rank Rank `json:"rank,omitempty"`

@@ -95,7 +95,7 @@ const quarantineFolder = "quarantine"
 
 // shutdownGrace is how long calls under way may take after the end of Run's context. Telegram may
 // have carried out a call that is cut off, and then the next run sends its message a second time.
-const shutdownGrace = 5 * time.Second
+const shutdownGrace = time.Second
 
 // Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It begins with
 // what an earlier run left on disk. When Run returns nothing is under way, callers that wait have
@@ -151,6 +151,9 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	}
 	switch t := next(now, q.order, q.all, q.flying); {
 	case t.lane == nil:
+		if q.flying == 0 {
+			q.flushed()
+		}
 		return nil, t.wait, nil
 	case t.aside != nil:
 		to := q.beginAside(now, t.lane, t.aside)

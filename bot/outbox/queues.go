@@ -26,6 +26,8 @@ type queues struct {
 	fatal  error                           // why Run must end
 	closed error                           // why nothing can be sent any more
 	going  Going                           // what is counted of it
+
+	flushes []chan struct{} // each is closed when nothing may be sent at once
 }
 
 func newQueues(open func(chat int64) *lane) queues {

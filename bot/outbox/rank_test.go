@@ -192,8 +192,14 @@ func TestAReactionIsTriedAgain(t *testing.T) {
 // TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears: a reply may come as soon as the message can be seen.
 func TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears(t *testing.T) {
 	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
-		var told []string
-		b.OnSent = func(m Message, id int) { told = append(told, fmt.Sprint(m.Session, " ", m.To.ThreadID, " ", id)) }
+		var (
+			told []string
+			at   []time.Time
+		)
+		b.OnSent = func(m Message, id int) {
+			told = append(told, fmt.Sprint(m.Session, " ", m.To.ThreadID, " ", id))
+			at = append(at, m.Written)
+		}
 		one, two, three := uuid.New(), uuid.New(), uuid.New()
 		m := inTopic(5, 9, "a")
 		m.Session = one
@@ -207,11 +213,12 @@ func TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears(t *testing.T) {
 		want = append(want, fmt.Sprint(two, " ", 9, " ", 2))
 		assert.Equal(t, want, told)
 		f := file(5, "x")
-		f.Session = three
+		f.Session, f.Written = three, time.Unix(7, 0)
 		_, err = b.SendFile(t.Context(), f)
 		require.NoError(t, err)
 		want = append(want, fmt.Sprint(three, " ", 0, " ", 3))
 		assert.Equal(t, want, told)
+		assert.Equal(t, []time.Time{{}, {}, time.Unix(7, 0)}, at, "when what it shows was written")
 		require.NoError(t, b.Edit(t.Context(), to(5), 1, say(0, "b")))
 		b.idle(time.Minute)
 		assert.Equal(t, want, told)

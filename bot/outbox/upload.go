@@ -43,6 +43,7 @@ type File struct {
 	Photo   bool      // a picture to look at; if Telegram refuses it as a photo it goes as a document
 	Session uuid.UUID // as of Message
 	Rank    Rank      // as of Message
+	Written time.Time // as of Message
 }
 
 // isPhoto reports whether the file is sent as a photo: Telegram would refuse a larger photo.
@@ -80,7 +81,7 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
-	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank}
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written}
 	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/google/uuid"
+	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -31,12 +30,15 @@ func (p Firsts) First(ctx context.Context, in chat.Incoming, text string) error 
 	return nil
 }
 
-// Firsts are the texts that wait for the session that somebody starts in a place, oldest first.
-func (p Firsts) Firsts(to address.Conversation, by int64) (texts []string) {
-	for _, e := range p.firsts(to, by) {
-		texts = append(texts, e.Text)
+// Firsts are the texts that wait for the session that somebody starts in a place, oldest first, and when the first of
+// them was sent.
+func (p Firsts) Firsts(to address.Conversation, by int64) (texts []string, since time.Time) {
+	for i, e := range p.firsts(to, by) {
+		if texts = append(texts, e.Text); i == 0 {
+			since = sentOf(e)
+		}
 	}
-	return texts
+	return texts, since
 }
 
 func (p Firsts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
@@ -52,13 +54,28 @@ func (p Firsts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	return all
 }
 
-// SettleFirsts sends these texts to the session that was started, in their order; the zero session: nobody gets them.
+// DropFirsts ends these texts: nobody gets them.
+func (p Firsts) DropFirsts(ctx context.Context, to address.Conversation, by int64) error {
+	var errs []error
+	for _, e := range p.firsts(to, by) {
+		if err := p.Changes.FinishIn(e.Key, e.State); err != nil {
+			if !chat.IsGone(err) { // else a person has decided otherwise meanwhile
+				errs = append(errs, err)
+			}
+			continue
+		}
+		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		errs = append(errs, p.close(ctx, e.Key, p.Chat.In(to).Text(i18n.Dropped)))
+	}
+	return errors.Join(errs...)
+}
+
+// SettleFirsts sends these texts to the session that was started, in their order.
 func (p Firsts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
 	var errs []error
 	for _, e := range p.firsts(to, by) {
-		if r.ID == uuid.Nil {
-			p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-			errs = append(errs, p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, p.Chat.In(to).Text(i18n.Dropped)))
+		// A person may have sent it elsewhere while those before it were on their way.
+		if now, err := p.Entries.Load(e.Key); err != nil || now.State != inbox.Asked {
 			continue
 		}
 		p.noteTarget(e, r)

@@ -32,7 +32,7 @@ var all = []one{
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
 			list := []choice{v.byDefault("")}
-			for _, m := range []modes.Mode{modes.Manual, modes.AcceptEdits, modes.Plan} {
+			for _, m := range modes.Modes {
 				list = append(list, choice{string(m), v.Say(i18n.ModeKey(string(m)))})
 			}
 			return list
@@ -41,7 +41,11 @@ var all = []one{
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
-			return []choice{v.byDefault(""), {"opus", "Opus"}, {"sonnet", "Sonnet"}, {"haiku", "Haiku"}, {"fable", "Fable"}}
+			list := []choice{v.byDefault("")}
+			for _, model := range modes.Models {
+				list = append(list, choice{modes.Flag(model), model})
+			}
+			return list
 		},
 		choose: func(s *conversation.Settings, value string) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,
@@ -108,10 +112,15 @@ func (v view) limit(after time.Duration) string {
 	return v.Age(after)
 }
 
-// folders are those of sessions, and the one that is chosen.
+// folders are the one that is chosen, the favourites, and those of sessions.
 func folders(v view) []choice {
 	list := []choice{v.byDefault(v.Say(i18n.SettingFolderCurrent))}
-	dirs := v.dirs
+	dirs := slices.Clone(v.set.Favourites)
+	for _, dir := range v.dirs {
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
 	if v.set.Dir != "" && !slices.Contains(dirs, v.set.Dir) {
 		dirs = append([]string{v.set.Dir}, dirs...)
 	}

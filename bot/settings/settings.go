@@ -63,7 +63,7 @@ type view struct {
 }
 
 // isGroup reports whether a chat is not one person's.
-func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.People[v.To.ChatID] }
+func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.To.ChatID) }
 
 // find is the setting of an address that a chat may choose; false: there is none.
 func (s *Settings) find(v chat.Visit) (one, bool) {

@@ -20,6 +20,7 @@ type state struct {
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt that has begun it; empty: it began at the desk
 	Command bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
 	Asked   bool      `json:"asked,omitempty"`   // the transcript has what was asked
+	Alone   bool      `json:"alone,omitempty"`   // the agent has begun it, at the end of what it runs in the background
 	Began   time.Time `json:"began"`
 
 	From   talk.Cursor `json:"from"`   // no item of the turn is before it
@@ -109,7 +110,8 @@ func begun(session uuid.UUID, item talk.Item, now time.Time) *state {
 	if !item.Time.IsZero() {
 		now = item.Time
 	}
-	return &state{Session: session, Began: now, At: now, From: item.At, Behind: item.At, Context: -1, Paid: -1}
+	return &state{Session: session, Began: now, At: now, From: item.At, Behind: item.At, Context: -1, Paid: -1,
+		Alone: item.Kind != talk.UserPrompt}
 }
 
 // isOf reports whether a turn is the one of a prompt that is told of now: told of again, or later than the

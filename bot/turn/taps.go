@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -147,17 +148,31 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	})
 }
 
-// change draws the card of a turn that is over, with something about it changed.
+// change draws the card of a turn that is over, with something about it changed. What it shows is read before the look at
+// the card to which it is written: where that has changed meanwhile, all is done again.
 func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do func(s *state)) error {
+	for {
+		c, open := t.cards.Get(key)
+		if !open || c.Payload.End == "" {
+			return nil
+		}
+		was := c.Payload
+		do(&c.Payload)
+		r, _ := t.Chat.Book.Records.Get(was.Session)
+		c.Look.Rank = rank
+		t.fill(ctx, &c.Look, &c.Payload, r, key)
+		if done, err := t.put(ctx, c, was); done || err != nil {
+			return err
+		}
+	}
+}
+
+// put shows a card, unless it is not any more what it was.
+func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bool, err error) {
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	c, open := t.cards.Get(key)
-	if !open || c.Payload.End == "" {
-		return nil
+	if now, open := t.cards.Get(c.Key); !open || !reflect.DeepEqual(now.Payload, was) {
+		return !open, nil
 	}
-	do(&c.Payload)
-	r, _ := t.Chat.Book.Records.Get(c.Payload.Session)
-	c.Look.Rank = rank
-	t.fill(ctx, &c.Look, &c.Payload, r, key)
-	return t.cards.Show(ctx, key, c.Look, c.Payload)
+	return true, t.cards.Show(ctx, c.Key, c.Look, c.Payload)
 }

@@ -242,10 +242,11 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 }
 
 // show brings the card into the chat, where people read the session. A prompt of a person is a turn at
-// once; of anything else the agent has to be seen at work.
+// once; of anything else the agent has to be seen at work, and at a step where nobody has asked for anything: what the
+// agent says then is a message of its own.
 func (o *tracker) show(ctx context.Context, r views.Session) {
 	t, s := o.turns, o.now
-	seen := r.NowSince.After(s.Began) || s.Asked || s.Count > 0
+	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
 	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || t.Steps(r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}

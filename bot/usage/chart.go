@@ -14,19 +14,19 @@ import (
 	"ccbot/internal/cellpicture"
 )
 
-// The chart stands on the cells of a picture: below the title the axis of the cost at the left, and a day every
-// two columns.
+// The words of the chart stand on the cells of a picture: below the title the axis of the cost at the left, and the dates
+// below the bars. The cells are large: a phone shows the picture at a third of its size.
 const (
-	axis      = 7  // columns of the axis
-	top       = 2  // the row of the highest line
-	plotRows  = 10 // from the highest line to the lowest
+	axis      = 7 // columns of the axis
+	top       = 2 // the row of the highest line
+	plotRows  = 8 // from the highest line to the lowest
 	dates     = top + plotRows + 1
-	perDay    = 2 // columns
-	weekDates = 7 // a date under each seventh day, back from today
+	perDay    = 28 // pixels
+	weekDates = 7  // a date under each seventh day, back from today
 )
 
 var (
-	grid  = cellpicture.Grid{Width: 16, Height: 34, Margin: 28}
+	grid  = cellpicture.Grid{Width: 26, Height: 54, Margin: 28}
 	paper = color.RGBA{0xff, 0xff, 0xff, 0xff}
 	ink   = color.RGBA{0x1f, 0x29, 0x37, 0xff}
 	faint = color.RGBA{0x6b, 0x72, 0x80, 0xff}
@@ -42,7 +42,7 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 		sum, most = sum+d, max(most, d)
 	}
 	most = ceiling(most)
-	columns := axis + perDay*len(days) + perDay
+	columns := axis + 1 + perDay*len(days)/grid.Width
 	lines := make([][]cellpicture.Cell, dates+1)
 	lines[0] = between(columns, "≈ "+money(sum), dayOf(now, len(days)-1).Format(time.DateOnly)+" – "+now.Format(time.DateOnly))
 	for n := range 3 {
@@ -52,7 +52,7 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 	var below strings.Builder
 	for i := range days {
 		back := len(days) - 1 - i
-		if at := axis + perDay*i - 2; back%weekDates == 0 && at >= below.Len() {
+		if at := axis + perDay*i/grid.Width - 2; back%weekDates == 0 && at >= below.Len() {
 			fmt.Fprintf(&below, "%*s%s", at-below.Len(), "", dayOf(now, back).Format("01-02"))
 		}
 	}
@@ -84,12 +84,12 @@ func bars(data []byte, days []float64, most float64) ([]byte, error) {
 		fill(left-grid.Width/4, level(part), right, level(part)+2, rule)
 	}
 	for i, d := range days {
-		x, c := left+perDay*i*grid.Width-grid.Width/4, bar
+		x, c := left+perDay*i, bar
 		if i == len(days)-1 {
 			c = today
 		}
 		if d > 0 {
-			fill(x, min(level(d/most), level(0)-3), x+grid.Width*3/2, level(0), c)
+			fill(x, min(level(d/most), level(0)-3), x+perDay*3/4, level(0), c)
 		}
 	}
 	fill(left-grid.Width/4, level(0), right, level(0)+2, faint)

@@ -123,7 +123,7 @@ func (w words) options(at place, more bool) [][]card.Option {
 	for i, days := range spending.Spans() {
 		word := w.span(days)
 		if i == at.span {
-			word = "• " + word
+			word = "✓ " + word
 		}
 		spans = append(spans, card.Option{Text: word, Value: chat.ToPage(place{span: i}.address())})
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -27,9 +29,6 @@ type warning struct {
 }
 
 const warningKind = "limit-warning"
-
-// apart is how far two ends of one window may be apart: the ends are not told to the second.
-const apart = time.Hour
 
 // open shows the page below a warning.
 func (u *usage) open(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
@@ -64,12 +63,13 @@ func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
 	for _, to := range u.chat.Book.PrivateChats() {
 		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
 			p := c.Payload
-			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < apart
+			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < spending.Apart
 		}) {
 			continue
 		}
 		p := words{u.chat.In(to)}
-		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets, Sounds: true,
+		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
+			Sounds:  i == 0 || !u.chat.Book.Quiet(to, uuid.Nil, u.chat.Now()), // the louder one cannot wait
 			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
 		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
 		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))

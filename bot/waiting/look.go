@@ -34,7 +34,7 @@ const (
 // look is what a card shows, and which page that is: a page that is not there any more gives way to
 // the last one, and a prompt that waits no more to the list.
 func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (card.Look, page) {
-	say := words{w.chat.In(to), len(w.chat.Book.People) > 1}
+	say := words{w.chat.In(to), w.chat.Book.Several()}
 	r, known := w.chat.Book.Records.Get(p.Session)
 	if !known {
 		return card.Look{To: to, Text: render.Plain(say.Say(i18n.SessionGone))}, p
@@ -45,7 +45,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	look := card.Look{To: to, Session: r.ID}
 	if len(all) == 0 {
 		look.Text = say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
-		return look, page{Session: p.Session}
+		return look, page{Session: p.Session, Posted: p.Posted}
 	}
 	var now desk.Look
 	if r.Live {
@@ -61,7 +61,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 		look.Options = say.decisions(r, now, i)
 		return look, p
 	}
-	p = page{p.Session, min(p.Page, (len(all)-1)/pageSize), ""}
+	p.Page, p.Prompt = min(p.Page, (len(all)-1)/pageSize), ""
 	look.Text, look.Options = say.list(head, all, p.Page)
 	return look, p
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -53,7 +54,11 @@ type page struct {
 	Session uuid.UUID `json:"session"`
 	Page    int       `json:"page,omitempty"`
 	Prompt  string    `json:"prompt,omitempty"` // key of the prompt that is shown in full; empty: the list
+	Posted  time.Time `json:"posted,omitzero"`
 }
+
+// stillThere is how long a list that a person has asked for counts as seen: who asks again within it has tapped twice.
+const stillThere = time.Minute
 
 const kind = "waiting"
 
@@ -70,23 +75,33 @@ func (w *Waiting) Feature() chat.Feature {
 	f := chat.Feature{Name: "waiting", Cards: map[string]chat.OnTap{kind: w.cards.OnTap(w.tap)}, Heard: w.heard, Run: w.run}
 	w.chat.ByName(&f, chat.Command{Name: "queue"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return w.Show(ctx, in.To, r.ID, in.From)
+			return w.show(ctx, in.To, r.ID, false)
 		})
 	return f
 }
 
-// Show shows what waits for a session. An earlier message about it in the same place loses its buttons.
+// Show shows what waits for a session. Two taps are one message.
 func (w *Waiting) Show(ctx context.Context, to address.Conversation, session uuid.UUID, _ int64) error {
+	return w.show(ctx, to, session, true)
+}
+
+// show shows what waits for a session in a new message; tapped: or leaves the one that the last tap has brought, which
+// says what is so. An earlier message about it in the same place loses its buttons.
+func (w *Waiting) show(ctx context.Context, to address.Conversation, session uuid.UUID, tapped bool) error {
 	w.drawing.Lock()
 	defer w.drawing.Unlock()
 	for _, c := range w.cards.List() {
-		if c.Payload.Session == session && c.Look.To == to {
-			if err := w.cards.Close(ctx, c.Key, c.Look.Text); err != nil {
-				return err
-			}
+		if c.Payload.Session != session || c.Look.To != to {
+			continue
+		}
+		if tapped && w.chat.Now().Sub(c.Payload.Posted) < stillThere {
+			return nil
+		}
+		if err := w.cards.Close(ctx, c.Key, c.Look.Text); err != nil {
+			return err
 		}
 	}
-	look, p := w.look(ctx, to, page{Session: session})
+	look, p := w.look(ctx, to, page{Session: session, Posted: w.chat.Now()})
 	if err := w.cards.Post(ctx, look, p); err != nil {
 		return err
 	}
@@ -168,13 +183,13 @@ func (w *Waiting) tap(_ context.Context, t chat.Tap, was page) (chat.Answer, err
 			return w.redraw(ctx, t.Card.Key, func(page) page { return p })
 		}
 	}
-	list := page{Session: was.Session, Page: was.Page}
+	list := page{Session: was.Session, Page: was.Page, Posted: was.Posted}
 	switch what {
 	case pageOption:
 		list.Page, _ = strconv.Atoi(value)
 		return chat.Do(to(list))
 	case showOption:
-		return chat.Do(to(page{was.Session, was.Page, value}))
+		return chat.Do(to(page{was.Session, was.Page, value, was.Posted}))
 	case backOption:
 		return chat.Do(to(list))
 	}

@@ -203,8 +203,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 // those that are over the newest.
 func (o *Others) ownerOf(claude uuid.UUID) (found views.Session) {
 	for _, r := range o.chat.Book.Records.List() {
-		isOwner := r.ClaudeSessionID == claude && r.Closed != views.ClosedTransferred
-		if isOwner && (found.ID == uuid.Nil || found.Resumable) {
+		if r.Owns && r.ClaudeSessionID == claude && (found.ID == uuid.Nil || found.Resumable) {
 			found = r
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -265,7 +266,7 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	c, err := loadConfig([]string{"HOME=" + home, "CCBOT_DIR=" + home, "OTHER_SETTING=1"})
 	require.NoError(t, err)
 	var out strings.Builder
-	c.warn(newLog(config{LogFormat: "text", LogLevel: "info"}, &out))
+	c.warn(newLog(config{LogFormat: "text"}, slog.LevelInfo, &out))
 	for _, want := range []string{
 		"setting_unknown.*name=ALLOWED_USER nearest=ALLOWED_USERS",
 		`setting_unknown.*name=PROXY_ADDRESS nearest=""`,
@@ -344,7 +345,7 @@ func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 	assert.NotContains(t, string(data), tokenSecret)
 	for _, format := range []string{"text", "json"} {
 		var out strings.Builder
-		newLog(config{LogFormat: format, LogLevel: "debug"}, &out).Info("x", "config", c, "token", c.Token, "inside", inside)
+		newLog(config{LogFormat: format}, slog.LevelDebug, &out).Info("x", "config", c, "token", c.Token, "inside", inside)
 		assert.NotContains(t, out.String(), tokenSecret, "a log that knows of no token")
 	}
 }

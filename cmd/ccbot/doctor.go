@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/cmd/ccbot/terminal"
@@ -139,7 +140,13 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 	vars, log := env.ToMap(environ), quietLog(c, io.Discard)
 	w := &doctor.World{Version: versionText(), System: runtime.GOOS + "/" + runtime.GOARCH, Proc: "/proc", Vars: vars, ClaudeDir: c.ClaudeDir,
 		Settings: settings, Claude: c.installed(environ, log), Hook: c.doctorsHook(), Clean: c.Token.Clean,
-		Unit: func(context.Context) (doctor.Unit, error) { return doctor.Unit{}, nil }}
+		Unit: func(ctx context.Context) (service.State, error) {
+			s, err := serviceOf(environ, io.Discard)
+			if err != nil {
+				return service.State{}, err
+			}
+			return s.Look(ctx)
+		}}
 	w.Bot = doctor.Bot{Self: me, Say: sayWarning(c), Ask: func(ctx context.Context) (f health.Figures, err error) { return f, askFigures(ctx, c.Dir, &f) }}
 	w.Bot.PID, _ = statefolder.RunningBot(c.Dir, table)
 	if p, err := table.Inspect(w.Bot.PID); w.Bot.PID != 0 && err == nil {

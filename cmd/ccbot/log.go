@@ -13,11 +13,7 @@ import (
 // newLog makes the program's log: with colours for a person at a terminal, otherwise as key=value
 // lines or JSON. Each line is written whole, and the token is removed from it, however the token
 // came there.
-func newLog(c config, out io.Writer) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		level = slog.LevelInfo // check has refused anything else
-	}
+func newLog(c config, level slog.Leveler, out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	clean := c.Token.Writer(out)
 	f, isFile := out.(*os.File)
@@ -28,6 +24,14 @@ func newLog(c config, out io.Writer) *slog.Logger {
 		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(clean, options))
+}
+
+// level is the least level that the log shows.
+func (c config) level() (level slog.Level) {
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return slog.LevelInfo // check has refused anything else
+	}
+	return level
 }
 
 // foreignLog takes the log lines that libraries write by themselves, such as net/http with

@@ -24,7 +24,7 @@ func TestP9_NoLineHasTheToken(t *testing.T) {
 		for _, leak := range []string{goodToken, half, url.QueryEscape(goodToken), "https://x/bot" + goodToken + "/getMe"} {
 			var out strings.Builder
 			c := config{Token: secret, LogFormat: format, LogLevel: "debug"}
-			log := newLog(c, &out).With("with", leak).WithGroup("g")
+			log := newLog(c, c.level(), &out).With("with", leak).WithGroup("g")
 			log.Debug("m "+leak, "error", &url.Error{Op: "Get", URL: leak, Err: os.ErrClosed}, slog.Group("deep", leak, leak),
 				"panic", any([]string{leak}))
 			assert.NotContains(t, out.String(), tokenSecret)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +17,7 @@ func main() {
 
 // run is the program without the process: arguments and environment in, exit code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	root := commands(environ, stdout, stderr)
 	root.SetArgs(args)
@@ -42,19 +40,27 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBot(cmd.Context(), environ, changes(), stderr)
 		},
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			bot := !cmd.HasParent() || cmd.Name() == "run"
+			if !bot || hasTerminal() {
+				cmd.SetContext(untilHangup(cmd.Context()))
+			}
+		},
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(completionCommand(root, stdout), describeCommand(root, stdout))
-	root.AddCommand(newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), archiveCommand(environ, stdout, stderr),
-		doneCommand(environ, stdout, stderr), attachCommand(environ, stderr), historyCommand(environ, stdout, stderr),
-		changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr), configCommand(environ, stdout), doctorCommand(environ, stdout, stderr))
-	root.AddCommand(runCommand(environ, stderr), tryCommand(environ), hooksCommand(environ, stdout),
-		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr),
-		whyCommand(environ, stdout, stderr), forgetCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
+	root.AddCommand(
+		runCommand(environ, stderr), setupCommand(environ, stdout, stderr), serviceCommand(environ, stdout), tryCommand(environ),
+		newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), attachCommand(environ, stderr),
+		archiveCommand(environ, stdout, stderr), doneCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr),
+		forgetCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), importCommand(environ, stdout, stderr),
+		listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr), whyCommand(environ, stdout, stderr),
+		historyCommand(environ, stdout, stderr), changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr),
+		configCommand(environ, stdout), doctorCommand(environ, stdout, stderr), hooksCommand(environ, stdout), sendCommand(environ, stdout),
+		versionCommand(environ, stdout), completionCommand(root, stdout), describeCommand(root, stdout))
 	completeNames(root, environ)
 	return root
 }

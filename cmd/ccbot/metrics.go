@@ -29,12 +29,13 @@ type metrics struct {
 	ages     atomic.Pointer[prometheus.Metric]
 	purged   *prometheus.HistogramVec
 	ended    *prometheus.CounterVec
+	ways     ways
 	listener net.Listener // nil: nobody may read them
 }
 
 // newMetrics makes the metrics; states counts the sessions at each reading.
 func newMetrics(states func() map[session.State]int) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(),
+	m := &metrics{registry: prometheus.NewRegistry(), ways: newWays(),
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
 			Help: "How long the last recovery took."}),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
@@ -49,7 +50,7 @@ func newMetrics(states func() map[session.State]int) *metrics {
 		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
 	m.aged(nil)
-	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
+	m.registry.MustRegister(m.ways.in, m.ways.out, m.ways.asked, m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -20,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
 
@@ -37,7 +39,9 @@ func runBot(ctx context.Context, environ []string, changes []served, stderr io.W
 }
 
 func runWith(ctx context.Context, c config, environ []string, changes []served, stderr io.Writer) error {
-	log := newLog(c, stderr)
+	level := new(slog.LevelVar)
+	level.Set(c.level())
+	log := newLog(c, level, stderr)
 	foreignLog(c, stderr)
 	c.warn(log)
 	hook, err := hookBinary()
@@ -49,6 +53,7 @@ func runWith(ctx context.Context, c config, environ []string, changes []served, 
 		return err
 	}
 	defer s.end()
+	s.environ, s.level = environ, level
 	s.served = changes
 	if err := s.listenMetrics(ctx); err != nil {
 		return err
@@ -98,27 +103,55 @@ func (c config) warn(log *slog.Logger) {
 // settingName matches names that look like the name of a setting.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
-// run recovers first, and handles updates only after that.
-func (s *system) run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+// drainTime is how long a stop may take to finish what is in hand. Together with the last second of
+// the outbox it is five seconds.
+const drainTime = 4 * time.Second
+
+// run recovers first, and handles updates only after that. The end of asked asks it to stop.
+func (s *system) run(asked context.Context) error {
+	whole, end := context.WithCancel(context.WithoutCancel(asked))
+	defer end()
+	g, ctx := errgroup.WithContext(whole)
+	s.lasting = lastingIn(ctx)
+	stopping := until(ctx, asked)
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error { return s.watch.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
-	g.Go(func() error { return s.service.Run(ctx) })
-	g.Go(func() error { return s.serve(ctx, g) })
+	g.Go(func() error { return s.service.Run(stopping) })
+	g.Go(func() error { return s.reloadAt(ctx, hangups()) })
+	g.Go(func() error {
+		<-stopping.Done()
+		_ = pause.For(ctx, drainTime)
+		end()
+		return nil
+	})
+	g.Go(func() error {
+		defer end()
+		return s.serve(ctx, stopping, g)
+	})
 	err := g.Wait()
 	s.talk.Close()
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
 	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
 		return telegram.ErrRevoked
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		s.stopped()
+		return nil
 	}
 	return err
 }
 
-func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
-	report, err := s.recover(ctx)
+// until is ctx, which also ends when other does.
+func until(ctx, other context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	context.AfterFunc(other, end)
+	return ctx
+}
+
+// serve works until ctx ends. When it is asked to stop, which a recovery does at any step, it
+// finishes first what is in hand, and sends what may be sent at once.
+func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
+	report, err := s.recover(asked)
 	if err != nil {
 		return err
 	}
@@ -129,7 +162,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
-	me, err := s.start(ctx)
+	me, err := s.start(asked)
 	if err != nil {
 		return err
 	}
@@ -143,7 +176,19 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(me.Username)
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
-	return intake.Run(ctx)
+	if err := intake.Run(ctx, asked); err != nil {
+		return err
+	}
+	outbox.Flush(ctx, s.outbox)
+	return nil
+}
+
+// stopped logs what a stop has left for the next start.
+func (s *system) stopped() {
+	entries, _ := s.inbox.List()
+	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State != inbox.Accepted })
+	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
+	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
 }
 
 // unkept returns what can still be done about a message that the disk refuses, and makes the disk

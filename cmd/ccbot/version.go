@@ -1,23 +1,38 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/release"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 )
 
-// version is set at build time; a plain `go build` gives the commit instead.
+// version is set at build time, as "<<ccbot version v1.2.3>>", so that it is found in the program's
+// file; a plain `go build` gives the commit instead.
 var version string
 
-func versionCommand(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArgs, Example: "  ccbot version",
-		RunE: func(*cobra.Command, []string) error {
+func versionCommand(environ []string, stdout io.Writer) *cobra.Command {
+	var check string
+	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: noArgs,
+		Example: "  ccbot version --check ~/Downloads/ccbot-linux-amd64.tar.gz",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("check") {
+				return checkRelease(environ, check, stdout)
+			}
 			_, err := fmt.Fprintln(stdout, versionLine())
 			return err
 		}}
+	cmd.Flags().StringVar(&check, "check", "", "compare with a release: a program, its archive, or a folder; runs nothing of it")
+	return cmd
 }
 
 // versionLine is what version and --version print.
@@ -27,16 +42,88 @@ func versionLine() string {
 
 func versionText() string {
 	if version != "" {
-		return version
+		return release.Version(version)
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
+	return release.Built(info)
+}
+
+// errUnusable says that a release cannot take this program's place; the lines before it say why.
+var errUnusable = errors.New("the release cannot take the place of this ccbot")
+
+// errNewer gives a release that can take this program's place its exit code.
+var errNewer = exit.Newer(errors.New("the release can take the place of this ccbot"))
+
+// checkRelease compares this program with a release.
+func checkRelease(environ []string, name string, stdout io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
 	}
-	return info.Main.Version
+	file, err := release.Find(name, runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return err
+	}
+	r, err := release.Read(file)
+	if err != nil {
+		return err
+	}
+	sum, err := release.Checksum(file)
+	if err != nil {
+		return err
+	}
+	folder, err := statefolder.ReadFormat(c.Dir)
+	if err != nil {
+		return err
+	}
+	age, newer := ageOf(r)
+	state, fits := fitOf(r, folder)
+	platform := r.OS == runtime.GOOS && r.Arch == runtime.GOARCH
+	p := &terminal.Printer{Out: stdout}
+	row := func(title, format string, args ...any) {
+		p.Line("%-12s%s", title, terminal.Printable(fmt.Sprintf(format, args...)))
+	}
+	row("this", "%s", versionText())
+	row("release", "%s, %s", r.Version, age)
+	row("platform", "%s/%s, %s", r.OS, r.Arch, map[bool]string{true: "fits", false: "this machine is " + runtime.GOOS + "/" + runtime.GOARCH}[platform])
+	row("checksum", "%s", sum)
+	row("state", "%s", state)
+	if p.Err != nil {
+		return p.Err
+	}
+	if !platform || !fits || sum == release.SumWrong {
+		return errUnusable
+	}
+	return newer
+}
+
+// ageOf says how old a release is, with the error that gives a newer one its exit code.
+func ageOf(r release.Release) (string, error) {
+	order, known := release.Order(r.Version, versionText())
+	switch {
+	case !known:
+		return "which may be older or newer", errNewer
+	case order > 0:
+		return "newer", errNewer
+	case order < 0:
+		return "older", nil
+	}
+	return "the same", nil
+}
+
+// fitOf says whether a release fits the state folder, which has a version, or 0 for none.
+func fitOf(r release.Release, folder int) (string, bool) {
+	_, records := release.Known([]byte(release.State))
+	switch {
+	case r.Folder == 0:
+		return "not known: the release does not say what it knows", true
+	case r.Folder < folder:
+		return fmt.Sprintf("does not fit: the folder has version %d, the release knows %d", folder, r.Folder), false
+	case r.Records < records:
+		return fmt.Sprintf("does not fit: records have version %d, the release knows %d", records, r.Records), false
+	}
+	return fmt.Sprintf("fits: version %d of the folder, %d of records", cmp.Or(folder, r.Folder), records), true
 }

@@ -91,9 +91,11 @@ type system struct {
 	claude       *hooks.Binary
 	metrics      *metrics
 	service      *servicemanager.Service
-	began        time.Time     // by a clock that nobody can set
-	away         time.Duration // how long no ccbot was there before this one
-	seen         time.Time     // since when; zero: not known
+	environ      []string       // of the process
+	level        *slog.LevelVar // of the log
+	began        time.Time      // by a clock that nobody can set
+	away         time.Duration  // how long no ccbot was there before this one
+	seen         time.Time      // since when; zero: not known
 	menus        *telegram.Menus
 	start        func(ctx context.Context) (me *models.User, err error)
 	end          func() // releases the lock
@@ -137,12 +139,17 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		return nil, err
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
-	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.OnSent = func(m outbox.Message, id int) {
+		s.metrics.ways.shown(m.Written)
+		s.bot.Sent(m, id)
+	}
 	s.wireRecovery(instance, environ)
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
+	s.gauges(ctx)
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
@@ -189,6 +196,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store,
 		ProjectsDir: s.projectsDir(), GitEnv: environment.Server(environ),
+		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return s.evidence.Written(ctx, claude...)
 		}}
@@ -207,9 +215,13 @@ func (s *system) wireChat(environ []string) error {
 	said := struct {
 		*host.Transcripts
 		host.Conversations
-	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), StateDir: s.Dir}}
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
+	if err := said.Tidy(); err != nil { // the next start may do it
+		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
+	}
+	who := s.lists()
 	s.bot = bot.New(
-		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
+		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
 			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{
@@ -240,7 +252,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
 	times := s.config
-	s.receipts = &receipts{Chat: s.bot}
+	s.receipts = &receipts{Chat: countedNews{s.bot, s.inbox, s.metrics.ways}}
 	s.evidence = s.config.evidence(instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = s.config.observer(s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
@@ -258,7 +270,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil

@@ -76,5 +76,5 @@ func quietLog(c config, stderr io.Writer) *slog.Logger {
 	if c.LogLevel != "debug" {
 		c.LogLevel = "error"
 	}
-	return newLog(c, stderr)
+	return newLog(c, c.level(), stderr)
 }

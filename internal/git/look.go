@@ -56,7 +56,7 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 		return nil, nil, err
 	}
 	said, err := g.run(ctx, append(off, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
-		"--ignore-submodules=all", "--no-renames")...)
+		"--ignore-submodules=dirty", "--no-renames")...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 	}
 	// Its own refresh of the index would be written, in spite of --no-optional-locks (2.39).
 	said, err = g.run(ctx, append(off, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all", since, "--")...)
+		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=dirty", since, "--")...)
 	if err != nil {
 		return &s, nil, err
 	}
@@ -167,9 +167,9 @@ func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpa
 func (e *Refused) Unwrap() error { return e.err }
 
 // filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
-// whether a file has changed git would run them. With git-lfs a touched file may then look changed.
+// whether a file has changed, and to check it out, git would run them. With git-lfs a touched file may then look changed.
 func (g caller) filtersOff(ctx context.Context) ([]string, error) {
-	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|process)$`)
+	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, nil // there are none

@@ -36,7 +36,7 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 		return Moment{}, err
 	}
 	g := t.with(objects)
-	changed, cut, err := g.list(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=all")
+	changed, cut, err := g.list(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=dirty")
 	if err != nil {
 		return Moment{}, err
 	}
@@ -80,6 +80,8 @@ func (t *Tree) sort(changed []string, known map[string]Print) (kept, gone []stri
 		done[path] = true
 		p, mode, there := t.print(path)
 		switch {
+		case there && mode.IsDir() && !t.behindLink(path): // a submodule; of another folder git takes the path out
+			kept = append(kept, path)
 		case !there, t.behindLink(path), !mode.IsRegular() && mode.Type() != os.ModeSymlink:
 			gone = append(gone, path)
 		case p.Size > min(maxKept, room), len(kept) == maxKeptFiles, mode.IsRegular() && !readable(filepath.Join(t.Root, path)):

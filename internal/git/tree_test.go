@@ -241,6 +241,29 @@ func TestMarkOfStrangeStates(t *testing.T) {
 	}
 }
 
+// Of a submodule its commit is shown; nothing runs there.
+func TestASubmoduleAtAnotherCommitHasChanged(t *testing.T) {
+	r, sub := newRepo(t), newRepo(t)
+	sub.commit("s")
+	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub.dir, "sub")
+	start := r.commitAll()
+	in := repo{t: t, dir: filepath.Join(r.dir, "sub"), env: r.env}
+	in.git("config", "user.name", "n")
+	in.git("config", "user.email", "e")
+	in.commit("t")
+	middle := r.mark()
+	assert.Equal(t, []string{"M sub +1 -1"}, r.since(Moment{Tree: start}))
+	assert.Contains(t, r.patch(Moment{Tree: start}, "sub"), "+Subproject commit "+in.git("rev-parse", "HEAD"))
+	assert.Empty(t, r.since(middle))
+	in.commit("u")
+	ran := filepath.Join(t.TempDir(), "ran")
+	r.git("config", "-f", ".git/modules/sub/config", "core.fsmonitor", "touch "+ran)
+	assert.Equal(t, []string{"M sub +1 -1"}, r.since(middle))
+	require.NoError(t, os.RemoveAll(in.dir))
+	assert.Equal(t, []string{"D sub +0 -1"}, r.since(middle))
+	assert.NoFileExists(t, ran)
+}
+
 // snapshot is every file below a folder, with its words and its time.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"ccbot/internal/ownfile"
@@ -42,11 +43,18 @@ func AddWorktree(ctx context.Context, dir string, env []string, free func(dir st
 	if g == nil || err != nil {
 		return nil, err
 	}
-	head, err := g.run(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	head, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, ErrNoCommit
+	}
 	if err != nil {
 		return nil, err
 	}
-	if w := worktreeAt(g.dir); w != nil {
+	w, err := worktreeAt(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
 		g.dir = w.Of
 	}
 	if g.options, err = g.filtersOff(ctx); err != nil {
@@ -67,35 +75,96 @@ func AddWorktree(ctx context.Context, dir string, env []string, free func(dir st
 	return nil, fmt.Errorf("git: there are %d folders beside %s", mostNames, g.dir)
 }
 
-// ErrTaken says that a folder is used by something else.
-var ErrTaken = errors.New("git: the folder is taken")
+var (
+	// ErrTaken says that a folder is used by something else.
+	ErrTaken = errors.New("git: the folder is taken")
+	// ErrNoCommit says that a repository has nothing yet that could be checked out.
+	ErrNoCommit = errors.New("git: the repository has no commit")
+)
 
 // addAt makes a work tree at a path, or takes the unused one there; nil: something else is there.
 func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, error) {
-	name := branchOf(path)
 	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
-		w := FindWorktree(path)
-		if w == nil || w.Of != g.dir || w.Dir != path {
-			return nil, nil
-		}
-		if work, err := w.Work(ctx, g.env); err != nil || work != "" {
-			return nil, ctx.Err()
-		}
-		return w, nil
+		return g.leftover(ctx, path, commit)
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+name); err == nil {
-		return nil, os.Remove(path) // the branch is somebody's
+	name := branchOf(path)
+	used, err := g.run(ctx, "for-each-ref", "--count=1", "refs/heads/"+name) // and what begins with that and a slash
+	if err != nil || len(used) > 0 {
+		return nil, errors.Join(err, os.Remove(path))
 	}
-	_, err := g.run(ctx, "worktree", "add", "--quiet", "--no-track", "-b", name, path, commit)
+	if err := g.makeBranch(ctx, name, commit); err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	_, err = g.run(ctx, "worktree", "add", "--quiet", path, name)
 	if err == nil {
 		err = mark(path, name)
 	}
-	if err == nil {
-		return FindWorktree(path), nil
+	if err != nil {
+		return nil, errors.Join(err, g.undo(ctx, path, name, commit))
 	}
-	return nil, errors.Join(err, g.undo(ctx, path, name))
+	return FindWorktree(path)
+}
+
+// leftover gives the work tree at a path, if this program has made it at that commit and nothing has happened to it since.
+func (g *caller) leftover(ctx context.Context, path, commit string) (*Worktree, error) {
+	w, err := FindWorktree(path)
+	if err != nil || w == nil || w.Of != g.dir || w.Dir != path {
+		return nil, nil // what cannot be read is not free either
+	}
+	in := *g
+	in.dir = path
+	at, err := in.run(ctx, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+	if err != nil || string(at) != commit+"\nrefs/heads/"+w.Branch+"\n" {
+		return nil, ctx.Err()
+	}
+	if work, err := w.Work(ctx, g.env); err != nil || work != "" {
+		return nil, ctx.Err()
+	}
+	return w, nil
+}
+
+// makeBranch makes a branch that nobody has: after an error it is nothing of this call's. So it is not given up in the
+// middle.
+func (g *caller) makeBranch(ctx context.Context, name, commit string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, err := g.run(ctx, "update-ref", "refs/heads/"+name, commit, "")
+	return err
+}
+
+// dropBranch removes a branch that is still at a commit, unless another work tree uses it.
+func (g *caller) dropBranch(ctx context.Context, name, commit string) error {
+	at, err := g.run(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+name)
+	if err != nil || strings.TrimSpace(string(at)) != "" || g.goesOnWith(name) {
+		return err
+	}
+	_, err = g.run(ctx, "update-ref", "-d", "refs/heads/"+name, commit)
+	return err
+}
+
+// goesOnWith reports whether a rebase or a bisection has begun that ends on a branch: until then no branch is checked out
+// there.
+func (g *caller) goesOnWith(name string) bool {
+	first := filepath.Join(g.dir, ".git")
+	folders := []string{first}
+	others, _ := os.ReadDir(filepath.Join(first, "worktrees")) // mostly there is none
+	for _, other := range others {
+		folders = append(folders, filepath.Join(first, "worktrees", other.Name()))
+	}
+	for _, folder := range folders {
+		for _, file := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+			said, err := ownfile.Read(filepath.Join(folder, file), maxComplaint, ownfile.Others)
+			if err == nil && strings.TrimPrefix(strings.TrimSpace(string(said)), "refs/heads/") == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // notInBranch is what goes from a folder's name into no name of a branch: git does not take it, or takes it for a pattern.
@@ -108,39 +177,57 @@ func branchOf(path string) string {
 
 // mark notes that this program has made a work tree.
 func mark(path, name string) error {
-	w := worktreeAt(path)
+	w, err := worktreeAt(path)
+	if err != nil {
+		return err
+	}
 	if w == nil {
 		return fmt.Errorf("git: no work tree in %s", path)
 	}
 	return os.WriteFile(filepath.Join(w.admin, ours), []byte(name+"\n"), 0o600)
 }
 
-// undo takes away what a failed attempt has left: a moment ago nothing of it was there.
-func (g *caller) undo(ctx context.Context, path, branch string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+// undoing is how long the removal of what a failed attempt has left may take: many files may be checked out by then.
+const undoing = 20 * time.Second
+
+// undo takes away what a failed attempt has made: the folder, and the branch.
+func (g *caller) undo(ctx context.Context, path, branch, commit string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
 	_, _ = g.run(ctx, "worktree", "remove", "--force", "--force", path)
-	_, _ = g.run(ctx, "branch", "--quiet", "-D", branch)
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := g.dropBranch(ctx, branch, commit)
+	if gone := os.Remove(path); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
 	}
-	return nil
+	return err
 }
 
-// FindWorktree gives the work tree that dir is in, if this program has made it; else nil.
-func FindWorktree(dir string) *Worktree {
-	w := worktreeAt(dir)
-	if w == nil {
-		return nil
+// FindWorktree gives the work tree that dir is in, if this program has made it; nil without an error: it is in none.
+func FindWorktree(dir string) (*Worktree, error) {
+	w, err := worktreeAt(dir)
+	if w == nil || err != nil {
+		return nil, err
 	}
 	file := filepath.Join(w.admin, ours)
 	name, err := ownfile.Read(file, maxComplaint, 0)
-	info, gone := os.Stat(file)
-	if err != nil || gone != nil {
-		return nil
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Stat(file); err == nil {
+			w.Branch, w.made = strings.TrimSpace(string(name)), info.ModTime()
+			return w, nil
+		}
 	}
-	w.Branch, w.made = strings.TrimSpace(string(name)), info.ModTime()
-	return w
+	return nil, unless(err, fs.ErrNotExist)
+}
+
+// unless is an error that is none of those that are an answer.
+func unless(err error, answers ...error) error {
+	for _, answer := range answers {
+		if errors.Is(err, answer) {
+			return nil
+		}
+	}
+	return err
 }
 
 // TopOf is the top folder of the work tree that dir is in; empty: it is in none.
@@ -149,23 +236,36 @@ func TopOf(dir string) string {
 	return root
 }
 
+// MainOf is the top folder of the repository's first work tree, where dir is in another one of them; else empty.
+func MainOf(dir string) string {
+	w, err := worktreeAt(dir)
+	if w == nil || err != nil {
+		return ""
+	}
+	return w.Of
+}
+
 // worktreeAt gives the work tree beside the first one of its repository that dir is in, whoever has made it.
-func worktreeAt(dir string) *Worktree {
+func worktreeAt(dir string) (*Worktree, error) {
 	root, ok := findRoot(dir)
 	if !ok {
-		return nil
+		_, err := os.Stat(dir)
+		return nil, unless(err, fs.ErrNotExist, syscall.ENOTDIR)
 	}
 	said, err := ownfile.Read(filepath.Join(root, ".git"), maxComplaint, ownfile.Others)
+	if err != nil { // mostly it is a folder
+		return nil, unless(err, ownfile.ErrForeign, fs.ErrNotExist)
+	}
 	admin, linked := strings.CutPrefix(strings.TrimSpace(string(said)), "gitdir: ")
 	if !filepath.IsAbs(admin) {
 		admin = filepath.Join(root, admin)
 	}
 	worktrees := filepath.Dir(admin)
 	first := filepath.Dir(worktrees)
-	if err != nil || !linked || filepath.Base(worktrees) != "worktrees" || filepath.Base(first) != ".git" {
-		return nil
+	if !linked || filepath.Base(worktrees) != "worktrees" || filepath.Base(first) != ".git" {
+		return nil, nil
 	}
-	return &Worktree{Dir: root, admin: admin, Of: filepath.Dir(first)}
+	return &Worktree{Dir: root, admin: admin, Of: filepath.Dir(first)}, nil
 }
 
 // Work is what keeps a work tree from being removed.
@@ -251,7 +351,7 @@ type ErrWork struct{ Work }
 func (e ErrWork) Error() string { return "git: the work tree has work in it: " + string(e.Work) }
 
 // Remove takes a work tree away, with its branch, unless there is work in it: then it is an ErrWork. Git itself looks
-// once more for what is not committed, and the branch goes only as it was looked at.
+// once more for what is not committed, and the branch goes only as it was looked at, and while no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	g, err := open(w.Of, env)
 	if g == nil || err != nil {
@@ -272,9 +372,7 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 		return err
 	}
 	if id := strings.TrimSpace(string(tip)); commitID.MatchString(id) {
-		if _, err := g.run(ctx, "update-ref", "-d", "refs/heads/"+w.Branch, id); err != nil {
-			return err
-		}
+		return g.dropBranch(ctx, w.Branch, id)
 	}
 	return nil
 }

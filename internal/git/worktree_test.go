@@ -35,6 +35,14 @@ func (r repo) add(free func(string) error) *Worktree {
 	return w
 }
 
+// found is the work tree of this program's that a folder is in; nil: none.
+func found(t *testing.T, dir string) *Worktree {
+	t.Helper()
+	w, err := FindWorktree(dir)
+	require.NoError(t, err)
+	return w
+}
+
 // in is a repository as seen from a work tree of it.
 func (r repo) in(w *Worktree) repo {
 	r.dir = w.Dir
@@ -47,8 +55,8 @@ func TestAWorktreeIsMadeBesideItsRepository(t *testing.T) {
 	assert.Equal(t, []string{r.dir + "-2", r.dir, "api-2"}, []string{w.Dir, w.Of, w.Branch})
 	assert.Equal(t, r.git("rev-parse", "HEAD"), r.in(w).git("rev-parse", "HEAD"))
 	assert.FileExists(t, filepath.Join(w.Dir, "a"))
-	assert.Equal(t, w, FindWorktree(w.Dir))
-	assert.Nil(t, FindWorktree(r.dir), "it is the first one")
+	assert.Equal(t, w, found(t, w.Dir))
+	assert.Nil(t, found(t, r.dir), "it is the first one")
 
 	assert.Equal(t, w.Dir, r.add(anywhere).Dir, "who died behind it finds it again")
 	taken := func(dir string) error {
@@ -90,7 +98,7 @@ func TestAWorktreeTakesNothingOfOthers(t *testing.T) {
 	r.git("worktree", "add", "-q", r.dir+"-4")
 	assert.Equal(t, r.dir+"-5", r.add(anywhere).Dir)
 	assert.NoDirExists(t, r.dir+"-3")
-	assert.Nil(t, FindWorktree(r.dir+"-4"), "somebody else has made it")
+	assert.Nil(t, found(t, r.dir+"-4"), "somebody else has made it")
 }
 
 func TestAWorktreeThatCannotBeMadeLeavesNothing(t *testing.T) {
@@ -117,27 +125,145 @@ func TestAnUnmarkedWorktreeIsNeitherTakenNorRemoved(t *testing.T) {
 	r := inRoom(t)
 	w := r.add(anywhere)
 	require.NoError(t, os.Remove(filepath.Join(w.admin, ours)))
-	assert.Nil(t, FindWorktree(w.Dir))
+	assert.Nil(t, found(t, w.Dir))
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
 }
 
 func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
-	r := inRoom(t)
-	mine := filepath.Join(t.TempDir(), "ran")
-	run := "touch " + mine + "; cat"
-	r.file(".gitattributes", "a filter=evil\n")
-	r.git("add", "-A")
-	r.git("commit", "-q", "-m", "attributes")
-	for _, what := range []string{"clean", "smudge", "process"} {
-		r.git("config", "filter.evil."+what, run)
+	for _, filters := range [][]string{{"clean", "smudge", "process"}, {"smudge"}} {
+		r := inRoom(t)
+		mine := filepath.Join(t.TempDir(), "ran")
+		run := "touch " + mine + "; cat"
+		r.file(".gitattributes", "a filter=evil\n")
+		r.git("add", "-A")
+		r.git("commit", "-q", "-m", "attributes")
+		for _, what := range filters {
+			r.git("config", "filter.evil."+what, run)
+		}
+		r.git("config", "core.fsmonitor", run)
+		r.file(".git/hooks/post-checkout", "#!/bin/sh\n"+run+"\n")
+		require.NoError(t, os.Chmod(filepath.Join(r.dir, ".git/hooks/post-checkout"), 0o700))
+		w := r.add(anywhere)
+		assert.NoFileExists(t, mine, filters)
+		require.NoError(t, w.Remove(t.Context(), r.env))
+		assert.NoFileExists(t, mine, filters)
 	}
-	r.git("config", "core.fsmonitor", run)
-	r.file(".git/hooks/post-checkout", "#!/bin/sh\n"+run+"\n")
-	require.NoError(t, os.Chmod(filepath.Join(r.dir, ".git/hooks/post-checkout"), 0o700))
+}
+
+// What was made before is taken again only as it was made.
+func TestALeftoverIsTakenOnlyAsItWasMade(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(r, in repo)
+		want string
+	}{
+		{"nothing has happened", func(repo, repo) {}, "-2"},
+		{"the repository has gone on", func(r, _ repo) { r.commit("b") }, "-3"},
+		{"another branch is checked out", func(_, in repo) { in.git("checkout", "-q", "-b", "other") }, "-3"},
+		{"no branch is checked out", func(_, in repo) { in.git("checkout", "-q", "--detach") }, "-3"},
+		{"there is work in it", func(_, in repo) { in.file("b", "") }, "-3"},
+		{"it cannot be read", func(_, in repo) {
+			mark := filepath.Join(found(in.t, in.dir).admin, ours)
+			require.NoError(in.t, os.Remove(mark))
+			require.NoError(in.t, os.Mkdir(mark, 0o700))
+		}, "-3"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := inRoom(t)
+			tt.do(r, r.in(r.add(anywhere)))
+			assert.Equal(t, r.dir+tt.want, r.add(anywhere).Dir)
+		})
+	}
+}
+
+func TestUnknownIsNoAnswerAboutAWorktree(t *testing.T) {
+	r := inRoom(t)
 	w := r.add(anywhere)
-	assert.NoFileExists(t, mine)
-	require.NoError(t, w.Remove(t.Context(), r.env))
-	assert.NoFileExists(t, mine)
+	mark := filepath.Join(w.admin, ours)
+	require.NoError(t, os.Remove(mark))
+	require.NoError(t, os.Mkdir(mark, 0o700)) // damaged
+	_, err := FindWorktree(w.Dir)
+	require.Error(t, err)
+	require.NoError(t, os.Remove(mark))
+	assert.Nil(t, found(t, w.Dir), "somebody else has made it")
+	assert.Nil(t, found(t, filepath.Join(w.Dir, "a", "in-a-file")))
+	assert.Nil(t, found(t, r.dir+"-9"))
+	assert.Nil(t, found(t, t.TempDir()))
+}
+
+func TestMainOf(t *testing.T) {
+	r := inRoom(t)
+	r.git("worktree", "add", "-q", r.dir+"-2")
+	assert.Equal(t, r.dir, MainOf(r.dir+"-2"))
+	assert.Empty(t, MainOf(r.dir))
+	assert.Empty(t, MainOf(r.dir+"-3"))
+}
+
+func TestARepositoryWithoutACommitHasNoWorktree(t *testing.T) {
+	r := newRepo(t)
+	r.git("init", "-q")
+	_, err := AddWorktree(t.Context(), r.dir, r.env, anywhere)
+	require.ErrorIs(t, err, ErrNoCommit)
+}
+
+// A branch that another work tree uses is not taken from it.
+func TestABranchInUseOutlivesItsWorktree(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(r, other repo)
+	}{
+		{"checked out", func(repo, repo) {}},
+		{"in a rebase", func(_, other repo) {
+			other.git("checkout", "-q", "--detach")
+			folder := filepath.Join(other.git("rev-parse", "--absolute-git-dir"), "rebase-merge")
+			require.NoError(other.t, os.Mkdir(folder, 0o700))
+			require.NoError(other.t, os.WriteFile(filepath.Join(folder, "head-name"), []byte("refs/heads/api-2\n"), 0o600))
+		}},
+		{"in a bisection", func(_, other repo) { other.git("bisect", "start"); other.git("checkout", "-q", "--detach") }},
+		{"checked out in the first one", func(r, other repo) {
+			other.git("checkout", "-q", "--detach")
+			r.git("checkout", "-q", "api-2")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := inRoom(t)
+			w := r.add(anywhere)
+			r.in(w).git("checkout", "-q", "--detach")
+			other := r
+			other.dir = filepath.Join(filepath.Dir(r.dir), "other")
+			r.git("worktree", "add", "-q", other.dir, w.Branch)
+			tt.do(r, other)
+			require.NoError(t, w.Remove(t.Context(), r.env))
+			assert.NoDirExists(t, w.Dir)
+			assert.NotEmpty(t, r.git("branch", "--list", w.Branch))
+		})
+	}
+}
+
+// A failed attempt takes away the branch that it has made, and no other one.
+func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
+	r := inRoom(t)
+	r.git("branch", "api-2/deep") // no branch api-2 can be made beside it
+	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
+	assert.NoDirExists(t, r.dir+"-2")
+
+	g, err := open(r.dir, r.env)
+	require.NoError(t, err)
+	commit := r.git("rev-parse", "HEAD")
+	r.git("branch", "mine")
+	require.Error(t, g.makeBranch(t.Context(), "mine", commit), "it is somebody's")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, g.makeBranch(over, "late", commit), context.Canceled)
+	require.NoError(t, g.makeBranch(t.Context(), "made", commit))
+	r.commit("b")
+	r.git("branch", "-f", "made")
+	require.Error(t, g.undo(t.Context(), r.dir+"-9", "made", commit), "somebody has gone on with it")
+	assert.Equal(t, r.git("rev-parse", "HEAD"), r.git("rev-parse", "made"))
+	require.NoError(t, g.undo(over, r.dir+"-9", "mine", commit))
+	assert.Empty(t, r.git("branch", "--list", "mine"), "it is gone also where nobody waits any more")
 }
 
 // Whatever is work keeps its work tree.
@@ -170,7 +296,7 @@ func TestAWorktreeWithWorkInItIsNeverRemoved(t *testing.T) {
 		}, Stashed},
 		{"a bisection", func(_, in repo) { in.git("bisect", "start") }, Unfinished},
 		{"a rebase that has stopped", func(_, in repo) {
-			require.NoError(in.t, os.Mkdir(filepath.Join(worktreeAt(in.dir).admin, "rebase-merge"), 0o700))
+			require.NoError(in.t, os.Mkdir(filepath.Join(found(in.t, in.dir).admin, "rebase-merge"), 0o700))
 		}, Unfinished},
 	}
 	for _, tt := range tests {

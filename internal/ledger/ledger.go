@@ -69,9 +69,10 @@ type File struct {
 
 // Answer is one answer of the API in one file.
 type Answer struct {
-	ID    uint64
-	Model int // in Book.Models
-	At    int64
+	ID     uint64
+	Model  int // in Book.Models
+	At     int64
+	Copied bool // its line says that another conversation has asked
 
 	Input, Output, CacheRead, Write5m, Write1h, Searches int64
 }
@@ -87,24 +88,27 @@ func (f *File) Session() string {
 
 const suffix = ".jsonl"
 
-// Each gives every answer once, in the file that has been there longest.
+// Each gives every answer once: in a file of the conversation that has asked, and of several such files, or where
+// there is none, in the one that has been there longest.
 func (b *Book) Each(do func(f *File, model string, a Answer)) {
 	files := slices.SortedFunc(slices.Values(b.Files), func(x, y *File) int {
 		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.Path, y.Path))
 	})
 	seen := make(map[uint64]bool)
-	for _, f := range files {
-		for _, a := range f.Answers {
-			if !seen[a.ID] {
-				seen[a.ID] = true
-				do(f, b.Models[a.Model], a)
+	for _, copied := range []bool{false, true} {
+		for _, f := range files {
+			for _, a := range f.Answers {
+				if a.Copied == copied && !seen[a.ID] {
+					seen[a.ID] = true
+					do(f, b.Models[a.Model], a)
+				}
 			}
 		}
 	}
 }
 
-// Read brings the book up to date, newest files first, and gives it. Where ctx ends before all is
-// read, left is how many files are not; the next call goes on there. The error is that of ctx before
+// Read brings the book up to date, newest files first, and gives it. Left is how many files
+// are not read to their end, because ctx has ended or they cannot be read; the next call goes on there. The error is that of ctx before
 // anything could be read, or of a folder that cannot be read.
 func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	select {
@@ -124,12 +128,13 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	for _, f := range r.Files {
 		r.files[f.Path] = f
 	}
-	for i, name := range found {
-		if ctx.Err() != nil {
-			left = len(found) - i
-			break
+	for _, is := range found {
+		if ctx.Err() == nil {
+			r.file(ctx, is)
 		}
-		r.file(ctx, name)
+		if f := r.files[is.path]; f == nil || f.Size != is.info.Size() {
+			left++
+		}
 	}
 	r.keep(found)
 	return r.Book, left, nil
@@ -223,7 +228,8 @@ func (r *reading) on(ctx context.Context, f *File) (err error) {
 			return
 		}
 		seen[id] = true
-		f.Answers = append(f.Answers, Answer{ID: id, Model: r.model(a.Model), At: a.At.Unix(), Input: a.Input, Output: a.Output,
+		f.Answers = append(f.Answers, Answer{ID: id, Model: r.model(a.Model), At: a.At.Unix(),
+			Copied: a.Session != "" && a.Session != f.Session(), Input: a.Input, Output: a.Output,
 			CacheRead: a.CacheRead, Write5m: a.Write5m, Write1h: a.Write1h, Searches: a.Searches})
 	})
 	return err

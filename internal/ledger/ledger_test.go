@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -75,14 +76,15 @@ func says(id string, at time.Time, output int) string {
 //
 //	-home-a-shop/1111….jsonl              msg_1 on two lines, msg_2; lines that are broken, and one of Claude Code's own
 //	-home-a-shop/1111…/subagents/…        msg_s of a subagent on two lines
-//	-home-a-shop/2222….jsonl              a copy (--fork-session): all of 1111…, and msg_3; behind it half a line
+//	-home-a-shop/2222….jsonl              a copy (--fork-session): all of 1111…, and msg_3; behind it half a line. It is
+//	                                      the file that has not changed for longest
 //	-home-a-other/1111….jsonl             all of 1111… again, resumed elsewhere: msg_4, msg_5 without a request, msg_1 of
 //	                                      another request, one without a time, one with impossible figures
 func TestEachAnswerCountsOnce(t *testing.T) {
 	d := newDesk(t)
 	require.NoError(t, os.CopyFS(d.projects, os.DirFS("testdata/projects")))
 	old := noon.Add(-time.Hour)
-	require.NoError(t, os.Chtimes(filepath.Join(d.projects, "-home-a-shop", "11111111-1111-4111-8111-111111111111.jsonl"), old, old))
+	require.NoError(t, os.Chtimes(filepath.Join(d.projects, "-home-a-shop", "22222222-2222-4222-8222-222222222222.jsonl"), old, old))
 	type sum struct{ Answers, Input, Output, CacheRead, Write5m, Write1h, Searches int64 }
 	want := map[string]sum{
 		"1111 claude-opus-5-5":  {5, 100 + 200 + 9 + 1, 20 + 30 + 10 + 1, 10 + 2000, 600, 400, 2},
@@ -135,6 +137,34 @@ func TestOnlyWhatIsNewIsRead(t *testing.T) {
 	assert.Equal(t, int64(10), d.outputs()["one"], "a file that shrank is read anew")
 	require.NoError(t, os.Rename(filepath.Join(d.projects, two), filepath.Join(d.projects, one)))
 	assert.Equal(t, map[string]int64{"one": 1010, "two": 0}, merged(d.outputs(), "two"), "another file of that name, and what was counted of the one that is gone")
+}
+
+// A copy of a conversation repeats its answers: they stay those of the session that the API has answered, whatever is
+// read first and even where the copied lines name the copy.
+func TestAnAnswerBelongsToTheConversationThatAsked(t *testing.T) {
+	const source, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	line := says("m1", noon, 10)
+	for _, tc := range []struct{ name, original, copied string }{
+		{"the copied line names its session", `"sessionId":"` + source + `"`, `"sessionId":"` + source + `"`},
+		{"the session that asked", `"sessionId":"` + source + `"`, `"sessionId":"` + fork + `","requestSessionId":"` + source + `"`},
+		{"what it was copied from", `"sessionId":"` + source + `"`, `"sessionId":"` + fork + `","forkedFrom":{"sessionId":"` + source + `"}`},
+		{"a copy of a copy", `"sessionId":"` + source + `"`,
+			`"sessionId":"` + fork + `","requestSessionId":"` + source + `","forkedFrom":{"sessionId":"33333333-3333-4333-8333-333333333333"}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDesk(t)
+			told := func(more string) string { return strings.Replace(line, "{", "{"+more+",", 1) }
+			d.put(filepath.Join("-a", fork+".jsonl"), told(tc.copied)+says("m2", noon, 1), noon.Add(-time.Hour))
+			d.put(filepath.Join("-a", source+".jsonl"), told(tc.original), noon)
+			for range 2 {
+				assert.Equal(t, map[string]int64{source: 10, fork: 1}, d.outputs())
+				d.again()
+			}
+			require.NoError(t, os.RemoveAll(d.folder.Path))
+			require.NoError(t, os.Remove(filepath.Join(d.projects, "-a", source+".jsonl")))
+			assert.Equal(t, map[string]int64{fork: 11}, d.outputs(), "nothing else has it")
+		})
+	}
 }
 
 // merged has an entry for a session that has nothing of its own.
@@ -201,6 +231,42 @@ func TestAReadingThatEndsEarlyGoesOnThere(t *testing.T) {
 		assert.Empty(t, b.Files)
 	}
 	assert.Len(t, d.outputs(), 5)
+}
+
+// asked is a context that does something whenever it is asked whether it has ended.
+type asked struct {
+	context.Context
+	do func() error
+}
+
+func (a asked) Err() error { return a.do() }
+
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	d := newDesk(t)
+	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10)+says("m2", noon, 1), noon)
+	times := 0
+	_, left, err := d.Read(asked{t.Context(), func() error {
+		if times++; times > 2 { // before the file, and before each line
+			return context.DeadlineExceeded
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, 1, left, "the last file is not read to its end")
+	assert.Equal(t, map[string]int64{"one": 11}, d.outputs())
+
+	two := filepath.Join(d.projects, "-a", "two.jsonl")
+	d.put(filepath.Join("-a", "two.jsonl"), says("m3", noon, 100), noon.Add(time.Hour))
+	for range 2 {
+		_, left, err = d.Read(asked{t.Context(), func() error { // it has become a folder since the ledger found it
+			return errors.Join(os.RemoveAll(two), os.Mkdir(two, 0o700))
+		}})
+		require.NoError(t, err)
+		assert.Equal(t, 1, left, "a file that cannot be read")
+		require.NoError(t, os.Remove(two))
+		d.put(filepath.Join("-a", "two.jsonl"), says("m3", noon, 100), noon.Add(time.Hour))
+	}
+	assert.Equal(t, map[string]int64{"one": 11, "two": 100}, d.outputs())
 }
 
 func TestLongLinesAndLinks(t *testing.T) {

@@ -5,10 +5,12 @@
 package prices
 
 import (
+	"bytes"
 	_ "embed" // the table
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"regexp"
@@ -29,31 +31,25 @@ const (
 
 // Table is a list of prices.
 type Table struct {
-	Date   string           `json:"date"` // 2026-11-18
-	Source string           `json:"source"`
-	Models map[string]Price `json:"models"` // by the name of a model without a date
+	Date   string // 2026-11-18
+	Source string
+	Models map[string]Price // by the name of a model without a date
 }
 
 // Price is that of a model: of a million tokens of each kind, and of one search in the web.
 type Price struct {
 	Rates
-	Search float64 `json:"web_search"`
-	Long   *Long   `json:"long_prompt"`
+	Search float64
+	Long   *Long
 }
 
 // Rates are the prices of a million tokens.
-type Rates struct {
-	Input   float64 `json:"input"`
-	Output  float64 `json:"output"`
-	Write5m float64 `json:"cache_write_5m"`
-	Write1h float64 `json:"cache_write_1h"`
-	Read    float64 `json:"cache_read"`
-}
+type Rates struct{ Input, Output, Write5m, Write1h, Read float64 }
 
 // Long are the rates of answers to a prompt with more tokens than Above, of all their tokens.
 type Long struct {
 	Rates
-	Above int64 `json:"above_tokens"`
+	Above int64
 }
 
 // Use is what one answer has used.
@@ -82,30 +78,89 @@ func Open(path string) (Table, error) {
 	return t, nil
 }
 
+// listed is a table as a file has it.
+type listed struct {
+	Date   string `json:"date"`
+	Source string `json:"source"`
+	Models map[string]struct {
+		listedRates
+		Search *float64 `json:"web_search"`
+		Long   *struct {
+			listedRates
+			Above int64 `json:"above_tokens"`
+		} `json:"long_prompt"`
+	} `json:"models"`
+}
+
+// listedRates are prices of which those of the cache may be left out.
+type listedRates struct {
+	Input   float64  `json:"input"`
+	Output  float64  `json:"output"`
+	Write5m *float64 `json:"cache_write_5m"`
+	Write1h *float64 `json:"cache_write_1h"`
+	Read    *float64 `json:"cache_read"`
+}
+
+// all are the prices with those that are left out: the usual parts of the price of the input.
+func (r listedRates) all() Rates {
+	return Rates{Input: r.Input, Output: r.Output, Write5m: either(r.Write5m, r.Input*1.25), Write1h: either(r.Write1h, r.Input*2),
+		Read: either(r.Read, r.Input/10)}
+}
+
+func either(said *float64, usual float64) float64 {
+	if said == nil {
+		return usual
+	}
+	return *said
+}
+
+// usualSearch is the price of a search of all models.
+const usualSearch = 0.01
+
 // parse reads a table, and refuses one that would give wrong figures in silence.
-func parse(data []byte) (t Table, err error) {
-	if err := json.Unmarshal(data, &t); err != nil {
+func parse(data []byte) (Table, error) {
+	var in listed
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
 		return Table{}, err
 	}
-	if _, err := time.Parse(time.DateOnly, t.Date); err != nil {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Table{}, errors.New("there is something behind the table")
+	}
+	if _, err := time.Parse(time.DateOnly, in.Date); err != nil {
 		return Table{}, fmt.Errorf("\"date\" is to be like 2026-11-18: %w", err)
 	}
-	for name, p := range t.Models {
-		long := Long{Rates: p.Rates, Above: 1}
-		if p.Long != nil {
-			long = *p.Long
+	t := Table{Date: in.Date, Source: in.Source, Models: make(map[string]Price)}
+	for name, one := range in.Models {
+		p := Price{Rates: one.all(), Search: either(one.Search, usualSearch)}
+		if one.Long != nil {
+			p.Long = &Long{Rates: one.Long.all(), Above: one.Long.Above}
 		}
-		for _, n := range []float64{p.Input, p.Output, long.Input, long.Output, min(float64(long.Above), highest)} {
-			if n <= 0 || n > highest {
-				return Table{}, fmt.Errorf("%s needs prices above 0 and up to %g for \"input\" and \"output\"", name, float64(highest))
-			}
+		if err := p.check(name); err != nil {
+			return Table{}, err
 		}
-		rest := []float64{p.Write5m, p.Write1h, p.Read, p.Search, long.Write5m, long.Write1h, long.Read}
-		if slices.Min(rest) < 0 || slices.Max(rest) > highest {
-			return Table{}, fmt.Errorf("%s has a price below 0 or above %g", name, float64(highest))
-		}
+		t.Models[name] = p
 	}
 	return t, nil
+}
+
+// check says what is wrong with the price of a model.
+func (p Price) check(name string) error {
+	long := Long{Rates: p.Rates, Above: 1}
+	if p.Long != nil {
+		long = *p.Long
+	}
+	for _, n := range []float64{p.Input, p.Output, long.Input, long.Output, min(float64(long.Above), highest)} {
+		if n <= 0 || n > highest {
+			return fmt.Errorf("%s needs prices above 0 and up to %g for \"input\" and \"output\"", name, float64(highest))
+		}
+	}
+	rest := []float64{p.Write5m, p.Write1h, p.Read, p.Search, long.Write5m, long.Write1h, long.Read}
+	if slices.Min(rest) < 0 || slices.Max(rest) > highest {
+		return fmt.Errorf("%s has a price below 0 or above %g", name, float64(highest))
+	}
+	return nil
 }
 
 // Of gives the price of a model as a transcript names it; false: it is not known.

@@ -3,6 +3,7 @@ package prices
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -77,6 +78,9 @@ func TestAFileOfPricesCounts(t *testing.T) {
 		{"a price below 0", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"cache_read":-1}}}`, 4, 0, true},
 		{"a price of no money", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1e300}}}`, 4, 0, true},
 		{"a word", `{"date":"2027-01-02","models":{"mine":{"input":"1","output":1}}}`, 4, 0, true},
+		{"an unknown field", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"cache_write":1}}}`, 4, 0, true},
+		{"an unknown field of a long prompt", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"long_prompt":{"above":1,"above_tokens":1,"input":1,"output":1}}}}`, 4, 0, true},
+		{"something behind it", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1}}} {}`, 4, 0, true},
 		{"a long prompt of no length", `{"date":"2027-01-02","models":{"mine":{"input":1,"output":1,"long_prompt":{"input":1,"output":1}}}}`, 4, 0, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -91,4 +95,38 @@ func TestAFileOfPricesCounts(t *testing.T) {
 	}
 	_, err := Open(t.TempDir())
 	assert.Error(t, err, "a folder")
+}
+
+// What a file leaves out is not free.
+func TestWhatAFileLeavesOutHasTheUsualPart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "prices.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"date":"2027-01-02","models":{
+		"short": {"input":10,"output":1},
+		"free": {"input":10,"output":1,"cache_write_5m":0,"cache_write_1h":0,"cache_read":0,"web_search":0},
+		"long": {"input":10,"output":1,"cache_read":3,"long_prompt":{"above_tokens":5,"input":100,"output":2,"cache_write_1h":1}}}}`), 0o600))
+	table, err := Open(path)
+	require.NoError(t, err)
+	for name, want := range map[string]Price{
+		"short": {Rates: Rates{Input: 10, Output: 1, Write5m: 12.5, Write1h: 20, Read: 1}, Search: 0.01},
+		"free":  {Rates: Rates{Input: 10, Output: 1}},
+		"long": {Rates: Rates{Input: 10, Output: 1, Write5m: 12.5, Write1h: 20, Read: 3}, Search: 0.01,
+			Long: &Long{Rates: Rates{Input: 100, Output: 2, Write5m: 125, Write1h: 1, Read: 10}, Above: 5}},
+	} {
+		got, known := table.Of(name)
+		assert.True(t, known)
+		assert.Equal(t, want, got, name)
+	}
+}
+
+func TestTheDocumentsExampleIsATable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "## Prices\n")
+	require.True(t, found)
+	_, example, found := strings.Cut(section, "```json\n")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "```")
+	table, err := parse([]byte(example))
+	require.NoError(t, err)
+	assert.Equal(t, Rates{Input: 2, Output: 8, Write5m: 2.5, Write1h: 4, Read: 0.2}, table.Models["our-model"].Long.Rates)
 }

@@ -30,6 +30,9 @@ var (
 // Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
 // record.
 type Store struct {
+	// Folders is passed by who begins a session, and by who takes a folder away.
+	Folders Gate
+
 	folder     spool.Folder
 	quarantine string
 	readOnly   bool

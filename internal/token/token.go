@@ -43,6 +43,11 @@ func New(text string) Token {
 // Empty says that there is none.
 func (t Token) Empty() bool { return t.reveal == nil }
 
+// Equal says that both are the same token, or none.
+func (t Token) Equal(other Token) bool {
+	return t.Empty() == other.Empty() && (t.Empty() || t.reveal() == other.reveal())
+}
+
 // form is what a bot token looks like.
 var form = regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{20,}$`)
 

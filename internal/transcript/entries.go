@@ -192,6 +192,9 @@ func FirstID(path string) string {
 	}
 }
 
+// toMinute is the time of a line up to its minute.
+const toMinute = "2006-01-02T15:04"
+
 // Day is the first line of a day that has something of the conversation.
 type Day struct {
 	At   int64
@@ -199,32 +202,33 @@ type Day struct {
 }
 
 var (
-	timeMark    = []byte(`"timestamp":"`)
+	timeMark    = []byte(`"timestamp":"`) // before a time in UTC
 	spokenMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
 	sideMark    = []byte(`"isSidechain":true`)
 )
 
-// Days calls see with the days before a place, the newest first, until see returns false.
-func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) error {
+// Days calls see with the days before a place, the newest first, until see returns false. reached is up to where it has
+// looked, also where it ends with an error: that of ctx is usual, and the last day may have begun before that.
+func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) (reached int64, err error) {
 	b, err := openBackwards(ctx, path, before, searchChunk)
 	if err != nil {
-		return err
+		return before, err
 	}
 	defer b.close()
 	var day Day
-	hour, more := "", true
+	minute, more := "", true
 	err = b.each(func(line []byte, at int64) bool {
 		_, stamp, found := bytes.Cut(line, timeMark)
 		spoken := func(mark []byte) bool { return bytes.Contains(line, mark) }
 		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(line, sideMark) {
 			return true
 		}
-		if now := string(stamp[:len("2006-01-02T15")]); now != hour {
-			t, err := time.Parse("2006-01-02T15", now)
+		if now := string(stamp[:len(toMinute)]); now != minute { // the days of some zones begin at half past
+			t, err := time.Parse(toMinute, now)
 			if err != nil {
 				return true
 			}
-			hour, t = now, t.In(in)
+			minute, t = now, t.In(in)
 			if day.Time.IsZero() || !sameDay(t, day.Time) {
 				if !day.Time.IsZero() {
 					more = see(day)
@@ -240,7 +244,7 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	if more && !day.Time.IsZero() {
 		see(day)
 	}
-	return err
+	return b.end, err
 }
 
 func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }

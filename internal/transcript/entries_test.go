@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -203,13 +204,41 @@ func TestDays(t *testing.T) {
 	} {
 		var days []string
 		var at []int64
-		require.NoError(t, Days(t.Context(), path, endOf, zone, func(d Day) bool {
+		_, err := Days(t.Context(), path, endOf, zone, func(d Day) bool {
 			days, at = append(days, d.Time.Format(time.DateOnly)), append(at, d.At)
 			return true
-		}))
+		})
+		require.NoError(t, err)
 		require.Equal(t, want, days)
 		assert.Equal(t, "Fix the Test", readNewer(t, path, at[1])[0].Texts[0])
 	}
+}
+
+// The days of some zones begin in the middle of an hour of UTC.
+func TestDaysOfAZoneWithHalfAnHour(t *testing.T) {
+	line := `{"type":"user","timestamp":"2026-05-01T18:%d:00Z","message":{"content":"x"}}`
+	path := transcriptOf(t, fmt.Sprintf(line, 10), fmt.Sprintf(line, 40))
+	var days []string
+	_, err := Days(t.Context(), path, endOf, time.FixedZone("India", 5*60*60+30*60), func(d Day) bool {
+		days = append(days, d.Time.Format(time.DateOnly))
+		return true
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"2026-05-02", "2026-05-01"}, days)
+}
+
+func TestDaysThatTakeTooLongGoOnWhereTheyEnded(t *testing.T) {
+	path := transcriptOf(t, talked...)
+	end, err := End(path)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	reached, err := Days(ctx, path, endOf, time.UTC, func(Day) bool { return true })
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, end.Offset, reached)
+	reached, err = Days(t.Context(), path, reached, time.UTC, func(Day) bool { return true })
+	require.NoError(t, err)
+	assert.Zero(t, reached)
 }
 
 // FuzzEntries: whatever stands in a file, it is the same read from either end, and no place is out of it.

@@ -24,10 +24,11 @@ type spent struct {
 // Answer is one answer of the API, and what it has cost in tokens. Each line of the answer repeats
 // that, and so do subagents' files, and the files of copies of a conversation.
 type Answer struct {
-	ID    string // of the message and its request: two lines of one answer have the same
-	Model string
-	Dir   string // in which the agent worked
-	At    time.Time
+	ID      string // of the message and its request: two lines of one answer have the same
+	Session string // the conversation that has asked, also on a line of a copy; empty: the line does not say it
+	Model   string
+	Dir     string // in which the agent worked
+	At      time.Time
 
 	Input, Output, CacheRead int64
 	Write5m, Write1h         int64 // into the cache, by how long it is kept
@@ -71,7 +72,11 @@ func answerOf(line []byte) (a Answer, ok bool) {
 	}
 	var l struct {
 		Type, RequestID, Timestamp, Cwd string
-		Message                         struct {
+
+		SessionID, RequestSessionID string // the latter is of a line whose former was changed by a copy
+		ForkedFrom                  struct{ SessionID string }
+
+		Message struct {
 			ID, Model string
 			Usage     *spent
 		}
@@ -85,7 +90,8 @@ func answerOf(line []byte) (a Answer, ok bool) {
 	}
 	u := l.Message.Usage
 	hour := min(count(u.Creation.Hour), count(u.CacheCreation))
-	return Answer{ID: l.Message.ID + " " + l.RequestID, Model: cmp.Or(l.Message.Model, "?"), Dir: l.Cwd, At: at,
+	return Answer{ID: l.Message.ID + " " + l.RequestID, Session: cmp.Or(l.RequestSessionID, l.ForkedFrom.SessionID, l.SessionID),
+		Model: cmp.Or(l.Message.Model, "?"), Dir: l.Cwd, At: at,
 		Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead),
 		Write5m: count(u.CacheCreation) - hour, Write1h: hour, Searches: count(u.Server.Searches)}, true
 }

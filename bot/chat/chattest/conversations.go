@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
@@ -21,7 +22,7 @@ type said struct {
 
 func (c conversations) reached() host.Conversations {
 	c.world.ports.wait()
-	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, StateDir: c.world.Dir}
+	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, Dir: filepath.Join(c.world.Dir, "exports")}
 }
 
 func (c conversations) Read(ctx context.Context, session uuid.UUID, at history.Place, way history.Way, most int) ([]history.Entry, error) {
@@ -32,7 +33,7 @@ func (c conversations) Find(ctx context.Context, session uuid.UUID, at history.P
 	return c.reached().Find(ctx, session, at, word, most)
 }
 
-func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) ([]history.Day, error) {
+func (c conversations) Days(ctx context.Context, session uuid.UUID, at history.Place, most int) (history.Days, error) {
 	return c.reached().Days(ctx, session, at, most)
 }
 

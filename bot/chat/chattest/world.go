@@ -75,6 +75,7 @@ type World struct {
 	Home       string             // as the chat knows it
 	Roots      []string           // that sessions may be opened in; none: anywhere
 	Written    map[uuid.UUID]bool // conversations that somebody writes
+	WrittenErr error              // why that cannot be seen
 	Updates    int64
 	Order      chan string // "send …" and "advance …", in the order in which they were done
 	inBubble   bool        // its bot runs, or has run, in a bubble
@@ -150,7 +151,10 @@ type machine struct{ *World }
 func (m machine) now() *host.Machine {
 	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records,
 		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
-		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) { return m.Written, nil }}
+		Folders: new(session.Gate),
+		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+			return m.Written, m.WrittenErr
+		}}
 }
 
 func (m machine) reached() *host.Machine {
@@ -174,11 +178,13 @@ func (m machine) Conversations(ctx context.Context, dir string, from, most int) 
 	return m.reached().Conversations(ctx, dir, from, most)
 }
 
-func (m machine) Add(ctx context.Context, dir string) (string, error) {
-	return m.reached().Add(ctx, dir)
+func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
+	return m.reached().Add(ctx, dir, key)
 }
 
-func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool) {
+func (m machine) Done(key string) { m.now().Done(key) }
+
+func (m machine) Find(ctx context.Context, dir string) (places.Worktree, bool, error) {
 	return m.reached().Find(ctx, dir)
 }
 

@@ -38,6 +38,7 @@ type Diffs interface {
 type Changes struct {
 	Of     Since  // the moment that was compared with
 	Root   string // top folder of the repository
+	Main   string // that of the repository's first work tree, where Root is another one
 	Branch string // empty: none is checked out
 	Files  []File
 	Cut    bool // there are more files

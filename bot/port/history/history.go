@@ -24,7 +24,7 @@ type Conversations interface {
 	Find(ctx context.Context, session uuid.UUID, at Place, word string, most int) (Found, error)
 	// Days gives the days before a place that have something, at most so many, the newest first. Where ctx ends it gives
 	// what it has.
-	Days(ctx context.Context, session uuid.UUID, at Place, most int) ([]Day, error)
+	Days(ctx context.Context, session uuid.UUID, at Place, most int) (Days, error)
 }
 
 // Exports write conversations for people.
@@ -94,6 +94,12 @@ type Hit struct {
 	Kind                Kind
 	Time                time.Time
 	Before, Word, After string
+}
+
+// Days are the days that were found so far.
+type Days struct {
+	Days []Day
+	Next Place // where to look on; empty: it was at the beginning, or there are so many. The last day may have begun before it
 }
 
 // Day is the beginning of a day in a conversation.

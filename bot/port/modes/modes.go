@@ -4,6 +4,8 @@ package modes
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -21,9 +23,18 @@ const (
 	DontAsk     Mode = "dontAsk"
 )
 
-// Offered reports whether a person may have the mode switched to. Auto and bypass ask nobody: they
+// The modes and models that people may choose, each in the order of their buttons. Auto and bypass ask nobody: they
 // are never chosen from the chat.
-func (m Mode) Offered() bool { return m == Manual || m == AcceptEdits || m == Plan }
+var (
+	Modes  = []Mode{Manual, AcceptEdits, Plan}
+	Models = []string{"Opus", "Sonnet", "Haiku", "Fable"} // as Claude Code's list names them
+)
+
+// Offered reports whether a person may have the mode switched to.
+func (m Mode) Offered() bool { return slices.Contains(Modes, m) }
+
+// Flag is a model of Models as Claude Code's command line takes it.
+func Flag(model string) string { return strings.ToLower(model) }
 
 // Wish is what a person wants the agent to run with. An empty field wants nothing.
 type Wish struct {

@@ -25,18 +25,28 @@ type Conversation struct {
 	Size    int64     // of its file, in bytes
 	At      time.Time // when something was last written
 	Written bool      // by a process now, or perhaps
+	Unseen  bool      // it cannot be seen who writes it
 }
 
 // Worktrees are git's work trees beside a repository's first one, as far as ccbot has made them.
 type Worktrees interface {
-	// Add makes one for the repository of a folder, and gives the folder in it that is like the given one.
-	// Asked for again before a session works there, it gives the same.
-	Add(ctx context.Context, dir string) (made string, err error)
-	// Find gives the one that a folder is in; false: it is in none, or git does not answer.
-	Find(ctx context.Context, dir string) (Worktree, bool)
+	// Find gives the one that a folder is in; not found without an error: it is in none. With an error it may be found,
+	// and its work is not known.
+	Find(ctx context.Context, dir string) (w Worktree, found bool, err error)
 	// Remove takes one away. refusal.HasWork, with the kind as its Reason, where there is work in it;
-	// refusal.WrongState while an open session works there.
+	// refusal.WrongState while an open session works or begins there; refusal.DirMissing where there is none.
 	Remove(ctx context.Context, dir string) error
+}
+
+// Beside gives work trees to sessions that are about to start.
+type Beside interface {
+	// Add makes one for the repository of a folder, and gives the folder in it that is like the given one. One that was
+	// made before and that nobody uses is taken instead. key is that of the start: another one is given another work tree,
+	// the same one the same, also when its session has begun. refusal.NoRepository, and refusal.NoCommit where
+	// nothing can be checked out yet.
+	Add(ctx context.Context, dir, key string) (made string, err error)
+	// Done says that the start of a key is over: a session works in what it was given, or that is free again.
+	Done(key string)
 }
 
 // Worktree is a work tree that ccbot has made.

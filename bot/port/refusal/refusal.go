@@ -51,6 +51,7 @@ const (
 	StillWorks   Code = "still_works"   // the agent works on after an interrupt
 	Guarded      Code = "guarded"       // the terminal is not the session's any more: nothing was typed
 	NoRepository Code = "no_repository" // the folder is in no git repository, or there is no git
+	NoCommit     Code = "no_commit"     // the repository has nothing yet that could be checked out
 	GitSlow      Code = "git_slow"      // git did not answer in time
 	GitFailed    Code = "git_failed"    // git refuses; Reason has its words
 	Unchanged    Code = "unchanged"     // the file is as it was

@@ -68,6 +68,9 @@ type Limit struct {
 	Resets  time.Time
 }
 
+// Apart is how far two ends of one window may be apart: they are not told to the second.
+const Apart = time.Hour
+
 // Window is the time over which a limit counts.
 type Window string
 

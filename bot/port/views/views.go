@@ -37,12 +37,14 @@ type Session struct {
 	Open            bool // it is live, and nobody has asked for its end
 	Over            bool // it has ended, and so has all that belonged to it
 	Resumable       bool // it can be brought back
+	Owns            bool // its conversation may stand for it: no other session has taken it over, or was made for it
 	Interrupted     bool // it was coming back when the program ended
 	ClaudeSessionID uuid.UUID
 	ForkOf          uuid.UUID // Claude's id of the conversation that it began as a copy of
 	TookOver        uuid.UUID // the session whose conversation this one goes on with
 	Conversation    address.Conversation
 	Owner           int64  // the person who started it
+	Origin          string // key of the start that was asked for
 	Window          string // what its agent runs in, for people; empty: nothing known
 	Agent           string // its agent's process, opaque; empty: none
 	Mode            string // ccbot's permission mode, ask or bypass; empty: ccbot has not started the agent
@@ -92,9 +94,8 @@ type Closed string
 
 // The reasons that a state does not say.
 const (
-	ClosedTransferred Closed = "ownership_transferred" // another session goes on with its conversation
-	ClosedReboot      Closed = "reboot"                // the machine went down while it ran
-	ClosedTmux        Closed = "tmux_ended"            // its tmux server went down while it ran
+	ClosedReboot Closed = "reboot"     // the machine went down while it ran
+	ClosedTmux   Closed = "tmux_ended" // its tmux server went down while it ran
 )
 
 // Exit is how an agent ended by itself.

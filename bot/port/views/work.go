@@ -28,7 +28,7 @@ type Work struct {
 	Turns       int      // that have ended
 	Tasks       []Task
 	Tokens      Tokens
-	Failed      phase.Now // how the last turn has failed, as the transcript has it now; nobody has gone on since
+	Failed      phase.Now // how the last turn has failed, as the transcript has it now; nobody has gone on since; Unknown: it cannot be read
 	Usage       *Usage    // nil: not known
 	Git         *Git      // nil: git did not answer
 	Memory      uint64    // of the agent and all that it has started, in bytes; 0: not known

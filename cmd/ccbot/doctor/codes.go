@@ -33,6 +33,7 @@ var faults = append([]fault{
 	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "closes what is ccbot's own"},
 	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "closes it"},
 	{"instance_damaged", "folder", Fail, "the id of this ccbot cannot be read", ""},
+	{"folder_newer", "folder", Fail, "a newer ccbot has used the folder, or it cannot be seen which", ""},
 	{"quarantined", "folder", Warn, "files could not be read and were set aside", ""},
 	{"records_unreadable", "folder", Warn, "records of sessions cannot be read", ""},
 	{"files_cut_short", "folder", Warn, "writes that were cut short have left files", "removes them while no bot runs"},

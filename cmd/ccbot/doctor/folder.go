@@ -44,6 +44,13 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if _, err := statefolder.ReadInstance(dir); err != nil && len(exposed) == 0 {
 		all = append(all, found("instance_damaged", "see the sentence", "%v", err))
 	}
+	if n, err := statefolder.ReadFormat(dir); len(exposed) == 0 && (err != nil || n > statefolder.Format) {
+		f := found("folder_newer", "use the newer ccbot, or another CCBOT_DIR", "%s is of a newer ccbot than this", dir)
+		if err != nil {
+			f.Summary, f.Fix = err.Error(), ""
+		}
+		all = append(all, f)
+	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {
 		all = append(all, good("folder", "%s is only yours", dir))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 	"ccbot/internal/health"
@@ -27,7 +28,7 @@ type World struct {
 	Claude   *hooks.Binary
 	Hook     Hook
 	Telegram Telegram
-	Unit     func(ctx context.Context) (Unit, error)
+	Unit     func(ctx context.Context) (service.State, error)
 
 	// Lock keeps every bot from starting until release; it fails while one runs.
 	Lock func(ctx context.Context) (release func(), err error)
@@ -87,17 +88,4 @@ type Telegram struct {
 	Client *http.Client // puts the token where it belongs; nil: there is no token
 	Server string       // with the path of the bot
 	Now    func() time.Time
-}
-
-// Unit is ccbot as a service.
-type Unit struct {
-	Installed bool
-	Manager   string
-	File      string
-	Changed   bool // by hand
-	Current   bool // it is what an install would write now
-	Same      bool // it starts this program
-	Active    bool
-	Lingers   string // yes or no; empty: not known
-	Problem   string
 }

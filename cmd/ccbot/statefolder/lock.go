@@ -27,9 +27,12 @@ const lockFile = "ccbot.lock"
 const lockPatience = 10 * time.Second
 
 // Take makes the folder where it is missing, and takes its lock for the life of this process. It
-// refuses a folder that other users could have written, and a folder that nothing can be written
-// to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
+// refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
+// can be written to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
 func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
+	if err := refuseNewer(dir); err != nil {
+		return nil, nil, err
+	}
 	if err := own(dir, log); err != nil {
 		return nil, nil, fmt.Errorf("CCBOT_DIR: %w", Error(dir, err))
 	}
@@ -41,7 +44,11 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	if err != nil {
 		return nil, nil, Error(dir, err)
 	}
-	if err := probeFolder(dir, probeSize); err != nil {
+	err = probeFolder(dir, probeSize)
+	if err == nil {
+		err = noteFormat(dir)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(Error(dir, err), held.Close())
 	}
 	return table, held, nil

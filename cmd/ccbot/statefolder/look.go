@@ -18,12 +18,12 @@ import (
 )
 
 // subfolders are the folders that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "inbox", "launch", "outbox", "quarantine",
+var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status", "usage"}
 
 // ownFiles are the files that ccbot makes beside them. ccbot.env is not among them, because a
 // person writes it.
-var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
+var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	"commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
 
 // SettingsFile lies in CCBOT_DIR.

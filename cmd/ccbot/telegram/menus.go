@@ -3,10 +3,12 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -24,8 +26,8 @@ type menuCalls interface {
 }
 
 // Menus keep Telegram's lists of commands as the bot wants them. What Telegram has is on disk: a start,
-// or another language of a chat, costs one call for each list that is different. A call that fails is
-// made again at the next start or change; it costs the list only.
+// or another language of a chat, costs one call for each list that is different. A call that fails costs
+// this list only. It is made again soon, and one that Telegram refuses at the next start or change.
 type Menus struct {
 	api    menuCalls
 	folder spool.Folder
@@ -34,7 +36,11 @@ type Menus struct {
 	wake   chan struct{}
 }
 
-const menuFile = "commands.json"
+const (
+	menuFile = "commands.json"
+	// menuRetry is the time until calls that have failed are made again.
+	menuRetry = 5 * time.Minute
+)
 
 // published is the file: what a bot has given Telegram.
 type published struct {
@@ -52,25 +58,24 @@ func (m *Menus) Changed() { pause.Poke(m.wake) }
 
 // Run keeps the lists of a bot until ctx ends.
 func (m *Menus) Run(ctx context.Context, id int64) error {
-	for {
-		if err := m.publish(ctx, id); err != nil && ctx.Err() == nil {
+	for ctx.Err() == nil {
+		wait, err := m.publish(ctx, id)
+		if err != nil && ctx.Err() == nil {
 			m.log.Warn("commands_not_published", logkey.Error, err.Error())
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-m.wake:
-		}
+		pause.Until(ctx, wait, m.wake)
 	}
+	return nil
 }
 
-// publish makes the calls that are needed, and notes what Telegram has after each. A damaged file counts
-// as none, and so does that of another bot: then all lists are made anew.
-func (m *Menus) publish(ctx context.Context, id int64) error {
+// publish makes the calls that are needed, and notes what Telegram has after each. Again is the time until what has
+// failed is tried again. A damaged file counts as none, and so does that of another bot: then all lists are made anew.
+func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all error) {
+	again = pause.Forever
 	var has published
 	from := spool.Loader{Quarantine: filepath.Join(m.folder.Path, "quarantine"), Log: m.log}
 	if _, err := from.LoadOne(m.folder, menuFile, func(data []byte) error { return json.Unmarshal(data, &has) }); err != nil {
-		return err
+		return again, err
 	}
 	if has.Bot != id {
 		has = published{Bot: id}
@@ -87,7 +92,11 @@ func (m *Menus) publish(ctx context.Context, id int64) error {
 			continue
 		}
 		if err := m.call(ctx, one); err != nil {
-			return fmt.Errorf("commands of chat %d in %q: %w", one.Chat, one.Lang, err)
+			all = errors.Join(all, fmt.Errorf("commands of chat %d in %q: %w", one.Chat, one.Lang, err))
+			if !errors.Is(err, tgbot.ErrorForbidden) && !errors.Is(err, tgbot.ErrorBadRequest) {
+				again = waitAfter(err, menuRetry)
+			}
+			continue
 		}
 		if i >= 0 {
 			has.Lists = slices.Delete(has.Lists, i, i+1)
@@ -96,10 +105,10 @@ func (m *Menus) publish(ctx context.Context, id int64) error {
 			has.Lists = append(has.Lists, one)
 		}
 		if err := m.note(has); err != nil {
-			return err
+			return again, errors.Join(all, err)
 		}
 	}
-	return nil
+	return again, all
 }
 
 // place is where a list of the same people stands among others; -1: nowhere.

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,26 +10,34 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot"
+	"ccbot/internal/pause"
 )
 
 // menus is a Bot API that keeps which calls about lists of commands were made.
 type menus struct {
-	calls []string
-	fails error
+	calls   []string
+	fails   error
+	refuses map[int64]error // by chat
 }
 
 func (m *menus) call(what string, p any) (bool, error) {
 	data, _ := json.Marshal(p)
-	if m.fails == nil {
+	err := m.fails
+	if one, ok := p.(*models.BotCommandScopeChat); ok {
+		err = cmp.Or(err, m.refuses[one.ChatID.(int64)])
+	}
+	if err == nil {
 		m.calls = append(m.calls, what+" "+string(data))
 	}
-	return m.fails == nil, m.fails
+	return err == nil, err
 }
 
 func (m *menus) SetMyCommands(_ context.Context, p *tgbot.SetMyCommandsParams) (bool, error) {
@@ -47,7 +56,7 @@ func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 		t.Helper()
 		api.calls = nil
 		m := NewMenus(api, dir, func() []bot.Menu { return wanted }, slog.New(slog.DiscardHandler)) // as each start does
-		err = m.publish(t.Context(), id)
+		_, err = m.publish(t.Context(), id)
 		return api.calls, err
 	}
 	published := func(id int64) []string {
@@ -74,4 +83,37 @@ func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, menuFile), []byte("{"), 0o600))
 	assert.Len(t, published(2), 1, "of a damaged file nothing is known")
 	assert.Empty(t, published(2))
+}
+
+// One chat that Telegram refuses costs its own list only, and only what may pass is tried again soon.
+func TestARefusedListStopsNoOther(t *testing.T) {
+	list := []bot.MenuCommand{{Name: "new", Text: "start"}}
+	lists := []bot.Menu{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}
+	const eight = `set  {"chat_id":8}`
+	for _, tc := range []struct {
+		name  string
+		err   error
+		again time.Duration
+	}{
+		{"blocked", fmt.Errorf("%w, bot was blocked by the user", tgbot.ErrorForbidden), pause.Forever},
+		{"chat not found", fmt.Errorf("%w, chat not found", tgbot.ErrorBadRequest), pause.Forever},
+		{"no network", errors.New("no network"), menuRetry},
+		{"too many", &tgbot.TooManyRequestsError{RetryAfter: 3600}, time.Hour},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			api := &menus{refuses: map[int64]error{7: tc.err}}
+			m := NewMenus(api, t.TempDir(), func() []bot.Menu { return lists }, slog.New(slog.DiscardHandler))
+			for range 2 {
+				again, err := m.publish(t.Context(), 1)
+				require.ErrorIs(t, err, tc.err)
+				assert.Equal(t, tc.again, again)
+				assert.Equal(t, []string{eight, `set  {"chat_id":9}`}, api.calls)
+			}
+			api.refuses = nil
+			again, err := m.publish(t.Context(), 1)
+			require.NoError(t, err)
+			assert.Equal(t, pause.Forever, again)
+			assert.Len(t, api.calls, 3)
+		})
+	}
 }

@@ -1,0 +1,24 @@
+package bot_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+)
+
+// TestP9_WhoIsTakenOffTheListIsSilentAtOnce, and who comes on it is heard.
+func TestP9_WhoIsTakenOffTheListIsSilentAtOnce(t *testing.T) {
+	w := chattest.NewWorld(t)
+	alice, bob := chattest.PrivateChat(chattest.Alice), chattest.PrivateChat(chattest.Bob)
+	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Bob: true}})
+	assert.False(t, w.Hears(chattest.Alice, alice))
+	assert.False(t, w.Hears(chattest.Bob, chattest.GroupChat(chattest.Ours)))
+	assert.True(t, w.Hears(chattest.Bob, bob))
+	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}, Groups: map[int64]bool{chattest.Ours: true}})
+	assert.True(t, w.Hears(chattest.Alice, alice))
+	assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Ours)))
+	assert.False(t, w.Hears(chattest.Bob, bob))
+}

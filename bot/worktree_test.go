@@ -1,0 +1,201 @@
+package bot_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/port/news"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// repository makes a folder a repository with one commit.
+func (w *browsing) repository(dir string) {
+	w.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		require.NotEqual(w.t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
+		w.t.Skip("SKIPPED: git is not installed")
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = filepath.Join(w.Home, dir), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := cmd.CombinedOutput()
+		require.NoError(w.t, err, "%s", out)
+	}
+}
+
+func TestP8_AWorktreeIsOneSessionWhereverItDies(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api")
+	w.Dies(t, "worktree-made", func() error {
+		w.press(w.say(i18n.ButtonNewWorktree))
+		return nil
+	})
+	tree := filepath.Join(w.Home, "api-2")
+	assert.DirExists(t, tree)
+	assert.Empty(t, w.Lifecycle.Starts)
+	w.Restart(t)
+	w.press(w.say(i18n.ButtonNewWorktree))
+	require.Len(t, w.Lifecycle.Starts, 1)
+	assert.Equal(t, tree, w.Lifecycle.Starts[0].Dir)
+	assert.NoDirExists(t, tree[:len(tree)-1]+"3")
+	assert.Equal(t, w.say(i18n.NewBegun, i18n.Args{"Dir": "~/api-2"}), w.text(), "the page names the folder of the session")
+}
+
+// The session has begun, and what is told then fails: the tap comes again.
+func TestP8_ATapThatComesAgainMakesNoSecondWorktree(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api")
+	starts := w.Lifecycle.OnStart
+	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) {
+		w.Records.Put(session.Record{ID: uuid.New(), Name: "api-2", Dir: q.Dir, State: session.Starting, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin})
+		return session.Record{}, assert.AnError
+	}
+	w.press(w.say(i18n.ButtonNewWorktree))
+	w.Lifecycle.OnStart = starts
+	w.press(w.say(i18n.ButtonNewWorktree))
+	require.Len(t, w.Lifecycle.Starts, 2)
+	assert.Equal(t, w.Lifecycle.Starts[0].Dir, w.Lifecycle.Starts[1].Dir)
+	assert.NoDirExists(t, filepath.Join(w.Home, "api-3"))
+}
+
+func TestAWorktreeWithoutACommitIsASentence(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	head := filepath.Join(w.Home, "api", ".git", "HEAD")
+	require.NoError(t, os.WriteFile(head, []byte("ref: refs/heads/other\n"), 0o600))
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	assert.Equal(t, w.say(i18n.WorktreeNoCommit, i18n.Args{"Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
+}
+
+// Git only fails: nobody is told that the work tree is gone.
+func TestAWorktreeOfWhichGitSaysNothingIsNotGone(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	w.over(filepath.Join(w.Home, "api-2"))
+	w.open()
+	w.press("~/api-2")
+	head := filepath.Join(w.Home, "api", ".git", "worktrees", "api-2", "HEAD")
+	was, err := os.ReadFile(head)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(head, []byte("damaged\n"), 0o600))
+	w.press(w.say(i18n.ButtonRemoveWorktree))
+	assert.Contains(t, w.text(), "~/api-2")
+	assert.NotEqual(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
+	require.NoError(t, os.WriteFile(head, was, 0o600))
+	w.press(w.say(i18n.ButtonRefresh), w.say(i18n.ButtonRemoveWorktree))
+	assert.Equal(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
+}
+
+func TestASessionThatCouldNotStartMayLeaveAWorktree(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	r := w.over(filepath.Join(w.Home, "api-2"))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Failed })
+	w.Running(t)
+	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Failed{}))
+	asked := w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"})
+	require.Eventually(t, func() bool {
+		w.Telegram.Deliver(t.Context())
+		return slices.Contains(w.Telegram.Texts(), asked)
+	}, chattest.Patience, time.Millisecond)
+}
+
+func TestAWorktreeWithoutARepositoryIsASentence(t *testing.T) {
+	w := inFolders(t, "api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api")
+	w.press(w.say(i18n.ButtonNewWorktree))
+	assert.Equal(t, w.say(i18n.WorktreeNoGit, i18n.Args{"Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
+	assert.Contains(t, w.buttons(), w.say(i18n.ButtonStartFresh), "the page stays")
+}
+
+// over ends the session of a folder.
+func (w *browsing) over(dir string) (r session.Record) {
+	w.t.Helper()
+	for _, r = range w.Records.List() {
+		if r.Dir == dir {
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+			return w.Record(w.t, r.ID)
+		}
+	}
+	w.t.Fatal("no session works there")
+	return r
+}
+
+func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	tree := filepath.Join(w.Home, "api-2")
+	r := w.over(tree)
+
+	file := filepath.Join(tree, "work")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	left := func() {
+		require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
+		w.Work(t)
+		w.page = w.Telegram.LastID()
+	}
+	left()
+	assert.Equal(t, w.say(i18n.WorktreeStays, i18n.Args{"Dir": "~/api-2", "Work": w.say(i18n.WorktreeUncommitted)}), w.Telegram.Last(t).Text.Text)
+
+	require.NoError(t, os.Remove(file))
+	left()
+	assert.Equal(t, w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"}), w.text())
+	w.Restart(t)
+	w.Press(t, chattest.Bob, w.page, w.say(i18n.ButtonRemoveWorktree))
+	assert.DirExists(t, tree, "Bob was not asked")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	w.press(w.say(i18n.ButtonRemoveWorktree))
+	assert.FileExists(t, file, "there is work in it by now")
+	assert.Contains(t, w.text(), w.say(i18n.WorktreeUncommitted))
+
+	require.NoError(t, os.Remove(file))
+	left()
+	w.press(w.say(i18n.ButtonRemoveWorktree))
+	assert.NoDirExists(t, tree)
+	assert.Equal(t, w.say(i18n.WorktreeGone, i18n.Args{"Dir": "~/api-2"}), w.text())
+	assert.Empty(t, w.buttons())
+}
+
+func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	over := w.over(filepath.Join(w.Home, "api-2"))
+	w.Session(t, "api-2", session.Running)
+	sent := w.Telegram.LastID()
+	require.NoError(t, w.Browser.Left(t.Context(), host.View(over)))
+	assert.Equal(t, sent, w.Telegram.LastID())
+}

@@ -1,0 +1,50 @@
+package ccbot_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBuildTellsItsProgress runs tools/build with a Go that only prints: without a terminal a build says a few plain
+// lines and nothing where nothing is to do; an error of the compiler stands in its own words, with its exit code.
+func TestBuildTellsItsProgress(t *testing.T) {
+	const list = `if [ "$1" = list ]; then seq 8; exit; fi; `
+	for _, tt := range []struct {
+		name, prints string
+		code         int
+		want         string
+	}{
+		{"nothing to do", `true`, 0, ""},
+		{"modules and packages", `case "$*" in
+*ccbot-hook*) ;;
+*) echo 'go: downloading example.com/m v1.0.0'; seq 8 ;;
+esac`, 0, "loading modules: 1 of 2\ncompiling: 1 of 8\ncompiling: 2 of 8\ncompiling: 4 of 8\ncompiling: 6 of 8, about 1 s left\nlinking\n"},
+		{"an error", `seq 2; echo '# ccbot/bot'; echo 'bot/bot.go:7:2: undefined: x'; exit 3`, 3,
+			"compiling: 1 of 8\ncompiling: 2 of 8\n# ccbot/bot\nbot/bot.go:7:2: undefined: x\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			script, err := os.ReadFile("tools/build")
+			require.NoError(t, err)
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
+			for name, text := range map[string]string{"tools/build": string(script), "fake": "#!/bin/sh\n" + list + tt.prints + "\n",
+				"go.sum": "a v1 h1:x\na v1/go.mod h1:x\nb v1 h1:x\n"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)) //nolint:gosec // they are run
+			}
+			cmd := exec.Command("bash", filepath.Join(dir, "tools/build"), "v1")
+			cmd.Env = append(os.Environ(), "GO="+filepath.Join(dir, "fake"))
+			var out, errors bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errors
+			_ = cmd.Run()
+			assert.Equal(t, tt.want, errors.String())
+			assert.Equal(t, tt.code, cmd.ProcessState.ExitCode())
+			assert.Empty(t, out.String())
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/host"
+	"ccbot/internal/gauge"
+	"ccbot/lifecycle"
+)
+
+// ways are the metrics of messages on their way in and out.
+type ways struct {
+	in    prometheus.Histogram
+	out   prometheus.Histogram
+	asked prometheus.Counter
+}
+
+// waySpans are the limits of how long messages take, in seconds: a prompt may wait behind a turn for long.
+var waySpans = []float64{0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200}
+
+func newWays() ways {
+	return ways{
+		in: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ccbot_prompt_delivery_seconds", Buckets: waySpans,
+			Help: "From a message's arrival until it is proven that the agent has it, with what it waited behind a turn."}),
+		out: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ccbot_answer_delivery_seconds", Buckets: waySpans,
+			Help: "From the time of an answer's line in the transcript until Telegram has the answer."}),
+		asked: prometheus.NewCounter(prometheus.CounterOpts{Name: "ccbot_prompts_asked_total",
+			Help: "Typed prompts that nothing proved to have arrived: a person was asked."}),
+	}
+}
+
+// shown notes that Telegram has a message whose line in a transcript has that time; zero: it comes from none.
+func (w ways) shown(written time.Time) {
+	if !written.IsZero() {
+		w.out.Observe(max(time.Since(written), 0).Seconds())
+	}
+}
+
+// countedNews counts what the chat has been told of prompts.
+type countedNews struct {
+	host.Chat
+	inbox *inbox.Store
+	ways  ways
+}
+
+// SessionNews passes one piece of news on, and counts it once the chat has it.
+func (c countedNews) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+	var received time.Time
+	if told, ok := n.(news.Delivered); ok {
+		if e, err := c.inbox.Load(told.Key); err == nil {
+			received = e.Received
+		}
+	}
+	if err := c.Chat.SessionNews(ctx, s, n); err != nil {
+		return err
+	}
+	if !received.IsZero() {
+		c.ways.in.Observe(max(time.Since(received), 0).Seconds())
+	}
+	if _, ok := n.(news.Unproven); ok {
+		c.ways.asked.Inc()
+	}
+	return nil
+}
+
+// gauges are what is measured at each reading. ctx is that of the run.
+func (s *system) gauges(ctx context.Context) {
+	for _, g := range []struct {
+		name, help string
+		now        func() float64
+	}{
+		{"ccbot_inbox_messages", "Messages that are accepted and not finished.", func() float64 {
+			entries, _ := s.inbox.List()
+			return float64(len(entries))
+		}},
+		{"ccbot_outbox_messages", "Messages and edits that Telegram does not have yet.", func() float64 { return float64(outbox.GoingOf(s.outbox).Waiting) }},
+		{"ccbot_telegram_wait_seconds", "What is left of the longest wait that Telegram has asked for.", func() float64 {
+			return max(outbox.GoingOf(s.outbox).Wait, 0).Seconds()
+		}},
+		{"ccbot_telegram_poll_age_seconds", "Since Telegram last answered a poll for messages.", func() float64 {
+			ago, _, _ := s.service.Pulse.State(time.Now())
+			return ago.Seconds()
+		}},
+		{"ccbot_agents_memory_bytes", "Resident memory of the agents and of what they have started.", func() float64 { return float64(s.agentsMemory(ctx)) }},
+	} {
+		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.now))
+	}
+	for _, c := range []struct {
+		name, help string
+		of         func(outbox.Going) int
+	}{
+		{"ccbot_telegram_waits_total", "Times that Telegram has told a chat to wait.", func(g outbox.Going) int { return g.Waits }},
+		{"ccbot_telegram_errors_total", "Calls of the Bot API that failed or were refused.", func(g outbox.Going) int { return g.Errors }},
+	} {
+		s.metrics.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
+			func() float64 { return float64(c.of(outbox.GoingOf(s.outbox))) }))
+	}
+}
+
+// agentsMemory is the memory of the live sessions' agents with all that they have started, by one look at the processes.
+func (s *system) agentsMemory(ctx context.Context) uint64 {
+	table, err := s.table.Snapshot(ctx)
+	if err != nil {
+		return 0
+	}
+	var pids []int
+	for _, r := range s.store.Shared() {
+		if r.State.Live() && r.Binding != nil {
+			pids = append(pids, lifecycle.Tree(table, r.Binding.Agent)...)
+		}
+	}
+	return gauge.Sum(ctx, pids...)
+}

@@ -1,0 +1,189 @@
+package release
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// Release is what a program says of itself. What it does not say is empty or 0.
+type Release struct {
+	Version string
+	OS      string
+	Arch    string
+	Folder  int // the version of the state folder that it knows
+	Records int // the version of the records that it writes
+}
+
+// State is the mark of this program: the version of the state folder that it knows, and that of the
+// records that it writes. A test compares the figures.
+const State = "<<ccbot folder 1 records 2>>"
+
+var (
+	versionMark = regexp.MustCompile(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
+	stateMark   = regexp.MustCompile(`<<ccbot folder (\d{1,9}) records (\d{1,9})>>`)
+)
+
+// Version is the version in a mark that a build was given; a text without a mark is the version.
+func Version(mark string) string {
+	if found := versionMark.FindStringSubmatch(mark); found != nil {
+		return found[1]
+	}
+	return mark
+}
+
+// Built is the version that Go has noted in a program.
+func Built(info *debug.BuildInfo) string {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return s.Value[:12]
+		}
+	}
+	return info.Main.Version
+}
+
+// mostBytes bounds a program.
+const mostBytes = 256 << 20
+
+// errNone says that a file is something else.
+var errNone = errors.New("is no ccbot")
+
+// Find is the file that is meant: the file itself, or of a folder the program in it, or its only
+// archive for a platform.
+func Find(name, goos, goarch string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() {
+		return name, err
+	}
+	program := filepath.Join(name, "ccbot")
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	archives, _ := filepath.Glob(filepath.Join(name, "ccbot*"+goos+"*"+goarch+"*.tar.gz"))
+	if len(archives) != 1 {
+		return "", fmt.Errorf("%s has neither a ccbot nor one archive for %s/%s", name, goos, goarch)
+	}
+	return archives[0], nil
+}
+
+// Read reads a program, or the one in an archive.
+func Read(name string) (Release, error) {
+	data, err := program(name)
+	if err != nil {
+		return Release{}, fmt.Errorf("%s: %w", name, err)
+	}
+	info, err := buildinfo.Read(bytes.NewReader(data))
+	if err != nil || path.Base(info.Path) != "ccbot" {
+		return Release{}, fmt.Errorf("%s %w", name, errNone)
+	}
+	r := Release{Version: Built(info)}
+	if found := versionMark.FindSubmatch(data); found != nil {
+		r.Version = string(found[1])
+	}
+	r.Folder, r.Records = Known(data)
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			r.OS = s.Value
+		case "GOARCH":
+			r.Arch = s.Value
+		}
+	}
+	return r, nil
+}
+
+// Known is what the mark in a program says that it knows, 0 without a mark.
+func Known(program []byte) (folder, records int) {
+	if found := stateMark.FindSubmatch(program); found != nil {
+		folder, _ = strconv.Atoi(string(found[1]))
+		records, _ = strconv.Atoi(string(found[2]))
+	}
+	return folder, records
+}
+
+func program(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".tgz") {
+		return bounded(f)
+	}
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewReader(unzipped)
+	for {
+		entry, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, errNone
+		}
+		if err != nil {
+			return nil, err
+		}
+		if path.Base(entry.Name) == "ccbot" && entry.Typeflag == tar.TypeReg {
+			return bounded(archive)
+		}
+	}
+}
+
+func bounded(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	if err == nil && len(data) > mostBytes {
+		err = errNone
+	}
+	return data, err
+}
+
+// Order compares two versions: below 0 where a is older. known is false where nothing says which is
+// newer: commits have no order.
+func Order(a, b string) (order int, known bool) {
+	if a == b {
+		return 0, true
+	}
+	one, other := parse(a), parse(b)
+	if one == nil || other == nil {
+		return 0, false
+	}
+	for i := range one {
+		if order := cmp.Compare(one[i], other[i]); order != 0 {
+			return order, true
+		}
+	}
+	return 0, false // such as two trees with changes that no commit has
+}
+
+// described matches a version, and what `git describe` says of a commit after one.
+var described = regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)(?:-rc\.?(\d+))?(?:-(\d+)-g[0-9a-f]+)?(?:-dirty)?$`)
+
+// parse gives the numbers of a version, nil where it has none. A candidate comes before its release.
+func parse(version string) (numbers []int) {
+	found := described.FindStringSubmatch(version)
+	if found == nil {
+		return nil
+	}
+	for i, text := range found[1:] {
+		n, err := strconv.Atoi(text)
+		if text == "" && i == 3 {
+			n = int(^uint(0) >> 1)
+		} else if text != "" && err != nil {
+			return nil
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDifferingSettingsAreNamed: those alone that a reload does not take over.
+func TestDifferingSettingsAreNamed(t *testing.T) {
+	environ := []string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}
+	c, err := loadConfig(environ)
+	require.NoError(t, err)
+	again, err := loadConfig(environ)
+	require.NoError(t, err)
+	assert.Empty(t, c.differing(again))
+	again.AllowedUsers, again.AllowedChats, again.LogLevel = ids{2}, ids{-3}, "debug"
+	assert.Empty(t, c.differing(again))
+	again.KillGrace = time.Hour
+	require.NoError(t, again.Token.UnmarshalText([]byte(goodToken+"x")))
+	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.differing(again))
+}

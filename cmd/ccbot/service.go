@@ -1,0 +1,190 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/service"
+	"ccbot/cmd/ccbot/terminal"
+)
+
+// The errors of a status that is not all well give it its exit code; the lines that are printed
+// before them say what is wrong.
+var (
+	errServiceOff     = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` says what happened")
+	errServiceOther   = errors.New("the service runs another program; `ccbot service install` makes it run this one")
+	errServiceUnknown = errors.New("it is not known whether the service runs")
+)
+
+func serviceCommand(environ []string, stdout io.Writer) *cobra.Command {
+	root := &cobra.Command{Use: "service", Args: noArgs,
+		Short: "Run ccbot all the time: install | uninstall | status | logs | restart",
+		Long: `Run ccbot all the time, as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart or an
+upgrade of the service ends no agent.`,
+		Example: "  ccbot service install\n  ccbot service status",
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs or restart"))
+		}}
+	var force, asJSON bool
+	verb := func(use, short string, run func(ctx context.Context) error) *cobra.Command {
+		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) }}
+		root.AddCommand(cmd)
+		return cmd
+	}
+	with := func(do func(*service.Service, context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			s, err := serviceOf(environ, stdout)
+			if err != nil {
+				return err
+			}
+			return do(s, ctx)
+		}
+	}
+	verb("install", "Write the unit, and start the service now and at each login", func(ctx context.Context) error {
+		return installService(ctx, environ, force, stdout)
+	}).Flags().BoolVar(&force, "force", false, "overwrite a unit that was changed by hand")
+	verb("uninstall", "Stop the service and remove its unit; the agents live on", with(func(s *service.Service, ctx context.Context) error {
+		return s.Uninstall(ctx, force)
+	})).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
+	verb("status", "Say whether the service is installed and runs", with(func(s *service.Service, ctx context.Context) error {
+		return serviceStatus(ctx, s, asJSON, stdout)
+	})).Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	verb("restart", "Restart the service; the agents live on", with((*service.Service).Restart))
+	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error { return becomes(s.Logs(), environ) }))
+	return root
+}
+
+// installService makes ccbot a service that runs now. The service does not have the environment of
+// this shell, so first the settings are read as the service will find them.
+func installService(ctx context.Context, environ []string, force bool, stdout io.Writer) error {
+	s, err := serviceOf(environ, stdout)
+	if err != nil {
+		return err
+	}
+	bare := []string{"HOME=" + s.Program.Home, "PATH=" + s.Program.Path}
+	if s.Program.StateDir != "" {
+		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
+	}
+	if _, err := loadConfig(bare); err != nil {
+		return fmt.Errorf("as a service ccbot reads its settings from its file alone, and would not start: %w", err)
+	}
+	return s.Install(ctx, force)
+}
+
+// serviceOf is the service that runs this program.
+func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
+	c, file, err := parseConfig(environ)
+	if err == nil {
+		err = c.check(file, c.checkPaths)
+	}
+	if err != nil {
+		return nil, err
+	}
+	me, err := self()
+	if err != nil {
+		return nil, err
+	}
+	vars := env.ToMap(environ)
+	p := service.Program{Binary: me, Home: c.home, Path: service.FullPath("", vars["PATH"])}
+	if claude, err := exec.LookPath(expandHome(c.Claude, c.home)); err == nil {
+		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
+	}
+	if c.Dir != filepath.Join(c.home, ".ccbot") {
+		p.StateDir = c.Dir
+	}
+	return service.New(runtime.GOOS, vars["XDG_CONFIG_HOME"], os.Getuid(), p, runner(environ), stdout), nil
+}
+
+// runner runs a command that answers soon. A user who came by su has no address of the user's
+// manager; it is at a fixed place.
+func runner(environ []string) service.Runner {
+	runtimeDir := fmt.Sprintf("/run/user/%d", os.Getuid())
+	if _, err := os.Stat(runtimeDir); err == nil && env.ToMap(environ)["XDG_RUNTIME_DIR"] == "" {
+		environ = append(environ[:len(environ):len(environ)], "XDG_RUNTIME_DIR="+runtimeDir)
+	}
+	return func(ctx context.Context, argv ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Env = environ
+		out, err := cmd.CombinedOutput()
+		if words := strings.Join(strings.Fields(string(out)), " "); err != nil && words != "" {
+			err = errors.New(words)
+		}
+		return string(out), err
+	}
+}
+
+// becomes replaces this process by another program.
+func becomes(argv, environ []string) error {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, argv, environ)
+}
+
+func serviceStatus(ctx context.Context, s *service.Service, asJSON bool, stdout io.Writer) error {
+	state, err := s.Look(ctx)
+	if err != nil {
+		return err
+	}
+	if err := terminal.Show(stdout, asJSON, state, func(p *terminal.Printer) { printService(p, state, time.Now()) }); err != nil {
+		return err
+	}
+	switch {
+	case !state.Installed:
+		return service.ErrNotInstalled
+	case state.Problem != "":
+		return errServiceUnknown
+	case !state.Active:
+		return errServiceOff
+	case !state.Same:
+		return errServiceOther
+	}
+	return nil
+}
+
+func printService(p *terminal.Printer, s service.State, now time.Time) {
+	if !s.Installed {
+		p.Line("no file %s", s.File)
+		return
+	}
+	row := func(title, text string) {
+		if text != "" {
+			p.Line("  %-10s%s", title, terminal.Printable(text))
+		}
+	}
+	how := map[bool]string{true: "", false: ", of another install"}[s.Current]
+	if s.Changed {
+		how = ", changed by hand"
+	}
+	p.Line("ccbot as a service of %s", s.Manager)
+	row("file", s.File+how)
+	row("program", map[bool]string{true: "this one", false: "another one"}[s.Same])
+	state := cmp.Or(s.State, s.Problem, "not known")
+	if s.Active && !s.Since.IsZero() {
+		state += " for " + terminal.Age(now.Sub(s.Since))
+	}
+	if s.PID > 0 {
+		state += fmt.Sprintf(", process %d", s.PID)
+	}
+	row("state", state)
+	row("says", s.Says)
+	if s.Restarts > 0 {
+		row("restarts", fmt.Sprint(s.Restarts))
+	}
+	row("lingers", map[string]string{"yes": "yes: it runs on when you log out", "no": "no; that it runs on when you log out takes: loginctl enable-linger"}[s.Lingers])
+}

@@ -1,0 +1,190 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Service is ccbot as a service of its user.
+type Service struct {
+	Program Program
+	Run     Runner
+	Out     io.Writer // what was done is said here
+	manager manager
+}
+
+// New is the service on a system. units is the folder of systemd's configuration, $XDG_CONFIG_HOME;
+// empty: its default.
+func New(goos, units string, uid int, p Program, run Runner, out io.Writer) *Service {
+	s := &Service{Program: p, Run: run, Out: out}
+	user := fmt.Sprint(uid)
+	if goos == "darwin" {
+		s.manager = launchd{folder: filepath.Join(p.Home, "Library", "LaunchAgents"), user: user}
+		return s
+	}
+	s.manager = systemd{folder: filepath.Join(cmp.Or(units, filepath.Join(p.Home, ".config")), "systemd", "user"), user: user}
+	return s
+}
+
+// State is how the service is.
+type State struct {
+	Manager   string    `json:"manager"` // systemd or launchd
+	File      string    `json:"file"`
+	Installed bool      `json:"installed"`
+	Changed   bool      `json:"changed_by_hand"`
+	Current   bool      `json:"current"`      // the file is what an install would write now
+	Same      bool      `json:"same_program"` // it runs the program that looks
+	Active    bool      `json:"active"`
+	State     string    `json:"state,omitempty"` // in the manager's words
+	Says      string    `json:"says,omitempty"`  // what ccbot has told the manager
+	Since     time.Time `json:"active_since,omitzero"`
+	PID       int       `json:"pid,omitempty"`
+	Restarts  int       `json:"restarts"`
+	Lingers   string    `json:"lingers,omitempty"` // yes or no; empty: not known
+	Problem   string    `json:"problem,omitempty"`
+}
+
+// Look says how the service is. It changes nothing.
+func (s *Service) Look(ctx context.Context) (State, error) {
+	m := s.manager
+	state := State{Manager: m.name(), File: m.file()}
+	old, err := read(m.file())
+	if err != nil || old == "" {
+		return state, err
+	}
+	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
+	state.Same = strings.Contains(old, m.start(s.Program)+"\n")
+	m.look(ctx, s.Run, &state)
+	return state, nil
+}
+
+// errChanged says that the file is a person's.
+var errChanged = errors.New("it is not as `ccbot service install` wrote it, so it was left alone")
+
+// Install writes the file and makes the service run now and at each login. Where no service manager
+// answers, the file is written, and what is left to do is said.
+func (s *Service) Install(ctx context.Context, force bool) error {
+	m := s.manager
+	if err := s.Program.check(); err != nil {
+		return err
+	}
+	text := m.text(s.Program)
+	old, err := read(m.file())
+	if err != nil {
+		return err
+	}
+	if old != "" && !untouched(old) && !force {
+		fmt.Fprintf(s.Out, "%s", diff.Diff(m.file(), []byte(old), "what install would write", []byte(text)))
+		return fmt.Errorf("%s: %w; --force overwrites it", m.file(), errChanged)
+	}
+	if old == text {
+		fmt.Fprintln(s.Out, "unchanged:", m.file())
+	} else if err := s.write(text); err != nil {
+		return err
+	}
+	if err := m.answers(ctx, s.Run); err != nil {
+		_, err = fmt.Fprintf(s.Out, "%s does not answer (%v), so this is left to run, once it does: %s\n", m.name(), err, m.byHand())
+		return err
+	}
+	var before State
+	m.look(ctx, s.Run, &before)
+	if err := m.load(ctx, s.Run, old != text); err != nil {
+		return fmt.Errorf("the file is written, but the service does not start: %w; `ccbot service logs` may say why", err)
+	}
+	return s.started(ctx, before, old != text)
+}
+
+// started says what came of an install.
+func (s *Service) started(ctx context.Context, before State, changed bool) error {
+	var now State
+	s.manager.look(ctx, s.Run, &now)
+	lines := []string{fmt.Sprintf("ccbot runs as a service, process %d; its log: ccbot service logs", now.PID)}
+	if changed && now.PID == before.PID {
+		lines = append(lines, "it runs with the earlier file until: ccbot service restart")
+	}
+	if now.Lingers == "no" {
+		lines = append(lines, lingerHint)
+	}
+	_, err := fmt.Fprintln(s.Out, strings.Join(lines, "\n"))
+	return err
+}
+
+// lingerHint is for users whose processes end with their last login.
+const lingerHint = "it ends when you log out; that it runs on, and from boot on, takes: loginctl enable-linger"
+
+func (s *Service) write(text string) error {
+	file := s.manager.file()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	_, err := fmt.Fprintln(s.Out, "written:", file)
+	return err
+}
+
+// Uninstall stops the service and removes what Install has made. The agents live on.
+func (s *Service) Uninstall(ctx context.Context, force bool) error {
+	m := s.manager
+	old, err := read(m.file())
+	if err != nil {
+		return err
+	}
+	if old == "" {
+		_, err := fmt.Fprintln(s.Out, "nothing to remove: there is no", m.file())
+		return err
+	}
+	if !untouched(old) && !force {
+		return fmt.Errorf("%s: %w; --force removes it", m.file(), errChanged)
+	}
+	answers := m.answers(ctx, s.Run)
+	if answers == nil {
+		if err := m.unload(ctx, s.Run); err != nil {
+			return fmt.Errorf("the service does not stop: %w", err)
+		}
+	}
+	if err := os.Remove(m.file()); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Out, "removed:", m.file())
+	if answers != nil {
+		_, err = fmt.Fprintf(s.Out, "%s does not answer (%v), so a service that runs was not stopped\n", m.name(), answers)
+		return err
+	}
+	return m.answers(ctx, s.Run) // systemd forgets the unit
+}
+
+// Restart restarts the service; the agents live on.
+func (s *Service) Restart(ctx context.Context) error {
+	if old, err := read(s.manager.file()); err != nil || old == "" {
+		return cmp.Or(err, ErrNotInstalled)
+	}
+	return s.manager.restart(ctx, s.Run)
+}
+
+// ErrNotInstalled says that there is no service.
+var ErrNotInstalled = errors.New("ccbot is not installed as a service; `ccbot service install` does that")
+
+// Logs is the command that shows the log.
+func (s *Service) Logs() []string { return s.manager.logs(s.Program) }
+
+// read gives a file, empty where there is none.
+func read(file string) (string, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(data), err
+}

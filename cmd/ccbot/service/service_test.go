@@ -1,0 +1,187 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bench is a home with a service manager that answers as it is told.
+type bench struct {
+	*Service
+	said  strings.Builder
+	ran   []string
+	fails string            // a command that begins so fails
+	says  map[string]string // what commands that begin so print
+}
+
+func newBench(t *testing.T, goos string) *bench {
+	t.Helper()
+	b := &bench{says: map[string]string{
+		"systemctl --user show": "ActiveState=active\nSubState=running\nActiveEnterTimestamp=@1767323045\nMainPID=42\nStatusText=listening as @b\nNRestarts=1\n",
+		"loginctl":              "no\n", "launchctl print gui/7/ccbot": "gui/7/ccbot = {\n\tstate = running\n\tpid = 42\n}\n"}}
+	p := plain
+	p.Home = t.TempDir()
+	b.Service = New(goos, "", 7, p, func(_ context.Context, argv ...string) (string, error) {
+		line := strings.Join(argv, " ")
+		b.ran = append(b.ran, line)
+		if b.fails != "" && strings.HasPrefix(line, b.fails) {
+			return "", errors.New("no bus")
+		}
+		for begin, out := range b.says {
+			if strings.HasPrefix(line, begin) {
+				return out, nil
+			}
+		}
+		return "", nil
+	}, &b.said)
+	return b
+}
+
+// since gives the commands and the words after the last look, without the commands that only look.
+func (b *bench) since() (ran []string, said string) {
+	for _, line := range b.ran {
+		if !strings.Contains(line, " show") && !strings.Contains(line, " print ") {
+			ran = append(ran, line)
+		}
+	}
+	said = b.said.String()
+	b.ran = nil
+	b.said.Reset()
+	return ran, said
+}
+
+func (b *bench) text(t *testing.T) string {
+	t.Helper()
+	text, err := read(b.manager.file())
+	require.NoError(t, err)
+	return text
+}
+
+func TestInstallWithSystemd(t *testing.T) {
+	b := newBench(t, "linux")
+	require.NoError(t, b.Install(t.Context(), false))
+	assert.Equal(t, Unit(b.Program), b.text(t))
+	ran, said := b.since()
+	assert.Equal(t, []string{"systemctl --user daemon-reload", "systemctl --user enable --now ccbot"}, ran)
+	assert.Contains(t, said, "written: "+filepath.Join(b.Program.Home, ".config/systemd/user/ccbot.service"))
+	assert.Contains(t, said, "process 42")
+	assert.Contains(t, said, "loginctl enable-linger")
+
+	require.NoError(t, b.Install(t.Context(), false), "once more")
+	_, said = b.since()
+	assert.Contains(t, said, "unchanged: ")
+	assert.NotContains(t, said, "until: ")
+
+	b.Program.Binary = "/opt/new/ccbot"
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Active: true, State: "active (running)", Says: "listening as @b",
+		Since: state.Since, PID: 42, Restarts: 1, Lingers: "no"}, state)
+	assert.EqualValues(t, 1767323045, state.Since.Unix())
+	require.NoError(t, b.Install(t.Context(), false), "what install has written is replaced")
+	_, said = b.since()
+	assert.Contains(t, said, "until: ccbot service restart")
+	state, err = b.Look(t.Context())
+	require.NoError(t, err)
+	assert.True(t, state.Same && state.Current)
+}
+
+// TestAFileOfAPersonIsLeftAlone, and shown beside what install would write.
+func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
+	b := newBench(t, "linux")
+	mine := strings.Replace(Unit(b.Program), "RestartSec=5s", "RestartSec=50s", 1)
+	require.NoError(t, os.MkdirAll(filepath.Dir(b.manager.file()), 0o700))
+	require.NoError(t, os.WriteFile(b.manager.file(), []byte(mine), 0o600))
+	require.ErrorIs(t, b.Install(t.Context(), false), errChanged)
+	ran, said := b.since()
+	assert.Empty(t, ran)
+	assert.Contains(t, said, "\n-RestartSec=50s\n+RestartSec=5s\n")
+	require.ErrorIs(t, b.Uninstall(t.Context(), false), errChanged)
+	assert.Equal(t, mine, b.text(t))
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.True(t, state.Changed && state.Same && !state.Current)
+	require.NoError(t, b.Install(t.Context(), true))
+	assert.Equal(t, Unit(b.Program), b.text(t))
+}
+
+// TestWithoutAManagerTheFileIsWritten, and what is left to run is said.
+func TestWithoutAManagerTheFileIsWritten(t *testing.T) {
+	for goos, left := range map[string]string{"linux": "systemctl --user enable --now ccbot\n", "darwin": "launchctl bootstrap gui/7 "} {
+		b := newBench(t, goos)
+		b.fails = map[string]string{"linux": "systemctl", "darwin": "launchctl"}[goos]
+		require.NoError(t, b.Install(t.Context(), false))
+		assert.NotEmpty(t, b.text(t))
+		_, said := b.since()
+		assert.Contains(t, said, "does not answer (no bus)")
+		assert.Contains(t, said, left)
+		require.NoError(t, b.Uninstall(t.Context(), false))
+		assert.Empty(t, b.text(t))
+	}
+}
+
+func TestAServiceThatDoesNotStart(t *testing.T) {
+	b := newBench(t, "linux")
+	b.fails = "systemctl --user enable"
+	require.ErrorContains(t, b.Install(t.Context(), false), "does not start: no bus")
+}
+
+func TestUninstallAndRestart(t *testing.T) {
+	b := newBench(t, "linux")
+	require.ErrorIs(t, b.Restart(t.Context()), ErrNotInstalled)
+	require.NoError(t, b.Uninstall(t.Context(), false))
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, State{Manager: "systemd", File: b.manager.file()}, state)
+	assert.Empty(t, b.ran, "nothing is there")
+	require.NoError(t, b.Install(t.Context(), false))
+	b.since()
+	require.NoError(t, b.Restart(t.Context()))
+	require.NoError(t, b.Uninstall(t.Context(), false))
+	ran, _ := b.since()
+	assert.Equal(t, []string{"systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
+	assert.NoFileExists(t, b.manager.file())
+	assert.Equal(t, "journalctl --user -u ccbot -n 100 -f", strings.Join(b.Logs(), " "))
+}
+
+func TestInstallWithLaunchd(t *testing.T) {
+	b := newBench(t, "darwin")
+	b.fails = "launchctl print gui/7/ccbot" // it is not loaded
+	require.NoError(t, b.Install(t.Context(), false))
+	file := b.manager.file()
+	load := []string{"launchctl enable gui/7/ccbot", "launchctl bootstrap gui/7 " + file}
+	ran, _ := b.since()
+	assert.Equal(t, load, ran)
+	assert.Equal(t, filepath.Join(b.Program.Home, "Library/LaunchAgents/ccbot.plist"), file)
+	b.fails = ""
+	require.NoError(t, b.Install(t.Context(), false))
+	ran, _ = b.since()
+	assert.Empty(t, ran, "it is loaded with this file")
+	b.Program.Binary = "/opt/new/ccbot"
+	require.NoError(t, b.Install(t.Context(), false))
+	ran, _ = b.since()
+	assert.Equal(t, append([]string{"launchctl bootout gui/7/ccbot"}, load...), ran, "launchd reads a file only when it loads it")
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.True(t, state.Active && state.PID == 42, state)
+	require.NoError(t, b.Restart(t.Context()))
+	require.NoError(t, b.Uninstall(t.Context(), false))
+	ran, _ = b.since()
+	assert.Equal(t, []string{"launchctl kickstart -k gui/7/ccbot", "launchctl bootout gui/7/ccbot"}, ran)
+}
+
+func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {
+	b := newBench(t, "linux")
+	b.Program.Path = "/a\nExecStartPre=/bin/evil"
+	require.ErrorContains(t, b.Install(t.Context(), true), "control character")
+	b.Program.Path, b.Program.Binary = "/a", "/it's/ccbot"
+	require.ErrorContains(t, b.Install(t.Context(), true), "quotation mark")
+	assert.Empty(t, b.text(t))
+}

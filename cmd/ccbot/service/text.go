@@ -1,0 +1,165 @@
+package service
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Program is what the service runs, and with what.
+type Program struct {
+	Binary   string // absolute path of ccbot
+	Path     string // the whole PATH, literally
+	StateDir string // CCBOT_DIR; empty: its default
+	Home     string
+}
+
+// FullPath is a PATH for a service: the folder of claude, what the person's own shell has, and what
+// each system has. Entries that are not absolute would mean something else there, and are left out.
+func FullPath(claude, shell string) string {
+	var all []string
+	for _, dir := range append(append([]string{claude}, filepath.SplitList(shell)...), "/usr/local/bin", "/usr/bin", "/bin") {
+		if filepath.IsAbs(dir) && !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	return strings.Join(all, string(filepath.ListSeparator))
+}
+
+// check refuses what a file of a service cannot hold in one line, and a program that systemd does
+// not start because of its name.
+func (p Program) check() error {
+	for _, text := range []string{p.Binary, p.Path, p.StateDir, p.Home} {
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("a control character in %q cannot stand in the file of a service", text)
+		}
+	}
+	if strings.ContainsAny(p.Binary, `"'\`) {
+		return fmt.Errorf("systemd starts no program with a quotation mark or a backslash in its path: %s", p.Binary)
+	}
+	return nil
+}
+
+// Unit is the unit of systemd.
+func Unit(p Program) string {
+	environment := "Environment=" + unitWord("PATH="+p.Path) + "\n"
+	if p.StateDir != "" {
+		environment += "Environment=" + unitWord("CCBOT_DIR="+p.StateDir) + "\n"
+	}
+	return sign(`# Written by "ccbot service install"; sum ` + noSum + `.
+# For changes of your own: systemctl --user edit ccbot
+[Unit]
+Description=ccbot
+StartLimitIntervalSec=10min
+StartLimitBurst=5
+
+[Service]
+Type=notify
+` + unitStart(p) + `
+ExecReload=/bin/kill -HUP $MAINPID
+` + environment + `Restart=on-failure
+RestartSec=5s
+RestartPreventExitStatus=2 3
+WatchdogSec=5min
+TimeoutStartSec=5min
+TimeoutStopSec=30s
+KillMode=process
+LimitCORE=0
+
+[Install]
+WantedBy=default.target
+`)
+}
+
+// unitStart is the line of a unit that names the program.
+func unitStart(p Program) string {
+	return "ExecStart=" + unitWord(p.Binary) + " run"
+}
+
+// unitWord quotes a word of a unit: systemd.syntax(7), and % of systemd.unit(5).
+func unitWord(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(word) + `"`
+}
+
+// Plist is the agent of launchd. launchd expands nothing, and knows no exit code after which it
+// should not start the program again: it waits for half a minute between two starts. Umask is octal
+// 077.
+func Plist(p Program) string {
+	more := ""
+	if p.StateDir != "" {
+		more = "\n\t\t<key>CCBOT_DIR</key>\n\t\t<string>" + xmlText(p.StateDir) + "</string>"
+	}
+	return sign(`<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- Written by "ccbot service install"; sum ` + noSum + `. -->
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>` + label + `</string>
+	<key>ProgramArguments</key>
+	<array>
+		` + plistStart(p) + `
+		<string>run</string>
+	</array>
+	<key>EnvironmentVariables</key>
+	<dict>
+		<key>PATH</key>
+		<string>` + xmlText(p.Path) + `</string>` + more + `
+	</dict>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>SuccessfulExit</key>
+		<false/>
+	</dict>
+	<key>ThrottleInterval</key>
+	<integer>30</integer>
+	<key>ExitTimeOut</key>
+	<integer>30</integer>
+	<key>AbandonProcessGroup</key>
+	<true/>
+	<key>Umask</key>
+	<integer>63</integer>
+	<key>StandardErrorPath</key>
+	<string>` + xmlText(logFile(p)) + `</string>
+</dict>
+</plist>
+`)
+}
+
+// plistStart is the line of a plist that names the program.
+func plistStart(p Program) string { return "<string>" + xmlText(p.Binary) + "</string>" }
+
+// label is the name of the service.
+const label = "ccbot"
+
+// logFile is where launchd puts what ccbot logs.
+func logFile(p Program) string { return filepath.Join(p.Home, "Library", "Logs", "ccbot.log") }
+
+func xmlText(text string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	return b.String()
+}
+
+const noSum = "SUM"
+
+var sumOf = regexp.MustCompile(`(service install"; sum )[0-9a-f]{16}\.`)
+
+// sign puts the checksum of a text into it.
+func sign(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return strings.Replace(text, "sum "+noSum, "sum "+hex.EncodeToString(sum[:8]), 1)
+}
+
+// untouched reports whether a text is as some ccbot has written it.
+func untouched(text string) bool {
+	return sumOf.MatchString(text) && sign(sumOf.ReplaceAllString(text, "${1}"+noSum+".")) == text
+}

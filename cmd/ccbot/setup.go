@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/setup"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	service := func(ctx context.Context) error { return installService(ctx, environ, false, stdout) }
+	var f setup.Flags
+	var installHooks, asService bool
+	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
+		Long: `Ask for what ccbot needs, and write it into ccbot.env: the bot's token, which is not shown, and who
+may speak to the bot. You open the bot with a link that works once, or scan it, and confirm here that it
+was you. Then it offers the hooks of Claude Code and says hello in the chat. It may be interrupted
+and run again at any time; other lines of ccbot.env stay.
+
+Each question has a flag. With --yes nothing is asked: what has no flag stays as it is configured, and
+what is offered is done. No bot of the same folder may run meanwhile.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 { // which may be the token
+				return exit.Usage(errors.New("setup takes no arguments; it asks for the token, or reads it from --token-file"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("hooks") {
+				f.Hooks = &installHooks
+			}
+			if cmd.Flags().Changed("service") {
+				f.Service = &asService
+			}
+			in, _ := cmd.InOrStdin().(*os.File)
+			if in != nil && !isatty.IsTerminal(in.Fd()) {
+				in = nil
+			}
+			err := setUp(cmd.Context(), environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
+			if errors.Is(err, context.Canceled) {
+				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
+			}
+			return err
+		}}
+	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token")
+	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
+	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
+	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
+	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and after each boot; --service=false: do not")
+	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow")
+	return cmd
+}
+
+func setUp(ctx context.Context, environ []string, f setup.Flags, service func(context.Context) error, at setup.Terminal, stderr io.Writer) error {
+	if err := checkSetup(environ, f); err != nil {
+		return err
+	}
+	if err := harden(); err != nil {
+		return err
+	}
+	c, file, err := parseConfig(environ)
+	if err != nil {
+		return err
+	}
+	if err := c.check(file, c.checkAPI, c.checkPaths, c.checkRoots, c.checkLang, c.checkLog); err != nil {
+		return err
+	}
+	log := quietLog(*c, stderr)
+	table, held, err := statefolder.Take(ctx, c.Dir, "cli", 0, log)
+	if errors.Is(err, exit.ErrRunning) {
+		err = fmt.Errorf("stop ccbot first: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	records, err := openRecords(c.Dir, stderr)
+	if err != nil {
+		return err
+	}
+	if err := refuseAgents(ctx, c.evidence("", records, table, nil, log)); err != nil {
+		return err
+	}
+	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), log)
+	if err != nil {
+		return statefolder.Error(c.Dir, err)
+	}
+	words, err := i18n.Load(glyph.Name)
+	if err != nil {
+		return err
+	}
+	s := setup.Setup{File: file, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
+		Folder: c.sessionFolder, Hooks: func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
+	if err := s.Run(ctx); err != nil {
+		return c.Token.CleanError(statefolder.Error(c.Dir, err))
+	}
+	if _, err := loadConfig(environ); err != nil { // what another line of ccbot.env is wrong about
+		return fmt.Errorf("ccbot cannot start yet: %w", err)
+	}
+	if err := held.Close(); err != nil {
+		return fmt.Errorf("give the lock back: %w", err)
+	}
+	return s.OfferService(ctx)
+}
+
+// checkSetup refuses flags that do not go together, and an environment that would win over what is
+// written.
+func checkSetup(environ []string, f setup.Flags) error {
+	if f.Yes && len(f.Allow) == 0 {
+		return exit.Usage(errors.New("--yes needs --allow: without it nobody can be asked who may speak to the bot"))
+	}
+	for _, id := range f.Allow {
+		if id <= 0 {
+			return exit.Usage(errors.New("--allow is the id of a person, a positive number; @userinfobot tells yours"))
+		}
+	}
+	vars := env.ToMap(environ)
+	for _, name := range []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS"} {
+		if _, set := vars[name]; set {
+			return exit.Usage(fmt.Errorf("%s is set in the environment, which wins over ccbot.env: unset it first", name))
+		}
+	}
+	return nil
+}
+
+// sessionFolder is the folder that a text names, if a session may begin there.
+func (c config) sessionFolder(ctx context.Context, text string) (string, error) {
+	m := host.Machine{Home: host.WithoutLinks(c.home), Roots: c.roots}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	dir, err := m.Resolve(ctx, here, text)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	if !info.IsDir() {
+		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
+	}
+	return dir, nil
+}

@@ -1,0 +1,163 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/telegram"
+	"ccbot/i18n"
+	"ccbot/internal/token"
+)
+
+// api are the calls of the Bot API that are made here.
+type api interface {
+	GetMe(ctx context.Context) (*models.User, error)
+	GetWebhookInfo(ctx context.Context) (*models.WebhookInfo, error)
+	SendMessage(ctx context.Context, params *tgbot.SendMessageParams) (*models.Message, error)
+}
+
+// callTimeout bounds a call: a person waits for it.
+const callTimeout = 30 * time.Second
+
+var errUnknownToken = errors.New("telegram does not know this token; copy all of it from @BotFather")
+
+// errForm never shows what was given.
+var errForm = errors.New("that is no bot token: it looks like 123456789:AA…")
+
+// chooseBot finds the token: that of the flag, or the one that is configured, or the one that a
+// person types.
+func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
+	if path := s.Flags.TokenFile; path != "" {
+		text, err := tokenIn(path)
+		if err != nil {
+			return bot{}, exit.Usage(err)
+		}
+		b, err := s.connect(ctx, text)
+		if errors.Is(err, errUnknownToken) {
+			err = exit.Usage(err)
+		}
+		return b, err
+	}
+	if b, err := s.configured(ctx); err != nil || b.me != nil {
+		return b, err
+	}
+	for {
+		text, err := s.Terminal.askHidden(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file")
+		if err != nil {
+			return bot{}, err
+		}
+		b, err := s.connect(ctx, text)
+		if !errors.Is(err, errUnknownToken) && !errors.Is(err, errForm) {
+			return b, err
+		}
+		s.Terminal.say("That did not work: %s.", err)
+	}
+}
+
+// configured is the bot of the token that is configured, if that is to stay; else no bot.
+func (s *Setup) configured(ctx context.Context) (bot, error) {
+	if !s.Token.Valid() {
+		return bot{}, nil
+	}
+	b, err := s.meet(ctx, s.Token)
+	if errors.Is(err, errUnknownToken) && !s.Flags.Yes {
+		s.Terminal.say("Telegram does not know the token in %s any more.", printable(s.File))
+		return bot{}, nil
+	}
+	if err != nil || s.Flags.Yes {
+		return b, err
+	}
+	keep, err := s.Terminal.yes(ctx, "Keep this bot?", true)
+	if err != nil || !keep {
+		return bot{}, err
+	}
+	return b, nil
+}
+
+// tokenIn reads a token from a file.
+func tokenIn(path string) (string, error) {
+	if token.New(path).Valid() { // no error may show it
+		return "", errors.New("--token-file wants a file with the token in it, not the token: other users see the arguments of a program")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	text := strings.TrimSpace(string(data))
+	if !token.New(text).Valid() {
+		return "", fmt.Errorf("--token-file %s: %w", path, errForm)
+	}
+	return text, nil
+}
+
+// connect is meet for a new token.
+func (s *Setup) connect(ctx context.Context, text string) (bot, error) {
+	b, err := s.meet(ctx, token.New(text))
+	b.reveal = func() string { return text }
+	return b, err
+}
+
+// meet asks Telegram whose token this is, and whether the bot's messages can be asked for.
+func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
+	if !secret.Valid() {
+		return bot{}, errForm
+	}
+	client, err := telegram.New(secret, s.API, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return bot{}, secret.CleanError(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	me, err := client.GetMe(ctx)
+	if errors.Is(err, tgbot.ErrorUnauthorized) || errors.Is(err, tgbot.ErrorNotFound) {
+		return bot{}, errUnknownToken
+	}
+	if err != nil {
+		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", secret.CleanError(err))
+	}
+	s.Terminal.say("Bot: @%s", printable(me.Username))
+	hook, err := client.GetWebhookInfo(ctx)
+	if err != nil {
+		return bot{}, fmt.Errorf("ask Telegram for the bot's webhook: %w", secret.CleanError(err))
+	}
+	if hook.URL != "" {
+		return bot{}, exit.Usage(fmt.Errorf("%w. End the program that has set it, have it call deleteWebhook, and begin again", telegram.ErrWebhook))
+	}
+	return bot{api: client, me: me, token: secret}, nil
+}
+
+// sayHello writes to the people who were chosen. Telegram lets a bot write only to people who have
+// opened it.
+func (s *Setup) sayHello(ctx context.Context, b bot, people []person) error {
+	var errs []error
+	for _, p := range people {
+		set := s.Chats.Settings(p.id)
+		words := s.Words.For(set.Language, p.language, set.Telegram, s.Lang)
+		err := b.say(ctx, p.id, words)
+		switch {
+		case errors.Is(err, tgbot.ErrorForbidden), errors.Is(err, tgbot.ErrorBadRequest):
+			s.Terminal.say("%d has not opened the bot yet: %s, then Start.", p.id, b.link())
+		case err != nil:
+			errs = append(errs, fmt.Errorf("say hello to %d: %w", p.id, err))
+		default:
+			s.Terminal.say("@%s has said hello to %d.", printable(b.me.Username), p.id)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (b bot) say(ctx context.Context, id int64, words i18n.Words) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := b.api.SendMessage(ctx, &tgbot.SendMessageParams{ChatID: id, Text: words.Say(i18n.SetupHello)})
+	return err
+}

@@ -1,0 +1,41 @@
+package setup
+
+import (
+	"strings"
+
+	"rsc.io/qr"
+)
+
+const (
+	quietZone = 4 // blank modules around the code, which cameras need
+	// Black on white, whatever the colours of the terminal are: few cameras read the inverse.
+	blackOnWhite = "\x1b[30;107m"
+	plainAgain   = "\x1b[0m"
+)
+
+// draw is a link as a QR code for a terminal: a character stands for two modules, one above the
+// other.
+func draw(link string) (string, error) {
+	code, err := qr.Encode(link, qr.L)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for y := -quietZone; y < code.Size+quietZone; y += 2 {
+		b.WriteString(blackOnWhite)
+		for x := -quietZone; x < code.Size+quietZone; x++ {
+			switch above, below := code.Black(x, y), code.Black(x, y+1); {
+			case above && below:
+				b.WriteRune('█')
+			case above:
+				b.WriteRune('▀')
+			case below:
+				b.WriteRune('▄')
+			default:
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(plainAgain + "\n")
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,129 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/joho/godotenv"
+
+	"ccbot/internal/spool"
+)
+
+// byteOrderMark begins a text file that some editors write.
+const byteOrderMark = "\ufeff"
+
+// errEdit says that a file is written in a way that only a person can change.
+var errEdit = errors.New("cannot be changed without changing more than that: write these settings into it by hand")
+
+// writeSettings changes settings in a file, and says whether there was something to change. All
+// other lines stay. The new file is there at once or not at all, and only its owner can read it.
+func writeSettings(path string, changes map[string]string) (written bool, err error) {
+	real, err := filepath.EvalSymlinks(path) // a link stays one
+	if errors.Is(err, fs.ErrNotExist) {
+		real, err = path, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	old, err := os.ReadFile(real)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	data, err := edited(old, changes)
+	if err != nil {
+		return false, fmt.Errorf("%s %w: %s", path, err, strings.Join(slices.Sorted(maps.Keys(changes)), ", "))
+	}
+	if bytes.Equal(data, old) {
+		return false, nil
+	}
+	return true, replace(real, data)
+}
+
+// replace gives a file another content.
+func replace(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	cutShort := regexp.MustCompile(`^\.` + regexp.QuoteMeta(filepath.Base(path)) + `\d+$`)
+	for _, e := range entries { // what a run that was killed here has left, with the token in it
+		if !cutShort.MatchString(e.Name()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
+	if _, err := pending.Write(data); err != nil {
+		return err
+	}
+	if err := pending.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return spool.SyncFolder(os.Open(dir))
+}
+
+// edited is the text of a settings file with some settings changed. Of a setting that stands there
+// more than once the last counts when the file is read, so one line is left of it.
+func edited(old []byte, changes map[string]string) ([]byte, error) {
+	before, err := godotenv.UnmarshalBytes(bytes.TrimPrefix(old, []byte(byteOrderMark)))
+	if err != nil {
+		return nil, errEdit // the reason could show a line of the file
+	}
+	text := strings.TrimPrefix(string(old), byteOrderMark)
+	want := maps.Clone(before)
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(changes))) { // the token first
+		if value, there := before[name]; there && value == changes[name] {
+			continue
+		}
+		want[name] = changes[name]
+		text = withSetting(text, name, changes[name])
+	}
+	after, err := godotenv.Unmarshal(text)
+	if err != nil || !maps.Equal(after, want) { // as where a line belongs to a value of several lines
+		return nil, errEdit
+	}
+	if maps.Equal(before, want) {
+		return old, nil
+	}
+	return []byte(text), nil
+}
+
+// withSetting puts a setting in the place of its line, or behind the last line.
+func withSetting(text, name, value string) string {
+	line := regexp.MustCompile(`^([ \t]*(?:export[ \t]+)?` + name + `[ \t]*[=:][ \t]*)[^\n]*?([ \t]+#[^\n"']*)?(\r?\n?)$`)
+	var b strings.Builder
+	placed := false
+	for l := range strings.Lines(text) {
+		m := line.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+			b.WriteString(l)
+		case !placed:
+			b.WriteString(m[1] + value + m[2] + m[3])
+			placed = true
+		}
+	}
+	if placed {
+		return b.String()
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		b.WriteByte('\n')
+	}
+	return b.String() + name + "=" + value + "\n"
+}

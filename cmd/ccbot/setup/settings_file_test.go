@@ -1,0 +1,107 @@
+package setup
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/joho/godotenv"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestEdited(t *testing.T) {
+	both := map[string]string{"TELEGRAM_BOT_TOKEN": "1:new", "ALLOWED_USERS": "5,7"}
+	people := map[string]string{"ALLOWED_USERS": "5,7"}
+	for _, tt := range []struct {
+		name    string
+		old     string
+		changes map[string]string
+		want    string // empty: it is refused
+	}{
+		{"nothing is there", "", both, "TELEGRAM_BOT_TOKEN=1:new\nALLOWED_USERS=5,7\n"},
+		{"the last line has no end", "LOG_LEVEL=info", people, "LOG_LEVEL=info\nALLOWED_USERS=5,7\n"},
+		{"in its place", "# a\nALLOWED_USERS=5\n\n# b\nX=1\n", people, "# a\nALLOWED_USERS=5,7\n\n# b\nX=1\n"},
+		{"with its comment", "ALLOWED_USERS=5  # me\n", people, "ALLOWED_USERS=5,7  # me\n"},
+		{"exported and quoted", "export ALLOWED_USERS = \"5\" # me\r\nX=1\r\n", people, "export ALLOWED_USERS = 5,7 # me\r\nX=1\r\n"},
+		{"as YAML", "ALLOWED_USERS: 5\n", people, "ALLOWED_USERS: 5,7\n"},
+		{"twice", "ALLOWED_USERS=1\nX=1\nALLOWED_USERS=2\n", people, "ALLOWED_USERS=5,7\nX=1\n"},
+		{"a comment that looks like it", "#ALLOWED_USERS=1\n", people, "#ALLOWED_USERS=1\nALLOWED_USERS=5,7\n"},
+		{"a name that begins alike", "ALLOWED_USERS_OLD=1\n", people, "ALLOWED_USERS_OLD=1\nALLOWED_USERS=5,7\n"},
+		{"a byte order mark", byteOrderMark + "ALLOWED_USERS=1\n", people, "ALLOWED_USERS=5,7\n"},
+		{"it says that already", byteOrderMark + "ALLOWED_USERS='5,7'\n", people, byteOrderMark + "ALLOWED_USERS='5,7'\n"},
+		{"nothing changes", "X=1", nil, "X=1"},
+		{"inside of another value", "X=\"a\nALLOWED_USERS=1\nb\"\n", people, ""},
+		{"a value of two lines", "ALLOWED_USERS=\"1\n2\"\n", people, ""},
+		{"it cannot be read", "what is this\n", people, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			data, err := edited([]byte(tt.old), tt.changes)
+			if tt.want == "" && tt.old != "" {
+				require.ErrorIs(t, err, errEdit)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, string(data))
+		})
+	}
+}
+
+// FuzzEdited: whatever stands in the file, it is changed exactly as it should be, or not at all.
+func FuzzEdited(f *testing.F) {
+	f.Add("export A='1'\nALLOWED_USERS=\"x # y\" # z\n")
+	f.Add("ALLOWED_USERS\nALLOWED_USERS: 1\r\n")
+	f.Add("X=\"\nALLOWED_USERS=1")
+	f.Fuzz(func(t *testing.T, old string) {
+		data, err := edited([]byte(old), map[string]string{"ALLOWED_USERS": "5"})
+		if err != nil {
+			return
+		}
+		want, err := godotenv.Unmarshal(old[len(old)-len(trimmed(old)):])
+		require.NoError(t, err)
+		want["ALLOWED_USERS"] = "5"
+		got, err := godotenv.Unmarshal(trimmed(string(data)))
+		require.NoError(t, err)
+		assert.True(t, maps.Equal(want, got), "%q became %q", old, data)
+		again, err := edited(data, map[string]string{"ALLOWED_USERS": "5"})
+		require.NoError(t, err)
+		assert.Equal(t, data, again)
+	})
+}
+
+// trimmed is a text without a byte order mark.
+func trimmed(text string) string {
+	if len(text) >= len(byteOrderMark) && text[:len(byteOrderMark)] == byteOrderMark {
+		return text[len(byteOrderMark):]
+	}
+	return text
+}
+
+// TestP9_WriteSettings: what nobody else may read stays so, a link stays a link, and what a killed run left goes.
+func TestP9_WriteSettings(t *testing.T) {
+	dir := t.TempDir()
+	path, real := filepath.Join(dir, "ccbot.env"), filepath.Join(dir, "secrets", "real.env")
+	require.NoError(t, os.Mkdir(filepath.Dir(real), 0o700))
+	require.NoError(t, os.WriteFile(real, []byte("X=1\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", ".real.env123456"), []byte("TELEGRAM_BOT_TOKEN=1"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", ".real.env.mine"), nil, 0o600))
+	require.NoError(t, os.Symlink(real, path))
+	for _, want := range []bool{true, false} {
+		written, err := writeSettings(path, map[string]string{"Y": "2"})
+		require.NoError(t, err)
+		assert.Equal(t, want, written)
+	}
+	data, err := os.ReadFile(real)
+	require.NoError(t, err)
+	assert.Equal(t, "X=1\nY=2\n", string(data))
+	info, err := os.Stat(real)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	entries, err := os.ReadDir(filepath.Dir(real))
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
+	assert.Equal(t, ".real.env.mine", entries[0].Name())
+	_, err = os.Readlink(path)
+	require.NoError(t, err)
+}

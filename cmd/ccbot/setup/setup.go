@@ -1,0 +1,184 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/conversation"
+	"ccbot/i18n"
+	"ccbot/internal/token"
+)
+
+// Flags are the answers that were given before the questions.
+type Flags struct {
+	TokenFile string
+	Allow     []int64
+	Folder    string
+	Hooks     *bool // nil: no answer
+	Service   *bool
+	Yes       bool // what has no flag is not asked: what is configured stays, and what is offered is done
+}
+
+// Setup is one run. The fields from Token to Lang say what is configured already.
+type Setup struct {
+	File    string // ccbot.env
+	Token   token.Token
+	Allowed []int64
+	API     string // address of the Bot API
+	Lang    string
+
+	Chats  *conversation.Store
+	Words  *i18n.Catalog
+	Folder func(ctx context.Context, text string) (dir string, err error) // a folder that sessions may begin in
+	Hooks  func() error
+	// Service makes ccbot run in the background, now and after each boot.
+	Service func(ctx context.Context) error
+
+	Flags    Flags
+	Terminal Terminal
+}
+
+// Run does all but the service. What it could not do at the end, after ccbot.env was written, is
+// in the error, too.
+func (s *Setup) Run(ctx context.Context) error {
+	b, err := s.chooseBot(ctx)
+	if err != nil {
+		return err
+	}
+	people, err := s.choosePeople(ctx, b)
+	if err != nil {
+		return b.token.CleanError(err)
+	}
+	dir, err := s.chooseFolder(ctx, people[0])
+	if err != nil {
+		return err
+	}
+	if err := s.save(b, people, dir); err != nil {
+		return b.token.CleanError(err)
+	}
+	hooks, err := s.offer(ctx, s.Flags.Hooks, "Install hooks in Claude Code's settings, so that ccbot knows sessions that you start by hand?")
+	if err != nil {
+		return err
+	}
+	if hooks {
+		if err = s.Hooks(); err != nil {
+			err = fmt.Errorf("the hooks are not installed, and `ccbot hooks install` tries it again: %w", err)
+		}
+	}
+	return b.token.CleanError(errors.Join(err, s.sayHello(ctx, b, people)))
+}
+
+// OfferService offers to install the service. The caller has given the lock back, because the
+// service takes it.
+func (s *Setup) OfferService(ctx context.Context) error {
+	install, err := s.offer(ctx, s.Flags.Service, "Run ccbot in the background from now on, and after each boot?")
+	if err != nil {
+		return err
+	}
+	if !install {
+		s.Terminal.say("Start it with `ccbot`.")
+		return nil
+	}
+	return s.Service(ctx)
+}
+
+// offer asks a question that is answered with yes when nothing else is said.
+func (s *Setup) offer(ctx context.Context, flag *bool, question string) (bool, error) {
+	switch {
+	case flag != nil:
+		return *flag, nil
+	case s.Flags.Yes:
+		return true, nil
+	}
+	return s.Terminal.yes(ctx, question, true)
+}
+
+// chooseFolder is the folder for new sessions; empty: it stays as it is. The person whose choice is
+// shown is the first one.
+func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) {
+	if s.Flags.Folder != "" || s.Flags.Yes {
+		return s.folder(ctx, s.Flags.Folder)
+	}
+	now := s.Chats.Settings(first.id).Dir
+	if now == "" {
+		now = "~"
+	}
+	for {
+		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder")
+		if err != nil {
+			return "", err
+		}
+		dir, err := s.folder(ctx, text)
+		if err == nil {
+			return dir, nil
+		}
+		s.Terminal.say("That did not work: %s.", printable(err.Error()))
+	}
+}
+
+func (s *Setup) folder(ctx context.Context, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	return s.Folder(ctx, text)
+}
+
+// save writes what was chosen. Each person's folder is a choice of their private chat, which
+// /settings shows and changes.
+func (s *Setup) save(b bot, people []person, dir string) error {
+	allowed := slices.Clone(s.Allowed)
+	for _, p := range people {
+		if !slices.Contains(allowed, p.id) {
+			allowed = append(allowed, p.id)
+		}
+	}
+	changes := make(map[string]string)
+	if b.reveal != nil {
+		changes["TELEGRAM_BOT_TOKEN"] = b.reveal()
+	}
+	if len(allowed) > len(s.Allowed) {
+		changes["ALLOWED_USERS"] = list(allowed)
+	}
+	written, err := writeSettings(s.File, changes)
+	if err != nil {
+		return err
+	}
+	if written {
+		s.Terminal.say("Written: %s", printable(s.File))
+	}
+	for _, p := range people {
+		if dir == "" {
+			break
+		}
+		if err := s.Chats.Set(p.id, func(c *conversation.Settings) { c.Dir = dir }); err != nil {
+			return fmt.Errorf("keep the folder for new sessions: %w", err)
+		}
+	}
+	return nil
+}
+
+// list is a comma list of ids.
+func list(ids []int64) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(words, ",")
+}
+
+// bot is the bot that was chosen.
+type bot struct {
+	api    api
+	me     *models.User
+	token  token.Token
+	reveal func() string // the token for ccbot.env; nil: it stands there already
+}
+
+// link opens the chat with the bot.
+func (b bot) link() string { return "https://t.me/" + b.me.Username }

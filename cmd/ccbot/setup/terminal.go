@@ -1,0 +1,135 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
+)
+
+// Terminal asks a person.
+type Terminal struct {
+	In  *os.File // nil: nobody is there to be asked
+	Out io.Writer
+}
+
+// longestLine is the longest line that a terminal hands over.
+const longestLine = 4096
+
+func (t Terminal) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
+
+// ask returns the line that a person types. flag is what answers the question without a terminal.
+func (t Terminal) ask(ctx context.Context, question, flag string) (string, error) {
+	return t.line(ctx, question, flag, true)
+}
+
+// askHidden is ask for a line that is not shown.
+func (t Terminal) askHidden(ctx context.Context, question, flag string) (string, error) {
+	return t.line(ctx, question, flag, false)
+}
+
+// yes asks until the answer is yes or no. Enter alone means fallback.
+func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool, error) {
+	choice := " [y/N] "
+	if fallback {
+		choice = " [Y/n] "
+	}
+	for {
+		text, err := t.ask(ctx, question+choice, "--yes")
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(text) {
+		case "":
+			return fallback, nil
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+	}
+}
+
+func (t Terminal) line(ctx context.Context, question, flag string, shown bool) (text string, err error) {
+	if t.In == nil {
+		return "", exit.Usage(fmt.Errorf("there is no terminal to ask at: answer with %s", flag))
+	}
+	if err := show(t.In, shown); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, show(t.In, true)) }()
+	fmt.Fprint(t.Out, question)
+	err = wait(ctx, t.In)
+	if err != nil || !shown { // the Enter is not there, or not shown
+		defer fmt.Fprintln(t.Out)
+	}
+	if err != nil {
+		return "", err
+	}
+	line := make([]byte, longestLine)
+	n, err := t.In.Read(line) // a terminal gives one line at a time
+	if err != nil {
+		return "", fmt.Errorf("there was no answer: %w", err)
+	}
+	return strings.TrimSpace(string(line[:n])), nil
+}
+
+// show has the terminal show what is typed, or hide it. The rest of what a question needs is
+// switched on as well: a program that was killed may have left it off.
+func show(f *os.File, shown bool) error {
+	state, err := unix.IoctlGetTermios(int(f.Fd()), readTermios)
+	if err == nil {
+		state.Lflag |= unix.ECHO | unix.ICANON | unix.ISIG
+		state.Iflag |= unix.ICRNL
+		if !shown {
+			state.Lflag &^= unix.ECHO
+		}
+		err = unix.IoctlSetTermios(int(f.Fd()), writeTermios, state)
+	}
+	if err != nil {
+		return fmt.Errorf("set up the terminal: %w", err)
+	}
+	return nil
+}
+
+// wait returns when there is something to read, or ctx ends: a read itself would not end with ctx.
+func wait(ctx context.Context, f *os.File) error {
+	over, end, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer over.Close()
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { end.Close(); close(closed) })
+	defer func() {
+		if stop() {
+			end.Close()
+			return
+		}
+		<-closed
+	}()
+	in, wake := int(f.Fd()), int(over.Fd())
+	for ctx.Err() == nil {
+		var set unix.FdSet // select, because poll knows no terminals on macOS
+		set.Set(in)
+		set.Set(wake)
+		_, err := unix.Select(max(in, wake)+1, &set, nil, nil, nil)
+		switch {
+		case err == nil && set.IsSet(in) && ctx.Err() == nil:
+			return nil
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("wait for an answer: %w", err)
+		}
+	}
+	return ctx.Err()
+}
+
+// printable makes a text from somebody else safe for a terminal.
+func printable(text string) string { return terminal.Printable(text) }

@@ -1,0 +1,470 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/process"
+	"ccbot/try/botapi"
+	"ccbot/try/botapi/botapitest"
+)
+
+// operator is a person at a terminal who sets up a bot, with a Telegram and a home of their own.
+type operator struct {
+	t          *testing.T
+	api        *botapi.Server
+	home, file string // file: ccbot.env
+	ccbot      string
+	in, tty    *os.File // the person's end of the terminal, and the program's
+	cmd        *exec.Cmd
+
+	mu   sync.Mutex
+	said bytes.Buffer
+	more chan struct{} // something was said
+	seen int           // how much of it has been waited for
+}
+
+func newOperator(t *testing.T) *operator {
+	t.Helper()
+	home := t.TempDir()
+	d := &operator{t: t, api: botapitest.Start(t, botapi.Options{}), home: home, file: filepath.Join(home, ".ccbot", "ccbot.env"),
+		ccbot: filepath.Join(home, "bin", "ccbot"), more: make(chan struct{}, 1)}
+	me, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Dir(d.ccbot), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(home, "work"), 0o700))
+	require.NoError(t, os.Link(me, d.ccbot))
+	require.NoError(t, os.WriteFile(d.ccbot+"-hook", []byte("#!/bin/sh\n"), 0o700))
+	d.in, d.tty, err = pty.Open()
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() { defer close(done); d.listen() }()
+	t.Cleanup(func() { d.tty.Close(); d.in.Close(); <-done })
+	return d
+}
+
+// listen keeps what the program says.
+func (d *operator) listen() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := d.in.Read(buf)
+		if err != nil {
+			return
+		}
+		d.mu.Lock()
+		d.said.Write(buf[:n])
+		d.mu.Unlock()
+		select {
+		case d.more <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (d *operator) all() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.said.String()
+}
+
+func (d *operator) environ() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
+}
+
+// start runs ccbot setup at the terminal.
+func (d *operator) start(args ...string) {
+	d.t.Helper()
+	d.cmd = exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
+	d.cmd.Env, d.cmd.Dir = d.environ(), d.home
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = d.tty, d.tty, d.tty
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(d.t, d.cmd.Start())
+}
+
+// script runs ccbot setup without a terminal.
+func (d *operator) script(code int, args ...string) (said string) {
+	d.t.Helper()
+	cmd := exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
+	cmd.Env, cmd.Dir = d.environ(), d.home
+	out, _ := cmd.CombinedOutput()
+	require.Equal(d.t, code, cmd.ProcessState.ExitCode(), "%s", out)
+	assert.NotContains(d.t, string(out), d.api.Token())
+	return string(out)
+}
+
+// reads waits until the program has said something that matches, after what was read before.
+func (d *operator) reads(pattern string) (match []string) {
+	d.t.Helper()
+	re := regexp.MustCompile(pattern)
+	late := time.After(time.Minute)
+	for {
+		text := d.all()
+		if at := re.FindStringSubmatchIndex(text[d.seen:]); at != nil {
+			match = re.FindStringSubmatch(text[d.seen:])
+			d.seen += at[1]
+			return match
+		}
+		select {
+		case <-d.more:
+		case <-late:
+			require.FailNow(d.t, "it was not said", "%s in\n%s", pattern, text)
+		}
+	}
+}
+
+func (d *operator) types(text string) {
+	d.t.Helper()
+	_, err := d.in.WriteString(text)
+	require.NoError(d.t, err)
+}
+
+// ends waits for the program.
+func (d *operator) ends(code int) {
+	d.t.Helper()
+	err := d.cmd.Wait()
+	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
+		require.NoError(d.t, err)
+	}
+	require.Equal(d.t, code, d.cmd.ProcessState.ExitCode(), d.all())
+}
+
+// scans is the code of the link that is shown.
+func (d *operator) scans() (code string) {
+	d.t.Helper()
+	return d.reads(`https://t\.me/ccbot_sandbox_bot\?start=([A-Za-z0-9_-]+)\s[^…]*Waiting…`)[1]
+}
+
+// settings are the lines of ccbot.env, which nobody else may read.
+func (d *operator) settings() string {
+	d.t.Helper()
+	info, err := os.Stat(d.file)
+	require.NoError(d.t, err)
+	assert.Equal(d.t, os.FileMode(0o600), info.Mode())
+	data, err := os.ReadFile(d.file)
+	require.NoError(d.t, err)
+	return string(data)
+}
+
+func (d *operator) writes(settings string) {
+	d.t.Helper()
+	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.file), 0o700))
+	require.NoError(d.t, os.WriteFile(d.file, []byte(settings), 0o600))
+}
+
+func (d *operator) tokenFile() string {
+	d.t.Helper()
+	path := filepath.Join(d.home, "token")
+	require.NoError(d.t, os.WriteFile(path, []byte(d.api.Token()+"\n"), 0o600))
+	return path
+}
+
+// echoes says whether the terminal shows what is typed.
+func (d *operator) echoes() bool {
+	d.t.Helper()
+	stty := exec.Command("stty", "-a")
+	stty.Stdin = d.tty
+	out, err := stty.Output()
+	require.NoError(d.t, err)
+	return slices.Contains(strings.Fields(string(out)), "echo")
+}
+
+// folderOf is the folder that a person's new sessions begin in.
+func (d *operator) folderOf(id int64) string {
+	d.t.Helper()
+	dir := filepath.Dir(d.file)
+	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), slog.New(slog.DiscardHandler))
+	require.NoError(d.t, err)
+	return chats.Settings(id).Dir
+}
+
+func (d *operator) hello(id int64) {
+	d.t.Helper()
+	botapitest.Wait(d.t, d.api, id, func(m botapi.Message) bool { return m.FromBot && strings.HasPrefix(m.Text, "Hello.") })
+}
+
+// stages are the questions of a first run, in order, each with its answer.
+func (d *operator) stages() []func(answer bool) {
+	me, code := d.api.Person(5, "Ann"), ""
+	return []func(bool){
+		func(answer bool) {
+			d.reads("Token of the bot.*: ")
+			if answer {
+				d.types(d.api.Token() + "\n")
+				d.reads("Bot: @ccbot_sandbox_bot")
+			}
+		},
+		func(answer bool) {
+			code = d.scans()
+			if answer {
+				me.Send(5, "/start "+code)
+			}
+		},
+		func(answer bool) {
+			d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+			if answer {
+				d.types("y\n")
+			}
+		},
+		func(answer bool) {
+			d.reads("Folder for new sessions \\[~\\]: ")
+			if answer {
+				d.types("~/work\n")
+			}
+		},
+		func(answer bool) {
+			d.reads("Install hooks .*\\[Y/n\\] ")
+			if answer {
+				d.types("n\n")
+			}
+		},
+	}
+}
+
+func TestP9_SetupAsksAndSaysHello(t *testing.T) {
+	d := newOperator(t)
+	d.start()
+	for _, wrong := range []string{"123456789:AAwrongwrongwrongwrongwrong", "nonsense-" + d.api.Token()} {
+		d.reads("Token of the bot.*: ")
+		assert.False(t, d.echoes())
+		d.types(wrong + "\n")
+		d.reads("That did not work: ")
+	}
+	d.reads("Token of the bot.*: ")
+	d.types(d.api.Token() + "\n")
+	d.reads("Bot: @ccbot_sandbox_bot")
+	code := d.scans()
+	assert.Len(t, code, 22, "128 bits")
+	assert.True(t, d.echoes())
+
+	stranger, me := d.api.Person(66, "Mallory"), d.api.Person(5, "Ann")
+	stranger.Send(66, "/start AAAAAAAAAAAAAAAAAAAAAA")
+	stranger.Send(66, "hello, let me in")
+	d.api.Group(-1000000000077, "All", false)
+	stranger.Send(-1000000000077, "/start "+code)
+	me.Send(5, "/start "+code)
+	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+	d.types("\n") // no: the code is used up
+	next := d.scans()
+	assert.NotEqual(t, code, next)
+	stranger.Send(66, "/start "+code)
+	me.Send(5, "/start "+next)
+	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+	d.types("y\n")
+	d.reads("Folder for new sessions \\[~\\]: ")
+	d.types("~/nowhere\n")
+	d.reads("That did not work: .*no such file or directory")
+	d.reads("Folder for new sessions \\[~\\]: ")
+	d.types("work\n")
+	d.reads("Install hooks .*\\[Y/n\\] ")
+	d.types("\n")
+	d.reads("SessionStart: added")
+	d.reads("has said hello to 5")
+	d.ends(0)
+
+	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
+	assert.Equal(t, filepath.Join(d.home, "work"), d.folderOf(5))
+	d.hello(5)
+	assert.Empty(t, d.folderOf(66))
+	assert.Equal(t, 6, d.api.Pending(), "nothing was taken away from the bot")
+	for _, secret := range []string{d.api.Token(), "AAwrong"} {
+		assert.NotContains(t, d.all(), secret)
+	}
+	assert.NotContains(t, d.all(), "Mallory")
+}
+
+// TestP8_SetupIsInterrupted ends it at each question, then runs it again to its end.
+func TestP8_SetupIsInterrupted(t *testing.T) {
+	for _, how := range []string{"kill -9", "^C"} {
+		for stage := range 5 {
+			t.Run(how+" at question "+strconv.Itoa(stage+1), func(t *testing.T) {
+				t.Parallel()
+				d := newOperator(t)
+				d.start()
+				for i, ask := range d.stages()[:stage+1] {
+					ask(i < stage)
+				}
+				if how == "^C" {
+					d.types("\x03")
+					d.reads("interrupted; `ccbot setup` begins again")
+					d.ends(1)
+					assert.True(t, d.echoes())
+				} else {
+					require.NoError(t, d.cmd.Process.Kill())
+					d.ends(-1)
+				}
+				d.start()
+				if stage < 4 { // nothing is written before all of it is known
+					assert.NoFileExists(t, d.file)
+					for _, ask := range d.stages() {
+						ask(true)
+					}
+				} else {
+					d.reads("Keep this bot\\? \\[Y/n\\] ")
+					d.types("\n")
+					d.reads("Allowed: 5. Let somebody else in\\? \\[y/N\\] ")
+					d.types("\n")
+					d.reads("Folder for new sessions \\[.*/work\\]: ")
+					d.types("\n")
+					d.stages()[4](true)
+				}
+				d.ends(0)
+				assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
+				d.hello(5)
+				assert.NotContains(t, d.all(), d.api.Token())
+			})
+		}
+	}
+}
+
+func TestP9_SetupByFlags(t *testing.T) {
+	d := newOperator(t)
+	d.api.Person(5, "Ann").Start()
+	said := d.script(0, "--token-file", d.tokenFile(), "--allow", "5,6", "--folder", "~/work", "--yes")
+	assert.Contains(t, said, "SessionStart: added\n")
+	assert.Contains(t, said, "said hello to 5.\n")
+	assert.Contains(t, said, "6 has not opened the bot yet: https://t.me/ccbot_sandbox_bot, then Start.\n")
+	first := d.settings()
+	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5,6\n", first)
+	assert.Equal(t, filepath.Join(d.home, "work"), d.folderOf(6))
+	for _, c := range d.api.Calls() {
+		assert.NotEqual(t, "getUpdates", c.Method)
+	}
+
+	said = d.script(0, "--allow", "5", "--hooks=false", "--yes")
+	assert.NotContains(t, said, "Written")
+	assert.NotContains(t, said, "SessionStart")
+	assert.Equal(t, first, d.settings())
+	assert.Equal(t, filepath.Join(d.home, "work"), d.folderOf(5))
+}
+
+func TestP9_SetupRefuses(t *testing.T) {
+	d := newOperator(t)
+	path := d.tokenFile()
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nobody to ask", nil, "there is no terminal to ask at: answer with --token-file"},
+		{"nobody to ask who", []string{"--token-file", path}, "say with --allow who may speak to the bot"},
+		{"nobody to ask where", []string{"--token-file", path, "--allow", "5"}, "answer with --folder"},
+		{"nobody named", []string{"--token-file", path, "--yes"}, "--yes needs --allow"},
+		{"a group", []string{"--token-file", path, "--yes", "--allow=-100"}, "--allow is the id of a person"},
+		{"no token", []string{"--yes", "--allow", "5"}, "answer with --token-file"},
+		{"a file without a token", []string{"--token-file", d.ccbot + "-hook", "--allow", "5", "--yes"}, "that is no bot token"},
+		{"the token for its file", []string{"--token-file", d.api.Token(), "--allow", "5", "--yes"}, "wants a file with the token in it"},
+		{"the token as an argument", []string{d.api.Token()}, "setup takes no arguments"},
+		{"a folder that is not there", []string{"--token-file", path, "--allow", "5", "--yes", "--folder", "/nowhere/at/all"}, "/nowhere/at/all: no such file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Contains(t, d.script(2, tt.args...), tt.want)
+			assert.NoFileExists(t, d.file)
+		})
+	}
+}
+
+// TestP9_SetupKeepsWhatIsConfigured: the other lines of ccbot.env, the people, and what waits at Telegram for them.
+func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
+	d := newOperator(t)
+	d.writes("# mine\nexport TELEGRAM_BOT_TOKEN='" + d.api.Token() + "'\nALLOWED_USERS=5 # Ann\n\nLOG_LEVEL=warn\n")
+	old, friend := d.api.Person(5, "Ann"), d.api.Person(7, "Bea")
+	old.Send(5, "do this when you are back")
+	d.start("--hooks=false")
+	d.reads("Keep this bot\\? \\[Y/n\\] ")
+	d.types("\n")
+	d.reads("Allowed: 5. Let somebody else in\\? \\[y/N\\] ")
+	d.types("y\n")
+	code := d.scans()
+	old.Send(5, "and that")
+	friend.Send(7, "/start "+code)
+	d.reads("\"Bea\", id 7: yours\\? \\[y/N\\] ")
+	d.types("y\n")
+	d.reads("Folder for new sessions \\[~\\]: ")
+	d.types("\n")
+	d.ends(0)
+	assert.Equal(t, "# mine\nexport TELEGRAM_BOT_TOKEN='"+d.api.Token()+"'\nALLOWED_USERS=5,7 # Ann\n\nLOG_LEVEL=warn\n", d.settings())
+	assert.Equal(t, 3, d.api.Pending())
+	d.hello(7)
+	assert.Empty(t, d.folderOf(7))
+}
+
+func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
+	d := newOperator(t)
+	d.start("--token-file", d.tokenFile())
+	d.scans()
+	require.Eventually(t, d.api.Polling, 20*time.Second, time.Millisecond)
+	ctx, stop := context.WithCancel(t.Context())
+	rival, err := http.NewRequestWithContext(ctx, http.MethodGet, d.api.URL()+"/bot"+d.api.Token()+"/getUpdates?timeout=50", nil)
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := http.DefaultClient.Do(rival); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	defer func() { stop(); <-done }()
+	d.reads("another program asks Telegram for the messages of this bot: end it and begin again")
+	d.ends(1)
+	assert.NoFileExists(t, d.file)
+}
+
+// TestP8_SetupBesideABot: a bot of the same folder holds the lock.
+func TestP8_SetupBesideABot(t *testing.T) {
+	d := newOperator(t)
+	_, held, err := statefolder.Take(context.Background(), filepath.Dir(d.file), "run", 0, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	require.NoError(t, err)
+	defer held.Close()
+	said := d.script(3, "--token-file", d.tokenFile(), "--allow", "5", "--yes")
+	assert.Contains(t, said, "stop ccbot first: another one is running (pid "+strconv.Itoa(os.Getpid()))
+	assert.NoFileExists(t, d.file)
+	assert.Empty(t, d.api.Calls())
+}
+
+// TestP9_SetupIsNotForAgents: an agent must not choose who may speak to the bot.
+func TestP9_SetupIsNotForAgents(t *testing.T) {
+	d := newOperator(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	me := table.Self()
+	sessions := filepath.Join(d.home, ".claude", "sessions")
+	require.NoError(t, os.MkdirAll(sessions, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, strconv.Itoa(me.PID)+".json"),
+		fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"procStart":"%d","status":"busy"}`, me.PID, uuid.NewString(), me.Start), 0o600))
+	said := d.script(1, "--token-file", d.tokenFile(), "--allow", "5", "--yes")
+	assert.Contains(t, said, "an agent may not do this")
+	assert.NoFileExists(t, d.file)
+	assert.Empty(t, d.api.Calls())
+}
+
+// TestSetupRefusesAnEnvironmentThatWins: what would be written would count for nothing.
+func TestSetupRefusesAnEnvironmentThatWins(t *testing.T) {
+	for _, name := range []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS"} {
+		var out bytes.Buffer
+		assert.Equal(t, 2, run([]string{"setup"}, []string{"HOME=" + t.TempDir(), name + "="}, io.Discard, &out))
+		assert.Contains(t, out.String(), name+" is set in the environment")
+	}
+}

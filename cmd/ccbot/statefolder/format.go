@@ -1,0 +1,61 @@
+package statefolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/spool"
+)
+
+// Format is the version of the folder. It goes up when an earlier ccbot would do harm in a folder
+// that a later one has used; such a ccbot refuses the folder.
+const Format = 1
+
+const formatFile = "format"
+
+// ReadFormat is the version of a folder, 0 when no ccbot has noted one there.
+func ReadFormat(dir string) (int, error) {
+	data, err := spool.Folder{Path: dir}.Read(formatFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	n := 0
+	if err == nil {
+		n, err = strconv.Atoi(strings.TrimSpace(string(data)))
+	}
+	if err != nil || n < 1 {
+		return 0, exit.Usage(fmt.Errorf("%s does not say of which version the folder is; where no newer ccbot than this has used it, delete the file", filepath.Join(dir, formatFile)))
+	}
+	return n, nil
+}
+
+// refuseNewer refuses a folder that a newer ccbot has made its own. It changes nothing.
+func refuseNewer(dir string) error {
+	n, err := ReadFormat(dir)
+	if err == nil && n > Format {
+		err = exit.Usage(fmt.Errorf("the folder %s is of a newer ccbot (version %d of the folder, this ccbot knows %d): use the newer ccbot, or set CCBOT_DIR to another folder; nothing was changed", dir, n, Format))
+	}
+	return err
+}
+
+// noteFormat makes the folder one of this version. The caller holds the lock.
+func noteFormat(dir string) error {
+	if err := refuseNewer(dir); err != nil { // what held the lock before may have been newer
+		return err
+	}
+	if n, err := ReadFormat(dir); err != nil || n == Format {
+		return err
+	}
+	path := filepath.Join(dir, formatFile)
+	if err := renameio.WriteFile(path, []byte(strconv.Itoa(Format)+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

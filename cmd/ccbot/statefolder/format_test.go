@@ -1,0 +1,61 @@
+package statefolder
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
+)
+
+// everything is each file below dir with its mode, time and content.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		data := []byte{}
+		if info.Mode().IsRegular() {
+			data, err = os.ReadFile(path)
+		}
+		all[path] = info.Mode().String() + info.ModTime().String() + string(data)
+		return err
+	}))
+	return all
+}
+
+// TestP8_AFolderOfANewerCcbotIsRefused, and is as it was, down to the time of each file.
+func TestP8_AFolderOfANewerCcbotIsRefused(t *testing.T) {
+	for name, content := range map[string]string{"newer": strconv.Itoa(Format+1) + "\n", "empty": "", "no number": "x\n", "zero": "0\n"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "sessions"), 0o755)) // of which a start takes the rights of others
+			require.NoError(t, os.WriteFile(filepath.Join(dir, formatFile), []byte(content), 0o600))
+			before := everything(t, dir)
+			_, _, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+			require.ErrorContains(t, err, dir)
+			assert.Equal(t, exit.Misuse, exit.Code(err))
+			assert.Equal(t, before, everything(t, dir))
+		})
+	}
+}
+
+func TestAFolderGetsItsVersion(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	for range 2 {
+		_, held, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		require.NoError(t, held.Close())
+		n, err := ReadFormat(dir)
+		require.NoError(t, err)
+		assert.Equal(t, Format, n)
+	}
+}

@@ -1,0 +1,188 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
+)
+
+// browser is a person at a page of new sessions of their own.
+type browser struct {
+	w    *world
+	by   *botapi.Person
+	chat int64
+	page int
+}
+
+// browses opens the page of new sessions.
+func (w *world) browses(by *botapi.Person, chat int64) *browser {
+	w.t.Helper()
+	asked := by.Send(chat, "/new")
+	b := &browser{w: w, by: by, chat: chat}
+	w.until("the page is there", func() bool {
+		for _, m := range w.api.Messages(chat) {
+			if m.FromBot && m.ID > asked && strings.HasPrefix(m.Text, "Where should the new session work?") {
+				b.page = m.ID
+			}
+		}
+		return b.page != 0
+	})
+	return b
+}
+
+// taps taps the buttons of the page one after the other; each changes the page.
+func (b *browser) taps(labels ...string) {
+	b.w.t.Helper()
+	for _, label := range labels {
+		var was botapi.Message
+		b.w.until("the page offers "+label, func() bool {
+			was, _ = b.w.api.Message(b.chat, b.page)
+			button, has := was.Find(label)
+			if has {
+				_, err := b.by.Tap(b.chat, b.page, button.Data)
+				require.NoError(b.w.t, err)
+			}
+			return has
+		})
+		b.w.until("the page changes after "+label, func() bool {
+			now, _ := b.w.api.Message(b.chat, b.page)
+			return now.Text != was.Text || !reflect.DeepEqual(now.Keyboard, was.Keyboard)
+		})
+	}
+}
+
+// shows waits until the page has a text.
+func (b *browser) shows(text string) {
+	b.w.t.Helper()
+	b.w.until("the page says "+text, func() bool {
+		m, _ := b.w.api.Message(b.chat, b.page)
+		return strings.Contains(m.Text, text)
+	})
+}
+
+// folder makes a folder that the page can reach from its first one, and gives its name.
+func (w *world) folder(name string) string {
+	w.t.Helper()
+	require.NoError(w.t, os.MkdirAll(filepath.Join(w.dir, name), 0o755))
+	return name
+}
+
+// TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt: the text waits for the session, and two taps are one start.
+func TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	api := w.folder("api")
+	b := w.browses(w.person, w.chat())
+	b.taps("Browse…", "work", api, "Use this folder")
+	b.shows("A new session in")
+	w.hear(w.say("say what was asked beside the page"), "This becomes the first prompt")
+	b.shows("First prompt:")
+	m, _ := w.api.Message(w.chat(), b.page)
+	start, has := m.Find("Start fresh")
+	require.True(t, has)
+	for range 2 {
+		_, err := w.person.Tap(w.chat(), b.page, start.Data)
+		require.NoError(t, err)
+	}
+	w.hear(b.page, "is ready")
+	w.hear(b.page, "what was asked beside the page")
+	b.shows("The session works in")
+	w.hear(w.say("say and more"), "and more")
+	require.Len(t, w.records(), 1)
+	assert.Equal(t, filepath.Join(w.dir, api), w.records()[0].Dir)
+	assert.Len(t, w.received(), 2, "the agent got each text once")
+	w.stop()
+}
+
+// TestAFolderThatCannotBeUsedIsASentence: it vanishes while it is looked at, or has no rights.
+func TestAFolderThatCannotBeUsedIsASentence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	gone, shut := w.folder("gone"), w.folder("shut")
+	b := w.browses(w.person, w.chat())
+	b.taps("Browse…", "work", gone, "Use this folder")
+	b.shows("A new session in")
+	require.NoError(t, os.Remove(filepath.Join(w.dir, gone)))
+	b.taps("Start fresh")
+	w.hear(b.page-1, "gone does not exist. Check the spelling or create the folder, then try again.")
+	if os.Geteuid() != 0 { // root may look everywhere
+		require.NoError(t, os.Chmod(filepath.Join(w.dir, shut), 0))
+		b = w.browses(w.person, w.chat())
+		b.taps("Browse…", "work", shut)
+		b.shows("shut. Change its permissions or choose another folder.")
+	}
+	assert.Empty(t, w.records())
+	w.stop()
+}
+
+// TestTwoPeopleBrowseInOneGroup: each has a page, a folder and a first prompt of their own.
+func TestTwoPeopleBrowseInOneGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fmt.Sprintf("ALLOWED_CHATS=%d", group))
+	w.api.Group(group, "team", false)
+	ann := w.api.Person(2002, "Ann")
+	w.env = append(w.env, fmt.Sprintf("ALLOWED_USERS=%d,%d", w.person.ID(), ann.ID()))
+	w.start()
+	api, web := w.folder("api"), w.folder("web")
+	mine, hers := w.browses(w.person, group), w.browses(ann, group)
+	require.NotEqual(t, mine.page, hers.page)
+	w.person.Reply(group, mine.page, filepath.Join(w.dir, api))
+	ann.Reply(group, hers.page, filepath.Join(w.dir, web))
+	hers.shows("~/work/web")
+	mine.taps("Use this folder")
+	hers.taps("Use this folder")
+	w.person.Send(group, "say mine")
+	mine.shows("say mine")
+	ann.Send(group, "say hers")
+	hers.shows("say hers")
+	m, _ := w.api.Message(group, mine.page)
+	assert.NotContains(t, m.Text, "hers")
+	hers.taps("Start fresh")
+	w.hearIn(group, "web is ready")
+	w.until("hers is typed", func() bool { return slices.Equal(w.received(), []string{"say hers"}) })
+	mine.taps("Start fresh")
+	w.hearIn(group, "api is ready")
+	w.until("mine is typed", func() bool { return slices.Equal(w.received(), []string{"say hers", "say mine"}) })
+	for _, r := range w.records() {
+		want := map[int64]string{w.person.ID(): api, ann.ID(): web}[r.Owner]
+		assert.Equal(t, filepath.Join(w.dir, want), r.Dir, r.Name)
+	}
+	w.stop()
+}
+
+// TestRealBrowser starts the real CLI with a model and a permission mode that are not those of the settings.
+func TestRealBrowser(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	w.start()
+	b := w.browses(w.person, w.chat())
+	w.person.Reply(w.chat(), b.page, w.dir)
+	b.taps("Use this folder", "Model: as set up", "Model: Opus", "Mode: as set up", "Mode: Manual")
+	b.shows("A new session in")
+	w.say("say what the model is asked first")
+	b.shows("say what the model is asked first")
+	b.taps("Start fresh")
+	w.hear(b.page, "is ready")
+	w.until("the model is asked", func() bool { _, ok := api.Asked("say what the model is asked first"); return ok })
+	last, ok := api.Asked("say what the model is asked first")
+	require.True(t, ok)
+	assert.Contains(t, last.Model, "sonnet")
+	file := filepath.Join(w.dir, "made")
+	w.say("write " + file)
+	w.until("the edit is accepted", func() bool { _, err := os.Stat(file); return err == nil })
+	assert.Zero(t, w.heard("wants to"), "nobody was asked")
+	modes := w.hear(w.say("/mode"), "Permission mode: Accept edits")
+	assert.Contains(t, modes.Text, "Model: Sonnet 5.5")
+	w.stop()
+}

@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// copied puts a copy of a program into a folder, in the place of one that may run.
+func (w *world) copied(name, dir string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(binaries, name))
+	require.NoError(w.t, err)
+	path := filepath.Join(dir, name)
+	require.NoError(w.t, os.WriteFile(path+".new", data, 0o700)) //nolint:gosec // it is a program
+	require.NoError(w.t, os.Rename(path+".new", path))
+	return path
+}
+
+// does runs a verb of a ccbot to its end.
+func does(t *testing.T, ccbot string, env []string, code int, args ...string) (said string) {
+	t.Helper()
+	cmd := exec.Command(ccbot, args...)
+	cmd.Env = env
+	out, _ := cmd.CombinedOutput()
+	assert.Equal(t, code, cmd.ProcessState.ExitCode(), "%v: %s", args, out)
+	return string(out)
+}
+
+// TestP8_AServiceOutlivesItsManager installs the service, and lets a stand-in of systemd stop, restart, upgrade and kill it
+// by the unit. The agent lives through all of it, and each message comes to it once.
+func TestP8_AServiceOutlivesItsManager(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	root := filepath.Dir(w.state)
+	ccbot := w.copied("ccbot", root)
+	w.copied("ccbot-hook", root)
+	kept := w.without("PATH", "HOME", "LANG", "TERM", "CCBOT_DIR", "DEMOAGENT_LOG")
+	w.settings(w.env...)
+	shell := slices.DeleteFunc(kept, func(kv string) bool { return strings.HasPrefix(kv, "DEMOAGENT_LOG=") })
+	said := does(t, ccbot, shell, 0, "service", "install")
+	assert.Contains(t, said, "written: ")
+	assert.Contains(t, said, "systemctl --user enable --now ccbot")
+	assert.Contains(t, does(t, ccbot, shell, 0, "service", "install"), "unchanged: ")
+	assert.Contains(t, does(t, ccbot, shell, 1, "service", "status"), "this one")
+
+	m := manage(w, filepath.Join(root, ".config/systemd/user/ccbot.service"))
+	m.start(true)
+	w.open("work", w.dir)
+	w.hear(w.say("say one"), "one")
+	agents := w.agents()
+	require.NotEmpty(t, agents)
+
+	m.stop()
+	two := w.say("say two")
+	m.start(true)
+	w.hear(two, "two")
+
+	w.copied("ccbot", root) // an upgrade, while it runs
+	w.copied("ccbot-hook", root)
+	m.stop()
+	m.start(true)
+	b, _ := m.main()
+	runs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", b.cmd.Process.Pid))
+	require.NoError(t, err)
+	there, err := os.Stat(ccbot)
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(runs, there), "the new program runs")
+	w.hear(w.say("say three"), "three")
+
+	up := m.count(&m.ready)
+	four := w.say("say four")
+	require.NoError(t, b.cmd.Process.Kill())
+	m.isUp(up)
+	w.hear(four, "four")
+	assert.Equal(t, 4, m.count(&m.starts))
+
+	w.ofANewerOne(m)
+	w.hear(w.say("say five"), "five")
+	w.drained()
+	assert.Equal(t, []string{"say one", "say two", "say three", "say four", "say five"}, w.received())
+	assert.Equal(t, agents, w.agents())
+	m.stop()
+	assert.Contains(t, does(t, ccbot, shell, 0, "service", "uninstall"), "removed: ")
+	assert.Equal(t, agents, w.agents())
+}
+
+// ofANewerOne lets a newer ccbot use the folder meanwhile. The service ends, is not started again, and is there again when
+// the folder is its own.
+func (w *world) ofANewerOne(m *manager) {
+	w.t.Helper()
+	format := filepath.Join(w.state, "format")
+	own, err := os.ReadFile(format)
+	require.NoError(w.t, err)
+	m.stop()
+	require.NoError(w.t, os.WriteFile(format, []byte("2\n"), 0o600))
+	m.start(false)
+	w.until("it is given up", func() bool { return m.count(&m.failed) == 2 })
+	b, _ := m.main()
+	assert.Contains(w.t, b.log.String(), "is of a newer ccbot")
+	require.NoError(w.t, os.WriteFile(format, own, 0o600))
+	m.start(true)
+}
+
+// TestP8_NoVerbWritesIntoAFolderOfANewerCcbot: each says why, and the folder is as it was.
+func TestP8_NoVerbWritesIntoAFolderOfANewerCcbot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.say("/kill work")
+	w.tap(w.hear(asked, "End work"), "Kill")
+	w.hear(asked, "work is archived")
+	w.drained()
+	w.kill9()
+	ccbot := filepath.Join(binaries, "ccbot")
+	require.NoError(t, os.WriteFile(filepath.Join(w.state, "format"), []byte("2\n"), 0o600))
+	before := w.contents()
+	for _, args := range [][]string{{"run"}, {"recover"}, {"recover", "--restore", "list"}, {"resume", "work"}, {"forget", "--yes", "work"}} {
+		code := 2
+		if slices.Contains(args, "list") { // which only reads
+			code = 0
+		}
+		said := does(t, ccbot, w.env, code, args...)
+		assert.True(t, code == 0 || strings.Contains(said, "is of a newer ccbot (version 2 of the folder, this ccbot knows 1)"), "%v: %s", args, said)
+	}
+	assert.Contains(t, does(t, ccbot, w.env, 0, "list", "--all"), "work")
+	assert.Equal(t, before, w.contents())
+	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 2, the release knows 1")
+}
+
+// contents is what lies in the state folder, without what hooks leave there.
+func (w *world) contents() map[string]string {
+	w.t.Helper()
+	all := make(map[string]string)
+	require.NoError(w.t, filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == "events" || d.Name() == "status" || d.Name() == "bindings" {
+			if err == nil {
+				err = fs.SkipDir
+			}
+			return err
+		}
+		data := []byte{}
+		if d.Type().IsRegular() {
+			data, err = os.ReadFile(path)
+		}
+		all[path] = string(data)
+		return err
+	}))
+	return all
+}
+
+// TestVersionCheck reads the program of these tests: it is the same, and one that knows earlier records does not fit.
+func TestVersionCheck(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	ccbot := filepath.Join(binaries, "ccbot")
+	said := does(t, ccbot, env, 0, "version", "--check", binaries)
+	assert.Regexp(t, `(?m)^release .*, the same$`, said)
+	assert.Contains(t, said, "fits: version 1 of the folder, 2 of records")
+	assert.Contains(t, said, "no SHA256SUMS")
+	assert.NoDirExists(t, filepath.Join(dir, ".ccbot"))
+
+	data, err := os.ReadFile(ccbot)
+	require.NoError(t, err)
+	mark := []byte("<<ccbot folder 1 records 2>>")
+	require.Equal(t, 1, bytes.Count(data, mark))
+	old := filepath.Join(dir, "ccbot")
+	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 1 records 1>>"), 1), 0o600))
+	said = does(t, ccbot, env, 1, "version", "--check", dir)
+	assert.Contains(t, said, "does not fit: records have version 2, the release knows 1")
+	assert.Contains(t, said, "the release cannot take the place of this ccbot")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte("00  ccbot\n"), 0o600))
+	assert.Contains(t, does(t, ccbot, env, 1, "version", "--check", old), "wrong")
+	does(t, ccbot, env, 1, "version", "--check", filepath.Join(dir, "SHA256SUMS"))
+}

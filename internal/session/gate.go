@@ -1,0 +1,92 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// ErrFolderInUse means that a session begins in a folder, or that the folder may go already.
+var ErrFolderInUse = errors.New("a session begins in the folder")
+
+// Gate is what all who begin a session and all who take folders away pass: one of the two waits or is refused, so that no
+// session begins in a folder that is being taken away. Of sessions that work already it knows nothing: their records do.
+// Its zero value is open.
+type Gate struct {
+	mu     sync.Mutex
+	begins map[string]int           // sessions that begin now, by their folder
+	going  map[string]chan struct{} // closed when it is over
+}
+
+// Begin keeps a folder there until end is called: by then a record says that a session works in it. It waits while
+// the folder may go.
+func (g *Gate) Begin(ctx context.Context, dir string) (end func(), err error) {
+	for {
+		wait := g.enter(dir)
+		if wait == nil {
+			return func() { g.leave(dir) }, nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the folder %s: %w", dir, ctx.Err())
+		}
+	}
+}
+
+// enter notes that a session begins in a folder, unless the folder may go: then it says what to wait for.
+func (g *Gate) enter(dir string) (wait <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for going, over := range g.going {
+		if isBelow(going, dir) {
+			return over
+		}
+	}
+	if g.begins == nil {
+		g.begins = make(map[string]int)
+	}
+	g.begins[dir]++
+	return nil
+}
+
+func (g *Gate) leave(dir string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.begins[dir]--; g.begins[dir] == 0 {
+		delete(g.begins, dir)
+	}
+}
+
+// Vacate keeps sessions from beginning in a folder, or below it, until end is called. Whoever takes the folder away looks
+// only then whether a session works there. ErrFolderInUse: one begins just now.
+func (g *Gate) Vacate(dir string) (end func(), err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for begun := range g.begins {
+		if isBelow(dir, begun) {
+			return nil, ErrFolderInUse
+		}
+	}
+	if g.going[dir] != nil {
+		return nil, ErrFolderInUse
+	}
+	if g.going == nil {
+		g.going = make(map[string]chan struct{})
+	}
+	over := make(chan struct{})
+	g.going[dir] = over
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.going, dir)
+		close(over)
+	}, nil
+}
+
+// isBelow reports whether a folder is another one, or lies below it.
+func isBelow(top, dir string) bool {
+	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/")
+}
