@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
@@ -56,7 +56,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 		all = append(all, found("bot_other_program", "restart the bot", "the bot runs %s, and this program is %s", w.Bot.Program, w.Bot.Self))
 	}
 	if len(all) == 0 {
-		all = append(all, good("bot", "process %d, for %s", pid, figures.Up.Round(time.Second)))
+		all = append(all, good("bot", "process %d, for %s", pid, terminal.Age(figures.Up)))
 	}
 	return all
 }
