@@ -139,7 +139,7 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 	}
 	vars, log := env.ToMap(environ), quietLog(c, io.Discard)
 	w := &doctor.World{Version: versionText(), System: runtime.GOOS + "/" + runtime.GOARCH, Proc: "/proc", Vars: vars, ClaudeDir: c.ClaudeDir,
-		Settings: settings, Claude: c.installed(environ, log), Hook: c.doctorsHook(), Clean: c.Token.Clean,
+		Settings: settings, Claude: installedClaude(c, environ, log), Hook: doctorsHook(c), Clean: c.Token.Clean,
 		Unit: func(ctx context.Context) (service.State, error) {
 			s, err := serviceOf(environ, io.Discard)
 			if err != nil {
@@ -162,12 +162,12 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 		}
 		return func() { _ = held.Close() }, nil
 	}
-	c.doctorsRecords(ctx, w, environ, table, log)
+	doctorsRecords(ctx, c, w, environ, table, log)
 	return w, nil
 }
 
 // doctorsHook is ccbot's hook, and where it may be installed.
-func (c config) doctorsHook() doctor.Hook {
+func doctorsHook(c config) doctor.Hook {
 	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
 	binary, err := hookBinary()
 	if err == nil {
@@ -178,7 +178,7 @@ func (c config) doctorsHook() doctor.Hook {
 }
 
 // doctorsRecords looks at the folder, the records in it, and the windows of tmux.
-func (c config) doctorsRecords(ctx context.Context, w *doctor.World, environ []string, table *process.Table, log *slog.Logger) {
+func doctorsRecords(ctx context.Context, c config, w *doctor.World, environ []string, table *process.Table, log *slog.Logger) {
 	mayRead := strings.EqualFold(w.Vars[statefolder.ReadableVariable], "true") || w.Vars[statefolder.ReadableVariable] == "1"
 	w.Folder = doctor.Folder{Path: c.Dir, Exposed: func() ([]statefolder.Exposure, error) { return statefolder.Inspect(c.Dir, mayRead) }, Now: time.Now,
 		Forgotten: func(string) bool { return false }}
@@ -202,17 +202,17 @@ func (c config) doctorsRecords(ctx context.Context, w *doctor.World, environ []s
 			w.Folder.Figures.NotClean++
 		}
 	}
-	seen, picture, err := c.survey(ctx, environ, store, table, log)
+	seen, picture, err := survey(ctx, c, environ, store, table, log)
 	look := doctor.Tmux{Old: old, Err: picture.err, Unsure: err}
 	if err == nil {
-		c.doctorsPlan(w, seen, &look)
+		doctorsPlan(seen, &look)
 		whole := len(store.Aside()) == 0 && (picture.err == nil || errors.Is(picture.err, tmux.ErrNoServer))
 		w.Folder.Forgotten = func(id string) bool { return whole && forgotten(id, store, picture.panes) }
 	}
 	w.Tmux = func(context.Context) doctor.Tmux { return look }
 }
 
-func (c config) doctorsPlan(w *doctor.World, seen recovery.World, look *doctor.Tmux) {
+func doctorsPlan(seen recovery.World, look *doctor.Tmux) {
 	actions, notices := recovery.Plan(seen)
 	for _, a := range actions {
 		if a.Do.Changes() {

@@ -32,7 +32,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	w, _, err := c.survey(ctx, environ, store, table, quietLog(c, stderr))
+	w, _, err := survey(ctx, c, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 }
 
 // survey looks at all that a recovery looks at. seen is its look at tmux.
-func (c config) survey(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+func survey(ctx context.Context, c config, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	w recovery.World, seen picture, err error) {
 	seen, sources, err := c.look(ctx, environ, store, table, log)
 	if err != nil {
