@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +41,10 @@ import (
 	"ccbot/tmux"
 )
 
-// figures are the running bot's own, for `ccbot doctor`.
-var figures = served{"figures", func(ctx context.Context, s *system, _ json.RawMessage) (any, error) { return s.health(ctx), nil }}
+// figures are the running bot's own, for `ccbot doctor`. Without a bot nobody has them.
+var figures = change[struct{}, health.Figures]{verb: "figures", do: func(ctx context.Context, s *system, _ struct{}) (health.Figures, error) {
+	return s.health(ctx), nil
+}}
 
 // doctorOptions are the flags of `ccbot doctor`.
 type doctorOptions struct{ asJSON, fix, strict bool }
@@ -148,9 +151,10 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 			return s.Look(ctx)
 		}}
 	w.Bot = doctor.Bot{Self: me, Say: sayWarning(c), Ask: func(ctx context.Context) (f health.Figures, err error) { return f, askFigures(ctx, c.Dir, &f) }}
-	w.Bot.PID, _ = statefolder.RunningBot(c.Dir, table)
-	if p, err := table.Inspect(w.Bot.PID); w.Bot.PID != 0 && err == nil {
-		w.Bot.Program = p.Exe
+	if w.Bot.PID, _ = statefolder.RunningBot(c.Dir, table); w.Bot.PID != 0 {
+		if p, err := table.Inspect(w.Bot.PID); err == nil {
+			w.Bot.Program = p.Exe
+		}
 	}
 	if c.Token.Valid() && c.checkAPI() == nil {
 		w.Telegram = doctor.Telegram{Client: telegram.Client(c.Token, c.APIURL), Server: c.APIURL + "/bot" + token.Standin, Now: time.Now}
@@ -179,7 +183,7 @@ func doctorsHook(c config) doctor.Hook {
 
 // doctorsRecords looks at the folder, the records in it, and the windows of tmux.
 func doctorsRecords(ctx context.Context, c config, w *doctor.World, environ []string, table *process.Table, log *slog.Logger) {
-	mayRead := strings.EqualFold(w.Vars[statefolder.ReadableVariable], "true") || w.Vars[statefolder.ReadableVariable] == "1"
+	mayRead, _ := strconv.ParseBool(w.Vars[statefolder.ReadableVariable])
 	w.Folder = doctor.Folder{Path: c.Dir, Exposed: func() ([]statefolder.Exposure, error) { return statefolder.Inspect(c.Dir, mayRead) }, Now: time.Now,
 		Forgotten: func(string) bool { return false }}
 	if room, err := gauge.Disk(ctx, c.Dir); err == nil {
@@ -245,7 +249,7 @@ func forgotten(id string, store *session.Store, panes []tmux.Pane) bool {
 func askFigures(ctx context.Context, dir string, f *health.Figures) error {
 	ctx, cancel := context.WithTimeout(ctx, pingPatience)
 	defer cancel()
-	raw, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: figures.verb})
+	raw, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: figures.verb, Body: json.RawMessage("{}")})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
 // patient is a machine on which all is well, but for what a test makes worse.
@@ -369,6 +370,31 @@ func TestDoctorLeavesTheFolderOfABotAlone(t *testing.T) {
 	require.Len(t, r.Fixed, 1)
 	assert.Contains(t, r.Fixed[0].Error, "another one is running")
 	assert.FileExists(t, p.state+"/inbox/.1.json12345")
+}
+
+// TestDoctorLeavesWhatIsInUse: what is young may be under way, and a launch belongs to its session; where a record
+// cannot be read nobody knows whose a launch is.
+func TestDoctorLeavesWhatIsInUse(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.away()
+	p.write("s/inbox/.1.json12345", "", 0o600)
+	store, err := session.Open(p.state+"/sessions", p.state+"/quarantine", time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	r := one(1, "api")
+	require.NoError(t, store.Create(r))
+	p.old("s/launch/" + r.ID.String() + ".json")
+	_, faults := p.report(exit.OK)
+	assert.NotContains(t, faults, doctor.Code("files_cut_short"))
+	assert.NotContains(t, faults, doctor.Code("launches_left"))
+
+	p.old("s/launch/" + uuid.NewString() + ".json")
+	_, faults = p.report(exit.OK)
+	assert.Contains(t, faults, doctor.Code("launches_left"))
+	p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
+	_, faults = p.report(exit.OK)
+	assert.NotContains(t, faults, doctor.Code("launches_left"))
+	assert.Contains(t, faults, doctor.Code("records_unreadable"))
 }
 
 // TestDoctorForAnOrdinaryUser who may not write the folder of ccbot.

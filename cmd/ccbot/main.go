@@ -67,7 +67,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 
 // changes are the verbs that the running bot carries out; one only looks.
 func changes() []served {
-	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served(), figures}
+	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served(), figures.served()}
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {
