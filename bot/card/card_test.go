@@ -576,6 +576,22 @@ func TestOfCardsThatArePostedTheNewestStayOpen(t *testing.T) {
 	})
 }
 
+// TestP5_APostIsSentHoweverManyNewerOnesWait: what waits for its pace is not tidied away.
+func TestP5_APostIsSentHoweverManyNewerOnesWait(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for n := range 3 * keepOpen {
+			require.NoError(w, w.kind.Post(w.Context(), question(fmt.Sprint(n)), payload{1}))
+		}
+		w.pass(10 * time.Minute)
+		require.NoError(w, w.kind.Post(w.Context(), question("last"), payload{1}))
+		w.pass(10 * time.Minute)
+		looks := w.looks()
+		require.Len(t, looks, 3*keepOpen+1, "each is there")
+		assert.Equal(t, []string{"0", "1"}, looks[:2], "the older ones have lost their buttons")
+		assert.Equal(t, "last [Yes] [No]", looks[3*keepOpen])
+	})
+}
+
 // fullDisk takes no posts.
 type fullDisk struct{ Sender }
 

@@ -16,8 +16,8 @@
 // has left may stay, and are stale, when a kill or a chat that takes nothing loses the edit.
 //
 // A card lives until its feature closes it, until the end of its time, or, where Post has shown it,
-// until ten newer ones of its kind stand in its place (see Kind.Tidy). A message that people have deleted
-// comes back, or comes back once, where its look says so.
+// until ten newer ones of its kind stand in its place, and not before it was sent (see Kind.Tidy). A
+// message that people have deleted comes back, or comes back once, where its look says so.
 //
 // It does not know what options and payloads mean, who taps, or what a place is for. A deleted
 // message is noticed by an edit, not before.

@@ -78,7 +78,8 @@ func NewKey() string { return uuid.Must(uuid.NewV7()).String() }
 const keepOpen = 10
 
 // Tidy keeps the newest ten cards of the kind in a place open, of those that are over; older ones lose
-// their buttons. The cards have keys of NewKey.
+// their buttons. A card that is not in the chat yet stays: to close it would be to lose its message. The
+// cards have keys of NewKey.
 func (k Kind[P]) Tidy(ctx context.Context, to outbox.Conversation, over func(P) bool) {
 	b := k.board
 	b.mu.Lock()
@@ -92,6 +93,9 @@ func (k Kind[P]) Tidy(ctx context.Context, to outbox.Conversation, over func(P) 
 	})
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
+		if c.Message == 0 {
+			continue
+		}
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
 			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err.Error())
 		}

@@ -116,7 +116,7 @@ func loadConfig(environ []string) (config, error) {
 		return config{}, err
 	}
 	err = c.check(file, c.checkPeople, c.checkAPI, c.checkPaths, c.checkRoots, c.checkTmux, c.checkFlags, c.checkMode,
-		c.checkResume, c.checkMetrics, c.checkRich, c.checkSteps, c.checkVoice, c.checkLang, c.checkLog)
+		c.checkResume, c.checkMetrics, c.checkShown, c.checkVoice, c.checkLang, c.checkLog)
 	return *c, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -146,11 +147,11 @@ func (c *config) checkLog() error {
 	return oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json")
 }
 
-func (c *config) checkSteps() error {
-	return oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere))
+// checkShown checks how the chat shows things.
+func (c *config) checkShown() error {
+	return cmp.Or(oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
+		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"))
 }
-
-func (c *config) checkRich() error { return oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off") }
 
 func (c *config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
 

@@ -202,15 +202,15 @@ func importFormer(ctx context.Context, environ []string, dir string, yes bool, s
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
-	i, err := c.importing(ctx, environ, store)
+	i, err := importingInto(ctx, c, environ, store)
 	if err != nil {
 		return err
 	}
 	return i.all(all, store, yes, stdout)
 }
 
-// importing looks at what is there.
-func (c config) importing(ctx context.Context, environ []string, store *session.Store) (importing, error) {
+// importingInto looks at what is there.
+func importingInto(ctx context.Context, c config, environ []string, store *session.Store) (importing, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return importing{}, fmt.Errorf("host name: %w", err)

@@ -58,6 +58,9 @@ func newOperator(t *testing.T) *operator {
 	require.NoError(t, os.Mkdir(filepath.Join(home, "work"), 0o700))
 	require.NoError(t, os.Link(me, d.ccbot))
 	require.NoError(t, os.WriteFile(d.ccbot+"-hook", []byte("#!/bin/sh\n"), 0o700))
+	for _, manager := range []string{"systemctl", "launchctl", "loginctl"} { // this machine's own is left alone
+		require.NoError(t, os.WriteFile(filepath.Join(home, "bin", manager), []byte("#!/bin/sh\nexit 1\n"), 0o700))
+	}
 	d.in, d.tty, err = pty.Open()
 	require.NoError(t, err)
 	done := make(chan struct{})
@@ -91,7 +94,7 @@ func (d *operator) all() string {
 }
 
 func (d *operator) environ() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
+	return []string{"PATH=" + filepath.Join(d.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
 }
 
 // start runs ccbot setup at the terminal.
@@ -240,6 +243,12 @@ func (d *operator) stages() []func(answer bool) {
 				d.types("n\n")
 			}
 		},
+		func(answer bool) {
+			d.reads("Run ccbot in the background .*\\[Y/n\\] ")
+			if answer {
+				d.types("n\n")
+			}
+		},
 	}
 }
 
@@ -282,7 +291,11 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	d.types("\n")
 	d.reads("SessionStart: added")
 	d.reads("has said hello to 5")
+	d.reads("Run ccbot in the background .*\\[Y/n\\] ")
+	d.types("\n")
+	d.reads("systemd does not answer .* this is left to run")
 	d.ends(0)
+	assert.FileExists(t, filepath.Join(d.home, ".config", "systemd", "user", "ccbot.service"))
 
 	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
 	assert.Equal(t, filepath.Join(d.home, "work"), d.folderOf(5))
@@ -298,7 +311,7 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 // TestP8_SetupIsInterrupted ends it at each question, then runs it again to its end.
 func TestP8_SetupIsInterrupted(t *testing.T) {
 	for _, how := range []string{"kill -9", "^C"} {
-		for stage := range 5 {
+		for stage := range 6 {
 			t.Run(how+" at question "+strconv.Itoa(stage+1), func(t *testing.T) {
 				t.Parallel()
 				d := newOperator(t)
@@ -328,7 +341,9 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 					d.types("\n")
 					d.reads("Folder for new sessions \\[.*/work\\]: ")
 					d.types("\n")
-					d.stages()[4](true)
+					for _, ask := range d.stages()[4:] {
+						ask(true)
+					}
 				}
 				d.ends(0)
 				assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
@@ -353,7 +368,8 @@ func TestP9_SetupByFlags(t *testing.T) {
 		assert.NotEqual(t, "getUpdates", c.Method)
 	}
 
-	said = d.script(0, "--allow", "5", "--hooks=false", "--yes")
+	assert.Contains(t, said, "systemd does not answer")
+	said = d.script(0, "--allow", "5", "--hooks=false", "--service=false", "--yes")
 	assert.NotContains(t, said, "Written")
 	assert.NotContains(t, said, "SessionStart")
 	assert.Equal(t, first, d.settings())
@@ -392,7 +408,7 @@ func TestP9_SetupKeepsWhatIsConfigured(t *testing.T) {
 	d.writes("# mine\nexport TELEGRAM_BOT_TOKEN='" + d.api.Token() + "'\nALLOWED_USERS=5 # Ann\n\nLOG_LEVEL=warn\n")
 	old, friend := d.api.Person(5, "Ann"), d.api.Person(7, "Bea")
 	old.Send(5, "do this when you are back")
-	d.start("--hooks=false")
+	d.start("--hooks=false", "--service=false")
 	d.reads("Keep this bot\\? \\[Y/n\\] ")
 	d.types("\n")
 	d.reads("Allowed: 5. Let somebody else in\\? \\[y/N\\] ")
