@@ -1,19 +1,21 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man clean install-tmux
+.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
 SKIP    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
+EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
 # -count=1: end-to-end tests build the program themselves, which the test cache does not see.
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
@@ -55,10 +57,24 @@ pictures: ## the pictures of the README, with Chromium and a font of emoji, into
 	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
 
 build: ## bin/ccbot, and beside it bin/ccbot-hook and bin/ccbot-try
-	@GO='$(GO)' tools/build '$(VERSION)'
+	@GO='$(GO)' tools/build '$(VERSION)' '$(COMMIT)'
 
 man: build ## man pages into bin/man
 	@bin/ccbot describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man
+
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+# dist ROOT,OUT,PLATFORMS
+dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COMMIT)' $(EPOCH) $(3)
+
+dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
+	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
+
+# In another folder, with files of other times and modes.
+dist-check: ## pack a release of one platform twice, and see that both are the same bytes
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
+	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
+	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
+	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same'
 
 clean: ## remove bin/
 	@rm -rf bin

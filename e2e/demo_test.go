@@ -1,28 +1,95 @@
 package e2e
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // TestP3_MainJob is the whole of a day in one chat: start, prompt, answer, list,
-// end, come back, go on.
-func TestP3_MainJob(t *testing.T) {
-	w := newWorld(t)
+// permission, end, come back, go on, also after a restart.
+func TestP3_MainJob(t *testing.T) { newWorld(t).mainJob() }
+
+func (w *world) mainJob() {
 	w.start()
 	w.open("work", w.dir)
 
 	w.hear(w.say("say hello from the agent"), "hello from the agent")
 	w.hear(w.say("/list"), "work")
 
+	prompt := w.say("bash touch a-marker")
+	w.tap(w.hear(prompt, "wants to run a command"), "Allow")
+	w.hear(prompt, "pretended")
+
 	asked := w.hear(w.say("/kill"), "End work")
 	w.tap(asked, "Kill")
 	receipt := w.hear(asked.ID, "work is archived")
-	require.Empty(t, w.windows(), "the window is closed")
+	require.Empty(w.t, w.windows(), "the window is closed")
 
 	w.tap(receipt, "Undo")
 	w.hear(receipt.ID, "work is ready")
 	w.hear(w.say("say back again"), "back again")
 	w.stop()
+	w.start()
+	w.hear(w.say("say after a restart"), "after a restart")
+	w.stop()
+}
+
+// TestP3_MainJobInHostilePlaces is that day where the environment is not what a person's usually is. Whatever the
+// umask, nobody else gets at what ccbot writes.
+func TestP3_MainJobInHostilePlaces(t *testing.T) {
+	for _, tt := range []struct{ name, umask, env, without string }{
+		{name: "umask 000", umask: "000"},
+		{name: "umask 077", umask: "077"},
+		{name: "no UTF-8", env: "LANG=C"},
+		{name: "no language", without: "LANG="},
+		{name: "no terminal", without: "TERM="},
+		{name: "home that nobody can write to", env: "HOME=/proc"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tt.env)
+			w.umask = tt.umask
+			w.env = slices.DeleteFunc(w.env, func(s string) bool { return tt.without != "" && strings.HasPrefix(s, tt.without) })
+			w.mainJob()
+			w.assertPrivate()
+		})
+	}
+}
+
+// TestP3_MainJobAcrossFileSystems is that day with the home and the state on another file system than the project.
+func TestP3_MainJobAcrossFileSystems(t *testing.T) {
+	t.Parallel()
+	const memory = "/dev/shm"
+	if _, err := os.Stat(memory); err != nil {
+		skip(t, "no "+memory+" here")
+	}
+	home, err := os.MkdirTemp(memory, "e2e-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
+	w := newWorld(t, "HOME="+home, "CCBOT_DIR="+filepath.Join(home, "state"))
+	w.state = filepath.Join(home, "state")
+	w.mainJob()
+	w.assertPrivate()
+}
+
+// assertPrivate sees that only the owner gets at the state folder.
+func (w *world) assertPrivate() {
+	w.t.Helper()
+	require.NoError(w.t, filepath.WalkDir(w.state, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && d.Type()&fs.ModeSymlink == 0 {
+			assert.Zero(w.t, info.Mode().Perm()&0o077, "%s: %s", name, info.Mode())
+		}
+		return err
+	}))
 }

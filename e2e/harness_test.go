@@ -93,6 +93,7 @@ type world struct {
 	claude string     // CLAUDE_CONFIG_DIR
 	sent   string     // what the demo agent got, one JSON line each
 	socket string
+	umask  string // of the bot, where it is not that of the tests
 	api    *botapi.Server
 	person *botapi.Person
 	env    []string
@@ -202,6 +203,9 @@ func (w *world) launch(env ...string) *botProcess { return w.run(nil, env...) }
 func (w *world) run(args []string, env ...string) *botProcess {
 	w.t.Helper()
 	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot"), args...), log: &lockedBuffer{}, done: make(chan struct{})}
+	if w.umask != "" {
+		b.cmd = exec.Command("sh", append([]string{"-c", "umask " + w.umask + `; exec "$0" "$@"`, b.cmd.Path}, args...)...)
+	}
 	b.cmd.Env = append(slices.Clone(w.env), env...)
 	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log
 	require.NoError(w.t, b.cmd.Start())

@@ -3,7 +3,9 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,4 +45,22 @@ func records(text, sep string, texts int) ([]record, error) {
 		all = append(all, record{numbers: strings.Split(strings.TrimPrefix(chunk[0], "\n"), "|"), texts: chunk[1:]})
 	}
 	return all, nil
+}
+
+// escape is a backslash with what it stands for.
+var escape = regexp.MustCompile(`(?s)\\(?:[0-7]{3}|.)`)
+
+// unquoted reads what "q:" has printed: a backslash before each backslash and other signs of a shell.
+// Some versions (3.5a) print bytes that are no UTF-8, and control characters, as "\377" or "\a"; "q:"
+// makes neither, so that a name with such a text in it is told from one with such a byte.
+func unquoted(text string) string {
+	return escape.ReplaceAllStringFunc(text, func(e string) string {
+		if n, err := strconv.ParseUint(e[1:], 8, 8); err == nil && len(e) == 4 {
+			return string([]byte{byte(n)})
+		}
+		if i := strings.Index("abtvfr", e[1:]); i >= 0 {
+			return "\a\b\t\v\f\r"[i : i+1]
+		}
+		return e[1:]
+	})
 }

@@ -22,7 +22,7 @@ func paneFormat(sep string) string {
 	return recordFormat(sep,
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
 			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}",
-		"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}")
+		"#{session_name}", "#{window_name}", "#{q:pane_current_command}", "#{q:pane_current_path}", "#{@ccbot_session}")
 }
 
 const (
@@ -150,7 +150,7 @@ func parsePanes(text, sep string) ([]Pane, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], r.texts[2], r.texts[3], r.texts[4]
+		p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], unquoted(r.texts[2]), unquoted(r.texts[3]), r.texts[4]
 		panes = append(panes, p)
 	}
 	return panes, nil

@@ -178,6 +178,22 @@ func TestParsePanes(t *testing.T) {
 	}
 }
 
+func TestUnquoted(t *testing.T) {
+	for printed, want := range map[string]string{
+		"/plain/é":  "/plain/é",
+		`/a\ b\$c`:  "/a b$c",
+		`/\377\033`: "/\xff\x1b",
+		`/\\377`:    `/\377`,
+		`/\\\377`:   "/\\\xff",
+		`/\a\r`:     "/\a\r",
+		"/\\\n\xff": "/\n\xff",
+		`/\`:        `/\`,
+		`/\777`:     "/777",
+	} {
+		assert.Equal(t, want, unquoted(printed), printed)
+	}
+}
+
 func TestParseViewers(t *testing.T) {
 	at := func(seconds int64) time.Time { return time.Unix(seconds, 0) }
 	for _, c := range []struct {

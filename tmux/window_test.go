@@ -49,7 +49,7 @@ func TestWindowsOfInstantEndsAreKept(t *testing.T) {
 
 func TestStrangeNames(t *testing.T) {
 	r := ensured(t)
-	dir := filepath.Join(r.home, "new\nline | #{pid} \xff")
+	dir := filepath.Join(r.home, "new\nline | #{pid} \xff \\377 \a\x1b$(x)")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	sleep, err := exec.LookPath("sleep")
 	require.NoError(t, err)

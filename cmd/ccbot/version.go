@@ -20,6 +20,9 @@ import (
 // file; a plain `go build` gives the commit instead.
 var version string
 
+// commit is set at build time, with its day, as "0123456789ab of 2026-05-04".
+var commit string
+
 func versionCommand(environ []string, stdout io.Writer) *cobra.Command {
 	var check string
 	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: noArgs,
@@ -37,7 +40,14 @@ func versionCommand(environ []string, stdout io.Writer) *cobra.Command {
 
 // versionLine is what version and --version print.
 func versionLine() string {
-	return fmt.Sprintf("ccbot %s %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return withCommit("ccbot "+versionText(), commit) + fmt.Sprintf(" %s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func withCommit(program, commit string) string {
+	if commit == "" {
+		return program
+	}
+	return program + ", commit " + commit + ","
 }
 
 func versionText() string {

@@ -1,8 +1,6 @@
 package hookwire
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -16,20 +14,6 @@ func BootID() string {
 	}
 	return id
 }
-
-// Offsets of the fields in struct kinfo_proc (xnu bsd/sys/sysctl.h, 64 bit), which has not changed
-// since 10.6.
-const (
-	kinfoSize  = 648
-	kinfoStart = 0   // timeval: seconds int64, microseconds int32
-	kinfoState = 36  // one byte
-	kinfoPID   = 40  // int32
-	kinfoComm  = 243 // 17 bytes, ended by NUL
-	kinfoPPID  = 560 // int32
-)
-
-// zombieState is SZOMB of xnu bsd/sys/proc.h.
-const zombieState = 5
 
 // readParent asks sysctl kern.proc.pid.PID. The standard library has no typed call for this sysctl,
 // and a hook that ran ps(1) would start one more process for each prompt.
@@ -45,14 +29,5 @@ func readParent(pid int) (parent, error) {
 	if size != kinfoSize {
 		return parent{}, fmt.Errorf("kern.proc.pid.%d: %d bytes: %w", pid, size, ErrMalformed)
 	}
-	word := binary.LittleEndian
-	comm, _, _ := bytes.Cut(buf[kinfoComm:kinfoComm+17], []byte{0})
-	return parent{
-		PID:   int(int32(word.Uint32(buf[kinfoPID:]))),
-		PPID:  int(int32(word.Uint32(buf[kinfoPPID:]))),
-		Start: word.Uint64(buf[kinfoStart:])*1000 + uint64(word.Uint32(buf[kinfoStart+8:]))/1000,
-		Comm:  string(comm),
-
-		Zombie: buf[kinfoState] == zombieState,
-	}, nil
+	return parseKinfo(buf), nil
 }

@@ -1,9 +1,7 @@
 package process
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -95,21 +93,4 @@ func fromKinfo(info unix.KinfoProc) Process {
 		p.SID = sid
 	}
 	return p
-}
-
-// parseProcArgs reads argc, the executable's path, padding, then argc arguments; it does not read
-// the environment behind them.
-func parseProcArgs(raw []byte) (exe string, args []string) {
-	if len(raw) < 4 {
-		return "", nil
-	}
-	argc := int(binary.LittleEndian.Uint32(raw))
-	path, rest, _ := bytes.Cut(raw[4:], []byte{0})
-	rest = bytes.TrimLeft(rest, "\x00")
-	for len(args) < argc && len(rest) > 0 {
-		var arg []byte
-		arg, rest, _ = bytes.Cut(rest, []byte{0})
-		args = append(args, string(arg))
-	}
-	return string(path), args
 }

@@ -1,0 +1,199 @@
+// Dist packs a release: an archive for each platform, and the checksums of all, in SHA256SUMS.
+//
+//	go run -C tools ./dist ROOT OUT VERSION COMMIT SECONDS OS/ARCH...
+//
+// ROOT is the folder of the sources and SECONDS the time that all files of the archives get. The same
+// sources, Go and arguments give the same bytes, wherever ROOT is and whoever builds.
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	if len(os.Args) < 7 {
+		fmt.Fprintln(os.Stderr, "usage: dist ROOT OUT VERSION COMMIT SECONDS OS/ARCH...")
+		os.Exit(2)
+	}
+	seconds, err := strconv.ParseInt(os.Args[5], 10, 64)
+	if err == nil {
+		r := release{root: os.Args[1], out: os.Args[2], version: os.Args[3], commit: os.Args[4], at: time.Unix(seconds, 0).UTC()}
+		err = r.make(os.Args[6:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "dist:", err)
+		os.Exit(1)
+	}
+}
+
+type release struct {
+	root, out, version, commit string
+	at                         time.Time
+}
+
+// file is one of an archive.
+type file struct {
+	data []byte
+	mode int64
+}
+
+func (r release) make(platforms []string) error {
+	scratch, err := os.MkdirTemp("", "ccbot-dist-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	common, err := r.common(scratch)
+	if err != nil {
+		return err
+	}
+	// An archive of an earlier version would be a second one for its platform.
+	if err := os.RemoveAll(r.out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	var sums strings.Builder
+	for _, platform := range platforms {
+		goos, arch, found := strings.Cut(platform, "/")
+		if !found {
+			return fmt.Errorf("%s is no platform such as linux/amd64", platform)
+		}
+		programs, err := r.build(filepath.Join(scratch, goos+"-"+arch), "GOOS="+goos, "GOARCH="+arch)
+		if err != nil {
+			return err
+		}
+		maps.Copy(programs, common)
+		name := fmt.Sprintf("ccbot-%s-%s-%s", r.version, goos, arch)
+		packed, err := r.pack(name, programs)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.out, name+".tar.gz"), packed, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s.tar.gz\n", sha256.Sum256(packed), name)
+	}
+	fmt.Print(sums.String())
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+// build gives the programs of one platform.
+func (r release) build(dir string, env ...string) (map[string]file, error) {
+	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
+	_, err := r.run(r.root, nil, append(env, "CGO_ENABLED=0"), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
+		"-o", dir+string(filepath.Separator), "./cmd/ccbot", "./cmd/ccbot-hook", "./cmd/ccbot-try")
+	if err != nil {
+		return nil, err
+	}
+	return read(dir, "", 0o755)
+}
+
+// common is what the archives of all platforms have: documents, completions and man pages.
+func (r release) common(scratch string) (map[string]file, error) {
+	files, err := read(filepath.Join(r.root, "docs"), "docs", 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE"} {
+		data, err := os.ReadFile(filepath.Join(r.root, name))
+		if err == nil {
+			files[name] = file{data, 0o644}
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	here := filepath.Join(scratch, "here")
+	if _, err := r.build(here); err != nil {
+		return nil, err
+	}
+	ccbot := filepath.Join(here, "ccbot")
+	for shell, name := range map[string]string{"bash": "ccbot.bash", "zsh": "_ccbot", "fish": "ccbot.fish"} {
+		script, err := r.run(scratch, nil, nil, ccbot, "completion", shell)
+		if err != nil {
+			return nil, err
+		}
+		files["completions/"+name] = file{script, 0o644}
+	}
+	commands, err := r.run(scratch, nil, nil, ccbot, "describe-commands")
+	if err != nil {
+		return nil, err
+	}
+	man := filepath.Join(scratch, "man")
+	epoch := "SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.at.Unix(), 10) // the date in the pages
+	if _, err := r.run(filepath.Join(r.root, "tools"), commands, []string{epoch}, "go", "run", "./man", man); err != nil {
+		return nil, err
+	}
+	pages, err := read(man, "man", 0o644)
+	maps.Copy(files, pages)
+	return files, err
+}
+
+// run gives what a command prints.
+func (release) run(dir string, input []byte, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), env...), os.Stderr
+	cmd.Stdin = bytes.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out, nil
+}
+
+// read gives the files of a folder, under a name in the archive. Hidden ones are an editor's or a system's.
+func read(dir, as string, mode int64) (map[string]file, error) {
+	files := make(map[string]file)
+	return files, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		inside, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		files[path.Join(as, filepath.ToSlash(inside))] = file{data, mode}
+		return err
+	})
+}
+
+// pack gives an archive: the files in order, of one time and of no owner but 0.
+func (r release) pack(folder string, files map[string]file) ([]byte, error) {
+	var packed bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewWriter(zipped)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f := files[name]
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + name, Mode: f.mode, Size: int64(len(f.data)), ModTime: r.at}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(archive.Close(), zipped.Close()); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
