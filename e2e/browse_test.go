@@ -86,7 +86,7 @@ func TestP4_TheBrowserStartsOneSessionWithTheTextBesideIt(t *testing.T) {
 	b.taps("Browse…", "work", api, "Use this folder")
 	b.shows("A new session in")
 	w.hear(w.say("say what was asked beside the page"), "This becomes the first prompt")
-	b.shows("First prompt:")
+	b.shows("First prompt, from ")
 	m, _ := w.api.Message(w.chat(), b.page)
 	start, has := m.Find("Start fresh")
 	require.True(t, has)
@@ -139,7 +139,7 @@ func TestTwoPeopleBrowseInOneGroup(t *testing.T) {
 	require.NotEqual(t, mine.page, hers.page)
 	w.person.Reply(group, mine.page, filepath.Join(w.dir, api))
 	ann.Reply(group, hers.page, filepath.Join(w.dir, web))
-	hers.shows("~/work/web")
+	hers.page, mine.page = w.hearIn(group, "~/work/web").ID, w.hearIn(group, "~/work/api").ID // below the replies
 	mine.taps("Use this folder")
 	hers.taps("Use this folder")
 	w.person.Send(group, "say mine")

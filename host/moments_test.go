@@ -108,10 +108,10 @@ func TestMomentsHaveBoundsTogether(t *testing.T) {
 		require.NoError(t, err)
 		return since
 	}
-	small := keep()
+	keep()
 	assert.Equal(t, large, w.changes(large).Of, "what was noted after the last moment counts: nothing was looked through")
 	next := w.mark()
-	small = keep()
+	small := keep()
 	assert.Equal(t, diffs.SessionStart, w.changes(next).Of)
 	assert.Equal(t, diffs.SessionStart, w.changes(large).Of)
 	again := w.mark()

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/terminal"
@@ -37,7 +36,7 @@ var ending = change[sessions.End, ended]{verb: "archive", do: func(ctx context.C
 	if err != nil {
 		return ended{}, asTheChatSays(s.english(), r, err)
 	}
-	return ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: inTerminal(sessions.ReceiptText(s.english(), r, news.Stopped(did)).Text)}, nil
+	return ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: inTerminal(sessions.ReceiptText(s.english(), r, did).Text)}, nil
 }}
 
 // endCommand is a verb that ends a session: archive, or done.

@@ -268,7 +268,7 @@ var ofSettings = []sickness{
 	{"a file that is none", func(p *patient) { p.write("s/ccbot.env", "LANG=\"x\n", 0o600) }, "settings_wrong", doctor.Fail, false},
 	{"no people, no bot", func(p *patient) { p.away(); p.set("ALLOWED_USERS", "") }, "settings_wrong", doctor.Fail, false},
 	{"no token here, and a bot", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "") }, "settings_partial", doctor.Unknown, false},
-	{"a wrong name", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVLE=info\n", 0o600) }, "setting_unknown", doctor.Warn, false},
+	{"a wrong name", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVELS=info\n", 0o600) }, "setting_unknown", doctor.Warn, false},
 	{"no voice", func(p *patient) { p.set("VOICE_COMMAND", "/none/at/all") }, "voice_missing", doctor.Warn, false},
 }
 

@@ -126,8 +126,11 @@ func (s *system) run(asked context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		defer end()
-		return s.serve(ctx, stopping, g)
+		err := s.serve(ctx, stopping, g)
+		if err == nil { // an error ends the others as well, and has to be the first one
+			end()
+		}
+		return err
 	})
 	err := g.Wait()
 	s.talk.Close()

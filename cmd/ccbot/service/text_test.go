@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -76,7 +77,7 @@ func TestPlistIsXML(t *testing.T) {
 	var texts []string
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
