@@ -29,7 +29,9 @@ func goingOn() life {
 				s.until("it works", func() bool { return s.record(name).Phase == "working" })
 				require.NoError(s.t, syscall.Kill(b.Agent.PID, syscall.SIGKILL))
 				s.typed, s.answers["going on"] = append(s.typed, goingOnText), s.answers["going on"]+2
-				s.tap(s.hear(s.mark, name+" was ended by signal 9"), "Continue")
+				told := s.hear(s.mark, name+" was ended by signal 9")
+				s.until("the record has the end, too", func() bool { return s.record(name).State == session.Completed })
+				s.tap(told, "Continue")
 			},
 			dead: dead,
 			after: func(s *stage) {

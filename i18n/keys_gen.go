@@ -669,6 +669,7 @@ const (
 	HealthHooks               Key = "health_hooks"       // Age, Count
 	HealthDisk                Key = "health_disk"        // Dir, Free, Own, Total
 	HealthPollsStuck          Key = "health_polls_stuck" // Age
+	HealthPollsRival          Key = "health_polls_rival"
 	HealthPollsFail           Key = "health_polls_fail"
 	HealthAPIFails            Key = "health_api_fails"
 	HealthDiskLow             Key = "health_disk_low"    // Dir, Size

@@ -16,6 +16,15 @@ const MinVersion = "3.2"
 // than any of them.
 var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
 
+// Installed finds tmux and asks its version. The error is ErrNoTmux or ErrTooOld.
+func Installed(env []string) error {
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoTmux, err)
+	}
+	return checkVersion(binary, env)
+}
+
 // checkVersion asks tmux for its version, in the environment that all tmux processes of ccbot get.
 func checkVersion(binary string, env []string) error {
 	cmd := exec.Command(binary, "-V")

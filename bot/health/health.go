@@ -31,8 +31,7 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir str
 func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	var wrong, all []render.Text
 	for _, w := range health.Warnings(f) {
-		wrong = append(wrong, render.Plain(chat.Warning+p.Say(i18n.HealthKey(string(w.Code)),
-			i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})))
+		wrong = append(wrong, render.Plain(chat.Warning+Sentence(p, w, dir)))
 	}
 	if len(wrong) == 0 {
 		wrong = append(wrong, render.Plain("✓ "+p.Say(i18n.HealthWell)))
@@ -55,6 +54,11 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 		all = append(all, render.Plain(strings.Join(programs, p.Say(i18n.JoinParts))))
 	}
 	return chat.Paragraphs(chat.Lines(wrong...), chat.Lines(all...))
+}
+
+// Sentence says what is wrong, wherever it is shown.
+func Sentence(p chat.Phrases, w health.Warning, dir string) string {
+	return p.Say(i18n.HealthKey(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {

@@ -179,6 +179,9 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
 	case conflict, webhook:
 		p.trouble.warn(ctx, slog.LevelWarn, rivals[failed.cause], failed)
+		if failed.cause == conflict {
+			i.cfg.Pulse.Lost()
+		}
 		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)

@@ -99,6 +99,7 @@ func TestARivalIsNotFought(t *testing.T) {
 				r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, &journal{})
 				stop := r.start(t)
 				time.Sleep(time.Hour)
+				assert.Equal(t, tt.name == "another poller", r.intake.cfg.Pulse.Rival())
 				stop()
 				at := tg.times()
 				require.Greater(t, len(at), 360, "an hour of pauses of at most 10 s")

@@ -16,13 +16,28 @@ type Pulse struct {
 	mu    sync.Mutex
 	beat  time.Time // when the last try ended, well or badly
 	until time.Time // the end of a rest; a time before beat means that there is none
+	rival bool      // the last try failed because another program takes the messages
 }
 
 // Beat notes that a try has ended, well or badly.
 func (p *Pulse) Beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.beat, p.until = now, now
+	p.beat, p.until, p.rival = now, now, false
+}
+
+// Lost notes that the try has failed because another program takes the bot's messages.
+func (p *Pulse) Lost() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rival = true
+}
+
+// Rival reports whether another program takes the bot's messages, as far as the last try shows.
+func (p *Pulse) Rival() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rival
 }
 
 // Rest notes that the loop pauses for a while after a failure.

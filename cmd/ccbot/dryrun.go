@@ -32,15 +32,11 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	log := quietLog(c, stderr)
-	seen, sources, err := c.look(ctx, environ, store, table, log)
+	w, _, err := survey(ctx, c, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}
-	bot, since := statefolder.RunningBot(c.Dir, table)
-	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Since: since,
-		Store: store, Tmux: seen, Processes: table, Evidence: sources, Now: time.Now, Log: log}
-	w := looking.Look(ctx)
+	bot, _ := statefolder.RunningBot(c.Dir, table)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
 	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
@@ -56,6 +52,19 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 		a.Actions = append(a.Actions, would)
 	}
 	return a.show(asJSON, stdout)
+}
+
+// survey looks at all that a recovery looks at. seen is its look at tmux.
+func survey(ctx context.Context, c config, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+	w recovery.World, seen picture, err error) {
+	seen, sources, err := c.look(ctx, environ, store, table, log)
+	if err != nil {
+		return w, seen, err
+	}
+	_, since := statefolder.RunningBot(c.Dir, table)
+	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Since: since,
+		Store: store, Tmux: seen, Processes: table, Evidence: sources, Now: time.Now, Log: log}
+	return looking.Look(ctx), seen, nil
 }
 
 // keep is the action for a session that a running bot holds.

@@ -36,6 +36,7 @@ func importCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python ccbot, so that
 /resume goes on with its conversation. Without --yes it only prints what it would do. What is known already is left as it
 is, and nothing in DIR is changed. Stop both ccbots first.`,
+		Example: "  ccbot import ~/.ccbot-python\n  ccbot import ~/.ccbot-python --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return importFormer(cmd.Context(), environ, args[0], yes, stdout, stderr)
 		}}

@@ -15,9 +15,9 @@ func TestP9_ClaudeIsAskedForItsVersionWithoutSecrets(t *testing.T) {
 	dir := t.TempDir()
 	claude := filepath.Join(dir, "claude")
 	require.NoError(t, os.WriteFile(claude, []byte("#!/bin/sh\nenv >\"$0.env\"\necho '2.0.30 (Claude Code)'\n"), 0o700))
-	s := &system{config: config{Claude: "~/claude", home: dir, claudeSet: "/c"}}
-	b := s.installed([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TELEGRAM_BOT_TOKEN=1:secret",
-		"ANTHROPIC_API_KEY=secret", "ALLOWED_USERS=1"})
+	c := config{Claude: "~/claude", home: dir, claudeSet: "/c"}
+	b := installedClaude(c, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TELEGRAM_BOT_TOKEN=1:secret",
+		"ANTHROPIC_API_KEY=secret", "ALLOWED_USERS=1"}, nil)
 	assert.Equal(t, "2.0.30 (Claude Code)", b.Version(t.Context()))
 	env, err := os.ReadFile(claude + ".env")
 	require.NoError(t, err)

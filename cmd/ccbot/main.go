@@ -59,15 +59,15 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		forgetCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), importCommand(environ, stdout, stderr),
 		listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr), whyCommand(environ, stdout, stderr),
 		historyCommand(environ, stdout, stderr), changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr),
-		configCommand(environ, stdout), hooksCommand(environ, stdout), sendCommand(environ, stdout),
+		configCommand(environ, stdout), doctorCommand(environ, stdout, stderr), hooksCommand(environ, stdout), sendCommand(environ, stdout),
 		versionCommand(environ, stdout), completionCommand(root, stdout), describeCommand(root, stdout))
 	completeNames(root, environ)
 	return root
 }
 
-// changes are the verbs that the running bot carries out.
+// changes are the verbs that the running bot carries out; one only looks.
 func changes() []served {
-	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served()}
+	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served(), figures.served()}
 }
 
 func runCommand(environ []string, stderr io.Writer) *cobra.Command {

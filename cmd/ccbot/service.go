@@ -41,7 +41,8 @@ upgrade of the service ends no agent.`,
 		}}
 	var force, asJSON bool
 	verb := func(use, short string, run func(ctx context.Context) error) *cobra.Command {
-		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) }}
+		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot service " + use,
+			RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) }}
 		root.AddCommand(cmd)
 		return cmd
 	}

@@ -33,6 +33,7 @@ and run again at any time; other lines of ccbot.env stay.
 
 Each question has a flag. With --yes nothing is asked: what has no flag stays as it is configured, and
 what is offered is done. No bot of the same folder may run meanwhile.`,
+		Example: "  ccbot setup\n  ccbot setup --token-file token --allow 11111111 --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 { // which may be the token
 				return exit.Usage(errors.New("setup takes no arguments; it asks for the token, or reads it from --token-file"))

@@ -248,7 +248,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	}
 	env, unset := environment.Agent(environ, s.claudeSet)
 	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
-	s.claude = s.installed(environ)
+	s.claude = installedClaude(s.config, environ, s.log)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
 	times := s.config
@@ -372,14 +372,14 @@ func (s *system) transcriber(environ []string) prompt.Transcriber {
 	return voice.New(s.voice, environment.Server(environ), s.home, s.table)
 }
 
-// installed is the Claude Code that launches start. It gets no secret, not even its own, when it is
+// installedClaude is the Claude Code that launches start. It gets no secret, not even its own, when it is
 // asked for its version.
-func (s *system) installed(environ []string) *hooks.Binary {
+func installedClaude(c config, environ []string, log *slog.Logger) *hooks.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
-	if s.claudeSet != "" {
-		env = append(env, "CLAUDE_CONFIG_DIR="+s.claudeSet)
+	if c.claudeSet != "" {
+		env = append(env, "CLAUDE_CONFIG_DIR="+c.claudeSet)
 	}
-	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log, Stale: make(chan struct{}, 1)}
+	return &hooks.Binary{Command: expandHome(c.Claude, c.home), Env: env, Log: log, Stale: make(chan struct{}, 1)}
 }
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are

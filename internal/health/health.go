@@ -28,6 +28,7 @@ type Poll struct {
 	Ago     time.Duration // since the last try ended, well or badly; negative: there was none
 	Stuck   bool          // the tries have stopped
 	Failing bool          // the last try failed
+	Rival   bool          // because another program takes the messages
 }
 
 // API is how sending to Telegram goes, since the start.
@@ -59,6 +60,7 @@ type Code string
 // What can be wrong, the worst first.
 const (
 	PollsStuck    Code = "polls_stuck"
+	PollsRival    Code = "polls_rival"
 	PollsFail     Code = "polls_fail"
 	APIFails      Code = "api_fails"
 	DiskLow       Code = "disk_low"
@@ -71,7 +73,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
+	return []Code{PollsStuck, PollsRival, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -96,7 +98,8 @@ func Warnings(f Figures) (all []Warning) {
 		}
 	}
 	add(f.Poll.Stuck, Warning{Code: PollsStuck, For: f.Poll.Ago})
-	add(f.Poll.Failing && !f.Poll.Stuck, Warning{Code: PollsFail})
+	add(f.Poll.Rival && !f.Poll.Stuck, Warning{Code: PollsRival})
+	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Stuck, Warning{Code: PollsFail})
 	add(f.API.Failing, Warning{Code: APIFails})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})

@@ -22,6 +22,7 @@ func TestWarnings(t *testing.T) {
 		{"stuck says more than failing", func(f *health.Figures) { f.Poll = health.Poll{Ago: time.Hour, Stuck: true, Failing: true} },
 			[]health.Warning{{Code: health.PollsStuck, For: time.Hour}}},
 		{"no updates", func(f *health.Figures) { f.Poll.Failing = true }, []health.Warning{{Code: health.PollsFail}}},
+		{"another program takes them", func(f *health.Figures) { f.Poll.Failing, f.Poll.Rival = true, true }, []health.Warning{{Code: health.PollsRival}}},
 		{"nothing goes out", func(f *health.Figures) { f.API.Failing = true }, []health.Warning{{Code: health.APIFails}}},
 		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
 		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},

@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/control"
+	"ccbot/internal/health"
+	"ccbot/internal/hookwire"
+)
+
+// bot asks the running bot, and looks at what it has left where none runs.
+func bot(ctx context.Context, w *World) []Finding {
+	figures, err := w.Bot.Ask(ctx)
+	all := w.answer(figures, err)
+	if err != nil {
+		figures = w.Folder.Figures
+	}
+	well := true
+	for _, wrong := range health.Warnings(figures) {
+		all, well = append(all, found(Code(wrong.Code), "", "%s", w.Bot.Say(wrong))), false
+	}
+	if well && err == nil {
+		all = append(all, good("health", "the bot says that everything works"))
+	}
+	return all
+}
+
+func (w *World) answer(figures health.Figures, err error) []Finding {
+	refusal := (*control.Refusal)(nil)
+	pid := w.Bot.PID
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == control.CodeUnknown:
+		return []Finding{found("bot_other_version", "restart the bot", "the bot does not know what this ccbot %s asks: it is older", w.Version)}
+	case errors.As(err, &refusal):
+		return []Finding{found("bot_refuses", "run `ccbot doctor` in a terminal", "the bot does not answer this program: %s", refusal.Text)}
+	case pid != 0 && err != nil:
+		return []Finding{found("bot_silent", "wait where it is still starting, else restart it", "process %d holds the lock, and its socket does not answer", pid)}
+	case errors.Is(err, control.ErrNoServer):
+		return append(w.socket(), found("bot_down", "ccbot run", "no bot runs on %s", w.Folder.Path))
+	case err != nil:
+		return []Finding{unseen("bot", err)}
+	case pid == 0:
+		return []Finding{found("lock_lost", "restart the bot", "a bot answers that ccbot.lock does not name")}
+	}
+	var all []Finding
+	if figures.Version != w.Version {
+		all = append(all, found("bot_other_version", "restart the bot", "the bot is ccbot %s, and this program is ccbot %s", figures.Version, w.Version))
+	}
+	if w.otherProgram() {
+		all = append(all, found("bot_other_program", "restart the bot", "the bot runs %s, and this program is %s", w.Bot.Program, w.Bot.Self))
+	}
+	if len(all) == 0 {
+		all = append(all, good("bot", "process %d, for %s", pid, terminal.Age(figures.Up)))
+	}
+	return all
+}
+
+func (w *World) otherProgram() bool {
+	if w.Bot.Program == "" || w.Bot.Program == w.Bot.Self {
+		return false
+	}
+	a, err := os.Stat(w.Bot.Program)
+	b, selfErr := os.Stat(w.Bot.Self)
+	return strings.HasSuffix(w.Bot.Program, " (deleted)") || err != nil || selfErr != nil || !os.SameFile(a, b)
+}
+
+// socket is what a bot that was killed leaves behind.
+func (w *World) socket() []Finding {
+	path := filepath.Join(w.Folder.Path, hookwire.SocketName)
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
+		return nil
+	}
+	f := found("socket_stale", "ccbot doctor --fix", "nobody listens at %s", path)
+	f.locked = true
+	f.mend = func() (string, error) {
+		if conn, err := net.Dial("unix", path); err == nil { // a bot has come and gone meanwhile, or does not lock
+			return "", errors.Join(errors.New("somebody listens there now"), conn.Close())
+		}
+		return removeAll([]string{path})
+	}
+	return []Finding{f}
+}

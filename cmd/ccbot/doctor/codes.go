@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"ccbot/internal/health"
+)
+
+// Code names a fault. It stays the same for programs; the sentence may change.
+type Code string
+
+// fault is what is known of a code.
+type fault struct {
+	code   Code
+	check  string
+	status Status
+	means  string // for the document
+	mended string // what --fix does; empty: a person has to
+}
+
+// faults are all that there are, in the order of the checks.
+var faults = append([]fault{
+	{"locale_not_utf8", "locale", Warn, "the locale is not UTF-8, so programs in the windows may show other letters", ""},
+	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", ""},
+
+	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", ""},
+	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", ""},
+	{"setting_unknown", "settings", Warn, "`ccbot.env` has a name that is no setting", ""},
+	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", ""},
+
+	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", ""},
+	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "closes what is ccbot's own"},
+	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "closes it"},
+	{"instance_damaged", "folder", Fail, "the id of this ccbot cannot be read", ""},
+	{"folder_newer", "folder", Fail, "a newer ccbot has used the folder, or it cannot be seen which", ""},
+	{"quarantined", "folder", Warn, "files could not be read and were set aside", ""},
+	{"records_unreadable", "folder", Warn, "records of sessions cannot be read", ""},
+	{"files_cut_short", "folder", Warn, "writes that were cut short have left files", "removes them while no bot runs"},
+	{"launches_left", "folder", Warn, "there are settings of launches whose session is forgotten", "removes them while no bot runs"},
+
+	{"bot_down", "bot", Warn, "no bot runs on this folder", ""},
+	{"bot_silent", "bot", Fail, "a bot runs, and its socket does not answer", ""},
+	{"bot_refuses", "bot", Unknown, "the bot does not answer this program: it was started by an agent, or not in a terminal", ""},
+	{"bot_other_version", "bot", Warn, "the bot that runs is of another version than this program", ""},
+	{"bot_other_program", "bot", Warn, "the bot runs another file, or its file was replaced since its start", ""},
+	{"lock_lost", "bot", Fail, "a bot runs that `ccbot.lock` does not name: a second one could start", ""},
+	{"socket_stale", "bot", Warn, "there is a socket that nobody listens at", "removes it while no bot runs"},
+	{"socket_path_long", "bot", Fail, "the path of the socket is too long", ""},
+
+	{"tmux_missing", "tmux", Fail, "tmux is not installed", ""},
+	{"tmux_too_old", "tmux", Fail, "tmux, or its running server, is too old", ""},
+	{"tmux_silent", "tmux", Fail, "the tmux server does not answer", ""},
+	{"orphan_windows", "tmux", Warn, "agents run in windows that belong to no session", ""},
+	{"recovery_due", "tmux", Warn, "records are not as windows and processes are; the next start makes that right", ""},
+
+	{"claude_missing", "claude", Fail, "there is no Claude Code", ""},
+	{"claude_silent", "claude", Warn, "Claude Code does not tell its version", ""},
+	{"claude_no_login", "login", Warn, "there is no sign that Claude Code is logged in", ""},
+
+	{"hook_missing", "hooks", Fail, "`ccbot-hook` is not beside `ccbot`", ""},
+	{"hooks_unreadable", "hooks", Warn, "Claude Code's settings file cannot be read", ""},
+	{"hooks_off", "hooks", Warn, "Claude Code's settings switch all hooks off", ""},
+	{"hooks_incomplete", "hooks", Warn, "only some of ccbot's hooks are installed, or not as they should be", ""},
+	{"hooks_elsewhere", "hooks", Warn, "installed hooks run another file than this ccbot's", "installs them anew where that file is gone"},
+
+	{"telegram_unreachable", "telegram", Fail, "the Bot API does not answer", ""},
+	{"token_refused", "telegram", Fail, "Telegram does not know the token", ""},
+	{"webhook_set", "telegram", Fail, "a webhook is set, so that the messages go elsewhere", ""},
+	{"clock_skewed", "clock", Warn, "the clock of this machine differs from Telegram's", ""},
+
+	{"unit_unknown", "service", Unknown, "the service manager does not answer", ""},
+	{"unit_other_program", "service", Warn, "the service starts another file than this program", ""},
+	{"unit_outdated", "service", Warn, "the file of the service is of another version or environment", ""},
+	{"unit_changed", "service", Warn, "the file of the service was changed by hand", ""},
+	{"unit_inactive", "service", Warn, "the service is installed, and does not run", ""},
+	{"unit_ends_at_logout", "service", Warn, "the service ends when its user logs out", ""},
+}, warnings()...)
+
+// warnings are what the running bot says of itself.
+func warnings() (all []fault) {
+	means := map[health.Code]string{
+		health.PollsStuck: "the bot has stopped asking for messages", health.PollsRival: "another program takes the bot's messages",
+		health.PollsFail: "messages cannot be got", health.APIFails: "messages cannot be sent", health.DiskLow: "the disk is almost full",
+		health.NotClean: "a session has not fully ended", health.APIWaits: "Telegram has asked for a pause", health.OutboxLong: "many messages wait",
+		health.HooksSlow: "hooks are slow", health.ClaudeUnknown: "Claude Code does not tell its version",
+	}
+	for _, code := range health.Codes() {
+		status := Warn
+		switch code {
+		case health.PollsStuck, health.PollsRival, health.PollsFail, health.APIFails:
+			status = Fail
+		}
+		all = append(all, fault{Code(code), "health", status, "as `/health` says it: " + means[code], ""})
+	}
+	return all
+}
+
+// found is a fault, as it is here. fix mends it: a command, or words where there is none.
+func found(code Code, fix, format string, args ...any) Finding {
+	f := Finding{Code: code, Status: Unknown, Summary: fmt.Sprintf(format, args...), Fix: fix}
+	for _, known := range faults {
+		if known.code == code {
+			f.ID, f.Status = known.check, known.status
+		}
+	}
+	return f
+}
+
+// Table is the table of docs/doctor.md.
+func Table() string {
+	var b strings.Builder
+	b.WriteString("| Code | Check | Status | What is so | `--fix` |\n|---|---|---|---|---|\n")
+	for _, f := range faults {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.code, f.check, f.status, f.means, f.mended)
+	}
+	return b.String()
+}

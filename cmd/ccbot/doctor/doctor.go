@@ -1,0 +1,154 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccbot/cmd/ccbot/terminal"
+)
+
+// Status is how much a finding matters.
+type Status string
+
+// The statuses. Only Fail is a failure.
+const (
+	OK      Status = "ok"
+	Warn    Status = "warn"
+	Fail    Status = "fail"
+	Unknown Status = "unknown" // it cannot be seen
+	Skip    Status = "skip"    // there is nothing to look at
+)
+
+// Finding is the outcome of a check. A check that finds several faults has several.
+type Finding struct {
+	ID      string `json:"id"` // of the check
+	Status  Status `json:"status"`
+	Code    Code   `json:"code,omitempty"` // of a fault
+	Summary string `json:"summary"`
+	Detail  string `json:"detail,omitempty"`
+	Fix     string `json:"fix,omitempty"` // a command, or what a person can do
+
+	mend   func() (did string, err error) // nil: only a person can
+	locked bool                           // mend needs the lock
+}
+
+func good(id, format string, args ...any) Finding {
+	return Finding{ID: id, Status: OK, Summary: fmt.Sprintf(format, args...)}
+}
+
+func skipped(id, why string) Finding { return Finding{ID: id, Status: Skip, Summary: why} }
+
+func unseen(id string, err error) Finding {
+	return Finding{ID: id, Status: Unknown, Summary: "it cannot be seen", Detail: err.Error()}
+}
+
+// Report is what `ccbot doctor --json` prints.
+type Report struct {
+	Schema  int       `json:"schema"`
+	Version string    `json:"version"`
+	Checks  []Finding `json:"checks"`
+	Fixed   []Fixed   `json:"fixed,omitempty"`
+}
+
+// Fixed is one thing that --fix did, or why it could not.
+type Fixed struct {
+	Code  Code   `json:"code"`
+	Did   string `json:"did,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// Examine makes all checks, one after the other.
+func Examine(ctx context.Context, w *World) Report {
+	r := Report{Schema: 1, Version: w.Version, Checks: []Finding{}}
+	for _, check := range []func(context.Context, *World) []Finding{machine, settings, folder, bot, terminals, claude, hook, telegram, unit} {
+		r.Checks = append(r.Checks, check(ctx, w)...)
+	}
+	for i := range r.Checks {
+		f := &r.Checks[i]
+		f.Summary, f.Detail, f.Fix = w.clean(f.Summary), w.clean(f.Detail), w.clean(f.Fix)
+	}
+	return r
+}
+
+// Mend mends what is safe to mend. What lies in ccbot's folder is removed only under the lock.
+func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
+	for _, f := range r.Checks {
+		if f.mend != nil && !f.locked {
+			all = append(all, f.mended(w))
+		}
+	}
+	if !slices.ContainsFunc(r.Checks, func(f Finding) bool { return f.mend != nil && f.locked }) {
+		return all
+	}
+	release, err := w.Lock(ctx)
+	if err == nil {
+		defer release()
+	}
+	for _, f := range r.Checks {
+		switch {
+		case f.mend == nil || !f.locked:
+		case err != nil:
+			all = append(all, Fixed{Code: f.Code, Error: w.clean(err.Error())})
+		default:
+			all = append(all, f.mended(w))
+		}
+	}
+	return all
+}
+
+func (f Finding) mended(w *World) Fixed {
+	did, err := f.mend()
+	if err != nil {
+		return Fixed{f.Code, w.clean(did), w.clean(err.Error())}
+	}
+	return Fixed{Code: f.Code, Did: w.clean(did)}
+}
+
+// Count counts the findings of a status.
+func (r Report) Count(s Status) (n int) {
+	for _, f := range r.Checks {
+		if f.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Print prints a report for people, the worst last: there a person who has called it looks.
+func (r Report) Print(p *terminal.Printer) {
+	for _, one := range r.Fixed {
+		if one.Did != "" {
+			p.Line("fixed %s: %s", one.Code, terminal.Printable(one.Did))
+		}
+		if one.Error != "" {
+			p.Line("not fixed %s: %s", one.Code, terminal.Printable(one.Error))
+		}
+	}
+	for _, status := range []Status{OK, Skip, Unknown, Warn, Fail} {
+		for _, f := range r.Checks {
+			if f.Status == status {
+				f.print(p)
+			}
+		}
+	}
+	p.Line("%d ok, %s, %d fail", r.Count(OK), terminal.Several(r.Count(Warn), "warning"), r.Count(Fail))
+}
+
+func (f Finding) print(p *terminal.Printer) {
+	sign := map[Status]string{OK: "ok", Skip: "-", Unknown: "?", Warn: "warn", Fail: "FAIL"}[f.Status]
+	text := f.Summary
+	if f.Code != "" {
+		text += " [" + string(f.Code) + "]"
+	}
+	p.Line("%-5s %-9s %s", sign, f.ID, terminal.Printable(text))
+	if f.Detail != "" {
+		for line := range strings.Lines(f.Detail) {
+			p.Line("%15s %s", "", terminal.Printable(strings.TrimRight(line, "\n")))
+		}
+	}
+	if f.Fix != "" {
+		p.Line("%15s -> %s", "", terminal.Printable(f.Fix))
+	}
+}

@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/terminal"
+)
+
+// TestTheDocumentHasEachCode as the program has it.
+func TestTheDocumentHasEachCode(t *testing.T) {
+	data, err := os.ReadFile("../../../docs/doctor.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(data), "\n"+Table(), "write this table there:\n%s", Table())
+	seen := make(map[Code]bool)
+	for _, f := range faults {
+		assert.False(t, seen[f.code], "%s names two faults", f.code)
+		assert.NotEmpty(t, f.means, f.code)
+		seen[f.code] = true
+	}
+}
+
+// TestEachFaultIsKnown: found names no code that the document lacks.
+func TestEachFaultIsKnown(t *testing.T) {
+	known := make(map[string]bool)
+	for _, f := range faults {
+		known[string(f.code)] = true
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	used := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, call := range []string{"found(\"", "removable(\"", "Code(\""} {
+			for _, after := range strings.Split(string(data), call)[1:] {
+				code, _, _ := strings.Cut(after, "\"")
+				if strings.HasSuffix(file, "_test.go") {
+					continue
+				}
+				assert.True(t, known[code], "%s: %s", file, code)
+				used++
+			}
+		}
+	}
+	assert.Greater(t, used, 40)
+}
+
+func TestInotify(t *testing.T) {
+	tests := []struct {
+		name, instances, watches string
+		want                     Status
+	}{
+		{"the kernel's own", "128\n", "8192\n", OK},
+		{"few instances", "16\n", "65536\n", Warn},
+		{"few watches", "512\n", "1024\n", Warn},
+		{"another system", "", "", Skip},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &World{Proc: t.TempDir()}
+			dir := filepath.Join(w.Proc, "sys", "fs", "inotify")
+			require.NoError(t, os.MkdirAll(dir, 0o700))
+			for name, text := range map[string]string{"max_user_instances": tt.instances, "max_user_watches": tt.watches} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+			}
+			assert.Equal(t, tt.want, inotify(w).Status)
+		})
+	}
+}
+
+func TestClock(t *testing.T) {
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	tests := []struct {
+		name          string
+		before, after time.Duration // of the question and its answer
+		want          Status
+	}{
+		{"together", -time.Second, time.Second, OK},
+		{"a slow answer", -time.Minute, time.Second, OK},
+		{"a little ahead", 20 * time.Second, 21 * time.Second, OK},
+		{"ahead", time.Minute, time.Minute, Warn},
+		{"behind", -time.Hour, -time.Hour, Warn},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, clock(at.Add(tt.before), at.Add(tt.after), at).Status)
+		})
+	}
+	assert.Equal(t, Unknown, clock(at, at, time.Time{}).Status)
+}
+
+// TestPrint has the worst last, and nothing of a foreign name that moves a terminal.
+func TestPrint(t *testing.T) {
+	var out bytes.Buffer
+	r := Report{Checks: []Finding{found("token_refused", "ask", "no"), good("tmux", "well"), found("quarantined", "look", "1 file"), skipped("service", "none")},
+		Fixed: []Fixed{{Code: "socket_stale", Did: "removed it"}, {Code: "folder_readable", Error: "no"}}}
+	r.Checks[2].Detail = "a\x1b[31m\nb"
+	p := &terminal.Printer{Out: &out}
+	r.Print(p)
+	require.NoError(t, p.Err)
+	assert.Equal(t, `fixed socket_stale: removed it
+not fixed folder_readable: no
+ok    tmux      well
+-     service   none
+warn  folder    1 file [quarantined]
+                a�[31m
+                b
+                -> look
+FAIL  telegram  no [token_refused]
+                -> ask
+1 ok, 1 warning, 1 fail
+`, out.String())
+}

@@ -1,0 +1,177 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/spool"
+)
+
+// resting is the age from which a file is nobody's work under way.
+const resting = time.Hour
+
+// folder looks at ccbot's folder. It reads names and permissions, and no content.
+func folder(_ context.Context, w *World) (all []Finding) {
+	dir := w.Folder.Path
+	if len(filepath.Join(dir, hookwire.SocketName+"~")) >= len(unix.RawSockaddrUnix{}.Path) {
+		all = append(all, found("socket_path_long", "choose a shorter CCBOT_DIR", "CCBOT_DIR has a path of %d bytes: no socket can lie in it", len(dir)))
+	}
+	exposed, err := w.Folder.Exposed()
+	if err != nil {
+		return append(all, unseen("folder", err))
+	}
+	for _, x := range exposed {
+		all = append(all, w.exposure(x))
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return append(all, skipped("folder", dir+" is made by the first start"))
+	}
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil && len(exposed) == 0 {
+		all = append(all, found("folder_not_writable", "give this user the permission, or choose another CCBOT_DIR", "%s cannot be written: %v", dir, err))
+	}
+	if _, err := statefolder.ReadInstance(dir); err != nil && len(exposed) == 0 {
+		all = append(all, found("instance_damaged", "see the sentence", "%v", err))
+	}
+	if n, err := statefolder.ReadFormat(dir); len(exposed) == 0 && (err != nil || n > statefolder.Format) {
+		f := found("folder_newer", "use the newer ccbot, or another CCBOT_DIR", "%s is of a newer ccbot than this", dir)
+		if err != nil {
+			f.Summary, f.Fix = err.Error(), ""
+		}
+		all = append(all, f)
+	}
+	all = append(all, w.files()...)
+	if len(all) == 0 {
+		all = append(all, good("folder", "%s is only yours", dir))
+	}
+	return all
+}
+
+func (w *World) exposure(x statefolder.Exposure) Finding {
+	code := Code("folder_readable")
+	if x.Refused {
+		code = "folder_refused"
+	}
+	f := found(code, "ccbot doctor --fix", "%s", x.Why)
+	if !x.Own {
+		f.Summary, f.Fix = x.Sentence, ""
+		return f
+	}
+	secret := filepath.Base(x.Path) == statefolder.SettingsFile
+	if secret {
+		f.Detail = "somebody may have read the token: @BotFather gives a new one with /revoke"
+	}
+	f.mend = func() (string, error) {
+		if err := x.Close(); err != nil {
+			return "", err
+		}
+		return "closed " + x.Path, nil
+	}
+	return f
+}
+
+// files looks at what has been left in the folder.
+func (w *World) files() (all []Finding) {
+	dir := w.Folder.Path
+	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
+		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s could not be read and was set aside", terminal.Several(len(names), "file"))
+		f.Detail = some(names)
+		all = append(all, f)
+	}
+	if names := w.Folder.Aside; len(names) > 0 {
+		f := found("records_unreadable", "ccbot recover --dry-run", "%s cannot be read", terminal.Several(len(names), "record"))
+		f.Detail = some(names)
+		all = append(all, f)
+	}
+	if paths := w.cutShort(); len(paths) > 0 {
+		all = append(all, w.removable("files_cut_short", paths, "%s of writes that were cut short", terminal.Several(len(paths), "file")))
+	}
+	if paths := w.launches(); len(paths) > 0 {
+		all = append(all, w.removable("launches_left", paths, "%s of sessions that are forgotten", terminal.Several(len(paths), "launch file")))
+	}
+	return all
+}
+
+func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
+	f := found(code, "ccbot doctor --fix", format, args...)
+	f.Detail, f.locked = some(paths), true
+	f.mend = func() (string, error) { return removeAll(paths) }
+	return f
+}
+
+func removeAll(paths []string) (did string, err error) {
+	n := 0
+	for _, path := range paths {
+		removed := os.Remove(path)
+		if removed == nil {
+			n++
+		} else if !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	if n == 1 {
+		return "removed " + paths[0], err
+	}
+	return fmt.Sprintf("removed %s", terminal.Several(n, "file")), err
+}
+
+// aside are the files of a quarantine, without those that explain them.
+func aside(dir string) []string {
+	names, _ := spool.Folder{Path: dir}.List()
+	return slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasSuffix(name, ".reason") || strings.HasSuffix(name, ".untold")
+	})
+}
+
+// cutShort are the files that a write has left behind which a kill or a power cut has ended.
+func (w *World) cutShort() (paths []string) {
+	for _, dir := range append(statefolder.Subfolders(w.Folder.Path), w.Folder.Path) {
+		names, _ := spool.Folder{Path: dir}.CutShort()
+		for _, name := range names {
+			if path := filepath.Join(dir, name); w.rests(path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// launches are the settings of launches, and their status lines, whose session is forgotten.
+func (w *World) launches() (paths []string) {
+	for _, name := range []string{"launch", hookwire.StatusFolder} {
+		dir := filepath.Join(w.Folder.Path, name)
+		names, _ := spool.Folder{Path: dir}.List()
+		for _, name := range names {
+			id, isLaunch := strings.CutSuffix(name, ".json")
+			if path := filepath.Join(dir, name); isLaunch && w.Folder.Forgotten(id) && w.rests(path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+func (w *World) rests(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && w.Folder.Now().Sub(info.ModTime()) > resting
+}
+
+// some are the first of many names, one on a line.
+func some(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], "\n") + fmt.Sprintf("\nand %d more", len(names)-most)
+	}
+	return strings.Join(names, "\n")
+}

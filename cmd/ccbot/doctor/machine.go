@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// machine looks at what every program of this user has.
+func machine(_ context.Context, w *World) []Finding {
+	all := []Finding{good("system", "%s, ccbot %s", w.System, w.Version)}
+	locale := cmp.Or(w.Vars["LC_ALL"], w.Vars["LC_CTYPE"], w.Vars["LANG"])
+	if name := strings.ReplaceAll(strings.ToLower(locale), "-", ""); strings.Contains(name, "utf8") {
+		all = append(all, good("locale", "%s", locale))
+	} else {
+		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is %s, not one of UTF-8", cmp.Or(locale, "not set")))
+	}
+	return append(all, inotify(w))
+}
+
+// The kernel's own values; a desktop uses up more than half of them.
+const (
+	leastInstances = 128
+	leastWatches   = 8192
+)
+
+// inotify is how ccbot sees that transcripts grow.
+func inotify(w *World) Finding {
+	read := func(name string) int {
+		data, _ := os.ReadFile(filepath.Join(w.Proc, "sys", "fs", "inotify", name))
+		n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+		return n
+	}
+	instances, watches := read("max_user_instances"), read("max_user_watches")
+	switch {
+	case instances == 0 && watches == 0:
+		return skipped("inotify", "this system has no such limits")
+	case instances < leastInstances:
+		return found("inotify_low", "sudo sysctl fs.inotify.max_user_instances=512", "inotify: %d instances for each user, fewer than %d", instances, leastInstances)
+	case watches < leastWatches:
+		return found("inotify_low", "sudo sysctl fs.inotify.max_user_watches=65536", "inotify: %d watches for each user, fewer than %d", watches, leastWatches)
+	}
+	return good("inotify", "%d instances, %d watches", instances, watches)
+}
+
+func settings(_ context.Context, w *World) (all []Finding) {
+	s := w.Settings
+	switch {
+	case s.Wrong != nil:
+		return []Finding{found("settings_wrong", "mend it in the environment or in "+s.File, "%v", s.Wrong)}
+	case s.Partial != nil && w.Bot.PID != 0:
+		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.Partial))
+	case s.Partial != nil:
+		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+s.File, "%v", s.Partial))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Unknown)) {
+		fix := "remove it from " + s.File
+		if near := s.Unknown[name]; near != "" {
+			fix = fmt.Sprintf("write %s in its place in %s", near, s.File)
+		}
+		all = append(all, found("setting_unknown", fix, "%s is no setting", name))
+	}
+	if s.Voice != "" {
+		if _, err := exec.LookPath(s.Voice); err != nil {
+			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", s.Voice))
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, good("settings", "all can be used; `ccbot config` shows them"))
+	}
+	return all
+}

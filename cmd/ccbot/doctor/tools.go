@@ -1,0 +1,148 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/hooks"
+	"ccbot/tmux"
+)
+
+const installTmux = "sudo apt-get install tmux"
+
+// terminals looks at tmux, and at the windows in it.
+func terminals(ctx context.Context, w *World) (all []Finding) {
+	t := w.Tmux(ctx)
+	for _, err := range []error{t.Old, t.Err} {
+		switch {
+		case err == nil, errors.Is(err, tmux.ErrNoServer):
+		case errors.Is(err, tmux.ErrNoTmux):
+			return []Finding{found("tmux_missing", installTmux, "there is no tmux on PATH")}
+		case errors.Is(err, tmux.ErrTooOld):
+			return []Finding{found("tmux_too_old", installTmux+"; a server that runs goes on with the old one until it ends", "%v", err)}
+		default:
+			return []Finding{found("tmux_silent", "", "tmux does not answer: %v", err)}
+		}
+	}
+	if t.Unsure != nil {
+		return []Finding{unseen("tmux", t.Unsure)}
+	}
+	if n := len(t.Orphans); n > 0 {
+		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s that belong to no session", terminal.Several(n, "window"))
+		f.Detail = some(t.Orphans)
+		all = append(all, f)
+	}
+	if t.Due > 0 && w.Bot.PID == 0 {
+		all = append(all, found("recovery_due", "ccbot recover --dry-run", "the next start makes %s right", terminal.Several(t.Due, "session")))
+	}
+	switch {
+	case len(all) > 0:
+	case t.Err != nil:
+		all = append(all, good("tmux", "it is installed, and no server runs"))
+	default:
+		all = append(all, good("tmux", "the server answers"))
+	}
+	return all
+}
+
+// logins are variables with which Claude Code needs no login. Their values are not read.
+var logins = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+	"CLAUDE_CODE_USE_FOUNDRY"}
+
+// claude asks Claude Code for its version, and looks whether there is a login. It reads none.
+func claude(ctx context.Context, w *World) []Finding {
+	if _, err := exec.LookPath(w.Claude.Command); err != nil {
+		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", w.Claude.Command)}
+	}
+	var all []Finding
+	if version := w.Claude.Version(ctx); version != "" {
+		all = append(all, good("claude", "%s", version))
+	} else {
+		all = append(all, found("claude_silent", w.Claude.Command+" --version", "%s does not tell its version", w.Claude.Command))
+	}
+	file := filepath.Join(w.ClaudeDir, ".credentials.json")
+	_, err := os.Stat(file)
+	by := slices.IndexFunc(logins, func(name string) bool { return w.Vars[name] != "" })
+	switch {
+	case by >= 0:
+		return append(all, good("login", "by %s", logins[by]))
+	case err == nil:
+		return append(all, good("login", "%s is there", file))
+	case runtime.GOOS == "darwin":
+		return append(all, Finding{ID: "login", Status: Unknown, Summary: "a login in the keychain is not looked for"})
+	}
+	return append(all, found("claude_no_login", "run claude once, and /login in it", "there is no %s, and no key in the environment", file))
+}
+
+// hook looks at ccbot's hooks. Those in Claude Code's own settings need not be installed.
+func hook(_ context.Context, w *World) []Finding {
+	if w.Hook.Err != nil {
+		return []Finding{found("hook_missing", "copy ccbot-hook beside ccbot", "%v", w.Hook.Err)}
+	}
+	data, err := w.Hook.Settings.Read()
+	var in hooks.Installed
+	if err == nil {
+		in, err = hooks.Inspect(data, w.Hook.Command)
+	}
+	if err != nil {
+		return []Finding{found("hooks_unreadable", "mend the file", "%s: %v", w.Hook.Settings.Path, err)}
+	}
+	installed := slices.ContainsFunc(in.Events, func(e hooks.EventState) bool { return e.State != hooks.InstallMissing })
+	switch {
+	case in.HooksOff:
+		return []Finding{found("hooks_off", "remove disableAllHooks from "+w.Hook.Settings.Path, "%s switches all hooks off", w.Hook.Settings.Path)}
+	case !installed:
+		return []Finding{skipped("hooks", "none are installed: they only make sessions known that you start by hand")}
+	case in.Complete():
+		return []Finding{good("hooks", "installed for %s", terminal.Several(len(in.Events), "event"))}
+	}
+	var detail []string
+	for _, e := range in.Events {
+		detail = append(detail, e.Event+": "+string(e.State))
+	}
+	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
+	if old, other := w.elsewhere(in); other {
+		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
+		if _, err := os.Stat(old); errors.Is(err, os.ErrNotExist) {
+			f.Fix, f.mend = "ccbot doctor --fix", w.reinstall
+		}
+	}
+	f.Detail = strings.Join(detail, "\n")
+	return []Finding{f}
+}
+
+// elsewhere is the hook that all entries run which are not as they should be, where that is one of an earlier
+// place and of this folder.
+func (w *World) elsewhere(in hooks.Installed) (old string, is bool) {
+	_, rest, _ := strings.Cut(w.Hook.Command, " --dir ")
+	for _, e := range in.Events {
+		if e.State == hooks.InstallCurrent {
+			continue
+		}
+		if e.State != hooks.InstallOther || len(e.Commands) != 1 {
+			return "", false
+		}
+		path, ours := strings.CutSuffix(e.Commands[0], " --dir "+rest)
+		path = strings.Trim(path, "'")
+		if !ours || !filepath.IsAbs(path) || old != "" && old != path {
+			return "", false
+		}
+		old = path
+	}
+	return old, old != ""
+}
+
+func (w *World) reinstall() (string, error) {
+	backup, err := w.Hook.Settings.Edit(func(data []byte) ([]byte, error) {
+		data, _, err := hooks.Install(data, w.Hook.Command)
+		return data, err
+	})
+	return "the hooks run this ccbot's now; as it was: " + backup, err
+}

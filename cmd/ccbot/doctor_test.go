@@ -1,0 +1,420 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/doctor"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/hooks"
+	"ccbot/internal/control"
+	"ccbot/internal/health"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// patient is a machine on which all is well, but for what a test makes worse.
+type patient struct {
+	t                              *testing.T
+	root, state, claude, tools, me string
+	env                            map[string]string
+	figures                        health.Figures
+	answers                        map[string]string // of the Bot API
+	at                             time.Time         // there; zero: now
+	stop                           func()            // ends the bot
+	user                           *syscall.SysProcAttr
+}
+
+func newPatient(t *testing.T) *patient {
+	t.Helper()
+	root, err := os.MkdirTemp("", "dr") // short: a socket lies in it
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(root)) })
+	p := &patient{t: t, root: root, state: root + "/s", claude: root + "/claude", tools: root + "/tools", me: root + "/bin/ccbot",
+		figures: health.Figures{Version: versionText(), Up: time.Hour, Tmux: "3.5", Claude: "2.1"},
+		answers: map[string]string{"getMe": `{"ok":true,"result":{"username":"my_bot"}}`, "getWebhookInfo": `{"ok":true,"result":{"url":""}}`}}
+	for _, dir := range []string{p.state, p.claude, p.tools, root + "/bin", root + "/tmux"} {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+	}
+	me, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Link(me, p.me))
+	p.script("../bin/ccbot-hook", "")
+	p.script("claude", "echo '2.1.300 (Claude Code)'")
+	p.script("tmux", "echo tmux 3.5")
+	p.script("systemctl", "echo ActiveState=active; echo MainPID=7")
+	p.script("loginctl", "echo yes")
+	p.write("claude/.credentials.json", "{}", 0o600)
+	api := httptest.NewServer(http.HandlerFunc(p.telegram))
+	t.Cleanup(api.Close)
+	p.env = map[string]string{"PATH": p.tools + ":/usr/bin:/bin", "HOME": root, "LANG": "C.UTF-8", "CCBOT_DIR": p.state, "CLAUDE_CONFIG_DIR": p.claude,
+		"CCBOT_TMUX_SOCKET": "ccbot-test-dr", "TMUX_TMPDIR": root + "/tmux", "TELEGRAM_BOT_TOKEN": goodToken, "ALLOWED_USERS": "1",
+		"TELEGRAM_API_URL": api.URL, "XDG_CONFIG_HOME": root + "/config", "XDG_RUNTIME_DIR": root}
+	p.runBot(os.Getpid())
+	return p
+}
+
+func (p *patient) telegram(w http.ResponseWriter, q *http.Request) {
+	if !p.at.IsZero() {
+		w.Header().Set("Date", p.at.UTC().Format(http.TimeFormat))
+	}
+	answer := p.answers[filepath.Base(q.URL.Path)]
+	if strings.Contains(answer, `"ok":false`) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	_, _ = w.Write([]byte(answer))
+}
+
+func (p *patient) write(name, text string, mode os.FileMode) (path string) {
+	p.t.Helper()
+	path = filepath.Join(p.root, name)
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(p.t, os.WriteFile(path, []byte(text), mode))
+	require.NoError(p.t, os.Chmod(path, mode))
+	return path
+}
+
+func (p *patient) script(name, text string) { p.write("tools/"+name, "#!/bin/sh\n"+text+"\n", 0o700) }
+
+// old makes a file that nobody works on any more.
+func (p *patient) old(name string) {
+	path := p.write(name, "{}", 0o600)
+	before := time.Now().Add(-2 * time.Hour)
+	require.NoError(p.t, os.Chtimes(path, before, before))
+}
+
+// runBot is a bot in this process; the lock names pid.
+func (p *patient) runBot(pid int) {
+	p.t.Helper()
+	table, err := process.NewTable()
+	require.NoError(p.t, err)
+	p.holds(pid)
+	server := control.NewServer(filepath.Join(p.state, hookwire.SocketName), table, slog.New(slog.DiscardHandler))
+	server.Handle(figures.verb, func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
+		return json.Marshal(p.figures)
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	require.Eventually(p.t, func() bool {
+		conn, err := net.Dial("unix", filepath.Join(p.state, hookwire.SocketName))
+		return err == nil && conn.Close() == nil
+	}, 10*time.Second, time.Millisecond)
+	p.stop = func() {
+		cancel()
+		if done != nil {
+			assert.NoError(p.t, <-done)
+			done = nil
+		}
+	}
+	p.t.Cleanup(p.stop)
+}
+
+func (p *patient) holds(pid int) {
+	table, err := process.NewTable()
+	require.NoError(p.t, err)
+	id, err := table.Identify(pid)
+	require.NoError(p.t, err)
+	p.write("s/ccbot.lock", fmt.Sprintf("role=run\npid=%d\nstart=%d\nboot=%s\n", id.PID, id.Start, id.Boot), 0o600)
+}
+
+// away ends the bot as a stop would.
+func (p *patient) away() {
+	p.stop()
+	require.NoError(p.t, os.Remove(filepath.Join(p.state, "ccbot.lock")))
+}
+
+func (p *patient) hooks(change func(string) string) {
+	command, err := hooks.InstalledCommand(p.root+"/bin/ccbot-hook", p.state)
+	require.NoError(p.t, err)
+	data, _, err := hooks.Install(nil, command)
+	require.NoError(p.t, err)
+	p.write("claude/settings.json", change(string(data)), 0o600)
+}
+
+func (p *patient) unit() {
+	p.write("s/ccbot.env", "TELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=1\n", 0o600) // a service has no other settings
+	p.ccbot(exit.OK, "service", "install")
+}
+
+// ccbot runs a verb as a process without a terminal's name.
+func (p *patient) ccbot(code int, args ...string) (out, errs string) {
+	p.t.Helper()
+	cmd := exec.Command(p.me, args...)
+	for name := range maps.Keys(p.env) {
+		cmd.Env = append(cmd.Env, name+"="+p.env[name])
+	}
+	cmd.SysProcAttr = p.user
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run()
+	assert.Equal(p.t, code, cmd.ProcessState.ExitCode(), "%s%s", stdout.String(), stderr.String())
+	assert.NotContains(p.t, stdout.String()+stderr.String(), goodToken)
+	return stdout.String(), stderr.String()
+}
+
+// report is what the doctor says, without the limits of the kernel that the test runs on.
+func (p *patient) report(code int, flags ...string) (r doctor.Report, faults map[doctor.Code]doctor.Finding) {
+	p.t.Helper()
+	out, _ := p.ccbot(code, append([]string{"doctor", "--json"}, flags...)...)
+	require.NoError(p.t, json.Unmarshal([]byte(out), &r), out)
+	faults = make(map[doctor.Code]doctor.Finding)
+	for _, f := range r.Checks {
+		if f.Code != "" && f.Code != "inotify_low" && f.Code != doctor.Code(health.DiskLow) {
+			faults[f.Code] = f
+		}
+	}
+	return r, faults
+}
+
+// TestDoctorFindsNothing where all is well.
+func TestDoctorFindsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.unit()
+	p.hooks(func(s string) string { return s })
+	r, faults := p.report(exit.OK)
+	assert.Empty(t, faults)
+	assert.Equal(t, 1, r.Schema)
+	assert.Equal(t, versionText(), r.Version)
+	for _, f := range r.Checks {
+		assert.NotEqual(t, doctor.Unknown, f.Status, f)
+	}
+	before, err := os.ReadDir(p.state)
+	require.NoError(t, err)
+	out, errs := p.ccbot(exit.OK, "doctor", "--fix")
+	assert.Empty(t, errs)
+	assert.Contains(t, out, "ok    system")
+	assert.NotContains(t, out, "\x1b")
+	after, err := os.ReadDir(p.state)
+	require.NoError(t, err)
+	assert.Len(t, after, len(before), "nothing to mend, nothing made")
+	p.ccbot(exit.Misuse, "doctor", "--none")
+	p.ccbot(exit.Misuse, "doctor", "now")
+}
+
+// sickness is one prepared fault.
+type sickness struct {
+	name   string
+	make   func(p *patient)
+	code   doctor.Code
+	status doctor.Status
+	mended bool
+}
+
+// TestDoctorFindsFaults and mends those that are safe to mend: a second look does not find them.
+func TestDoctorFindsFaults(t *testing.T) {
+	t.Parallel()
+	for _, all := range [][]sickness{ofSettings, ofTheFolder, ofTheBot, ofTools, ofTheNetwork} {
+		for _, tt := range all {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				p := newPatient(t)
+				tt.make(p)
+				code := exit.OK
+				if tt.status == doctor.Fail {
+					code = exit.Failure
+				}
+				_, faults := p.report(code)
+				require.Contains(t, faults, tt.code)
+				assert.Equal(t, tt.status, faults[tt.code].Status)
+				assert.NotEmpty(t, faults[tt.code].Summary)
+				if tt.status == doctor.Warn {
+					p.ccbot(exit.Failure, "doctor", "--strict")
+				}
+				if !tt.mended {
+					r, faults := p.report(code, "--fix")
+					assert.Contains(t, faults, tt.code)
+					assert.Empty(t, r.Fixed)
+					return
+				}
+				r, faults := p.report(exit.OK, "--fix")
+				assert.NotContains(t, faults, tt.code)
+				require.NotEmpty(t, r.Fixed)
+				assert.NotEmpty(t, r.Fixed[0].Did)
+				assert.Empty(t, r.Fixed[0].Error)
+				_, faults = p.report(exit.OK)
+				assert.NotContains(t, faults, tt.code)
+			})
+		}
+	}
+}
+
+func (p *patient) set(name, value string) { p.env[name] = value }
+
+var ofSettings = []sickness{
+	{"letters", func(p *patient) { p.set("LANG", "C") }, "locale_not_utf8", doctor.Warn, false},
+	{"a file that is none", func(p *patient) { p.write("s/ccbot.env", "LANG=\"x\n", 0o600) }, "settings_wrong", doctor.Fail, false},
+	{"no people, no bot", func(p *patient) { p.away(); p.set("ALLOWED_USERS", "") }, "settings_wrong", doctor.Fail, false},
+	{"no token here, and a bot", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "") }, "settings_partial", doctor.Unknown, false},
+	{"a wrong name", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVLE=info\n", 0o600) }, "setting_unknown", doctor.Warn, false},
+	{"no voice", func(p *patient) { p.set("VOICE_COMMAND", "/none/at/all") }, "voice_missing", doctor.Warn, false},
+}
+
+var ofTheFolder = []sickness{
+	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail, true},
+	{"an open token", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, "folder_refused", doctor.Fail, true},
+	{"an open folder above", func(p *patient) { _ = os.Chmod(p.root, 0o777) }, "folder_refused", doctor.Fail, false},
+	{"a readable folder", func(p *patient) { p.write("s/sessions/x", "", 0o600); _ = os.Chmod(p.state+"/sessions", 0o755) }, "folder_readable", doctor.Warn, true},
+	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail, false},
+	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail, false},
+	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn, false},
+	{"a damaged record", func(p *patient) { p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600) }, "records_unreadable", doctor.Warn, false},
+	{"a write that was cut short", func(p *patient) { p.away(); p.old("s/inbox/.1.json12345") }, "files_cut_short", doctor.Warn, true},
+	{"a launch of nobody", func(p *patient) { p.away(); p.old("s/launch/" + uuid.NewString() + ".json") }, "launches_left", doctor.Warn, true},
+	{"a long path", func(p *patient) { p.set("CCBOT_DIR", "/tmp/"+strings.Repeat("long", 25)) }, "socket_path_long", doctor.Fail, false},
+}
+
+var ofTheBot = []sickness{
+	{"no bot", (*patient).away, "bot_down", doctor.Warn, false},
+	{"a silent bot", func(p *patient) { p.stop() }, "bot_silent", doctor.Fail, false},
+	{"another version", func(p *patient) { p.figures.Version = "other" }, "bot_other_version", doctor.Warn, false},
+	{"another program", func(p *patient) {
+		cmd := exec.Command("sleep", "600")
+		require.NoError(p.t, cmd.Start())
+		p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		p.holds(cmd.Process.Pid)
+	}, "bot_other_program", doctor.Warn, false},
+	{"a lock that was deleted", func(p *patient) { _ = os.Remove(p.state + "/ccbot.lock") }, "lock_lost", doctor.Fail, false},
+	{"a dead socket", func(p *patient) {
+		p.away()
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: p.state + "/ccbot.sock", Net: "unix"})
+		require.NoError(p.t, err)
+		l.SetUnlinkOnClose(false)
+		require.NoError(p.t, l.Close())
+	}, "socket_stale", doctor.Warn, true},
+	{"another poller", func(p *patient) { p.figures.Poll.Rival = true }, "polls_rival", doctor.Fail, false},
+	{"nothing comes", func(p *patient) { p.figures.Poll.Stuck = true }, "polls_stuck", doctor.Fail, false},
+	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn, false},
+}
+
+var ofTools = []sickness{
+	{"no tmux", func(p *patient) { _ = os.Remove(p.tools + "/tmux"); p.set("PATH", p.tools) }, "tmux_missing", doctor.Fail, false},
+	{"an old tmux", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, "tmux_too_old", doctor.Fail, false},
+	{"a broken tmux server", func(p *patient) {
+		p.script("tmux", `[ "$1" = -V ] && echo tmux 3.5`)
+		dir := fmt.Sprintf("%s/tmux/tmux-%d", p.root, os.Getuid())
+		require.NoError(p.t, os.Mkdir(dir, 0o700))
+		l, err := net.Listen("unix", dir+"/ccbot-test-dr")
+		require.NoError(p.t, err)
+		p.t.Cleanup(func() { _ = l.Close() })
+	}, "tmux_silent", doctor.Fail, false},
+	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
+	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
+	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn, false},
+	{"no hook", func(p *patient) { _ = os.Remove(p.root + "/bin/ccbot-hook") }, "hook_missing", doctor.Fail, false},
+	{"settings that are none", func(p *patient) { p.hooks(func(string) string { return "{" }) }, "hooks_unreadable", doctor.Warn, false},
+	{"hooks are off", func(p *patient) {
+		p.hooks(func(s string) string { return strings.Replace(s, "{", `{"disableAllHooks":true,`, 1) })
+	}, "hooks_off", doctor.Warn, false},
+	{"half of the hooks", func(p *patient) {
+		p.hooks(func(s string) string { return strings.Replace(s, `"SessionStart"`, `"Stop"`, 1) })
+	}, "hooks_incomplete", doctor.Warn, false},
+	{"hooks of a place that is gone", func(p *patient) {
+		p.hooks(func(s string) string { return strings.ReplaceAll(s, p.root+"/bin/", p.root+"/gone/") })
+	}, "hooks_elsewhere", doctor.Warn, true},
+	{"hooks of another install", func(p *patient) {
+		p.write("other/ccbot-hook", "", 0o700)
+		p.hooks(func(s string) string { return strings.ReplaceAll(s, p.root+"/bin/", p.root+"/other/") })
+	}, "hooks_elsewhere", doctor.Warn, false},
+	{"a unit of a person", func(p *patient) {
+		p.unit()
+		p.write("config/systemd/user/ccbot.service", "[Service]\nExecStart=/bin/true\n", 0o600)
+	}, "unit_changed", doctor.Warn, false},
+	{"a unit that rests", func(p *patient) { p.unit(); p.script("systemctl", "echo ActiveState=inactive") }, "unit_inactive", doctor.Warn, false},
+	{"a unit that nobody knows of", func(p *patient) { p.unit(); p.script("systemctl", "exit 1") }, "unit_unknown", doctor.Unknown, false},
+	{"a unit that ends", func(p *patient) { p.unit(); p.script("loginctl", "echo no") }, "unit_ends_at_logout", doctor.Warn, false},
+}
+
+var ofTheNetwork = []sickness{
+	{"no network", func(p *patient) { p.set("TELEGRAM_API_URL", "http://127.0.0.1:1") }, "telegram_unreachable", doctor.Fail, false},
+	{"no Bot API", func(p *patient) { p.answers["getMe"] = "<html>log in, please" }, "telegram_unreachable", doctor.Fail, false},
+	{"a revoked token", func(p *patient) { p.answers["getMe"] = `{"ok":false,"error_code":401}` }, "token_refused", doctor.Fail, false},
+	{"a webhook", func(p *patient) {
+		p.answers["getWebhookInfo"] = `{"ok":true,"result":{"url":"https://else.example/secret"}}`
+	}, "webhook_set", doctor.Fail, false},
+	{"a wrong clock", func(p *patient) { p.at = time.Now().Add(time.Hour) }, "clock_skewed", doctor.Warn, false},
+}
+
+// TestDoctorLeavesTheFolderOfABotAlone: what needs the lock stays while a bot runs.
+func TestDoctorLeavesTheFolderOfABotAlone(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.old("s/inbox/.1.json12345")
+	lock := exec.Command("flock", p.state+"/ccbot.lock", "sleep", "600")
+	require.NoError(t, lock.Start())
+	t.Cleanup(func() { _ = lock.Process.Kill(); _ = lock.Wait() })
+	r, faults := p.report(exit.OK, "--fix")
+	assert.Contains(t, faults, doctor.Code("files_cut_short"))
+	require.Len(t, r.Fixed, 1)
+	assert.Contains(t, r.Fixed[0].Error, "another one is running")
+	assert.FileExists(t, p.state+"/inbox/.1.json12345")
+}
+
+// TestDoctorLeavesWhatIsInUse: what is young may be under way, and a launch belongs to its session; where a record
+// cannot be read nobody knows whose a launch is.
+func TestDoctorLeavesWhatIsInUse(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.away()
+	p.write("s/inbox/.1.json12345", "", 0o600)
+	store, err := session.Open(p.state+"/sessions", p.state+"/quarantine", time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	r := one(1, "api")
+	require.NoError(t, store.Create(r))
+	p.old("s/launch/" + r.ID.String() + ".json")
+	_, faults := p.report(exit.OK)
+	assert.NotContains(t, faults, doctor.Code("files_cut_short"))
+	assert.NotContains(t, faults, doctor.Code("launches_left"))
+
+	p.old("s/launch/" + uuid.NewString() + ".json")
+	_, faults = p.report(exit.OK)
+	assert.Contains(t, faults, doctor.Code("launches_left"))
+	p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
+	_, faults = p.report(exit.OK)
+	assert.NotContains(t, faults, doctor.Code("launches_left"))
+	assert.Contains(t, faults, doctor.Code("records_unreadable"))
+}
+
+// TestDoctorForAnOrdinaryUser who may not write the folder of ccbot.
+func TestDoctorForAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.away()
+	if os.Getuid() == 0 {
+		const nobody = 65534
+		p.user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		require.NoError(t, filepath.WalkDir(p.root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || path == p.me { // another name of the program that tests
+				return err
+			}
+			return os.Lchown(path, nobody, nobody)
+		}))
+	}
+	_, faults := p.report(exit.OK)
+	assert.Equal(t, []doctor.Code{"bot_down"}, slices.Collect(maps.Keys(faults)))
+	require.NoError(t, os.Chmod(p.state, 0o500))
+	_, faults = p.report(exit.Failure)
+	assert.Contains(t, faults, doctor.Code("folder_not_writable"))
+}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/doctor"
+)
+
+// doctor asks the doctor, who must find no failure, and gives the faults.
+func (t terminal) doctor(flags string) (faults map[doctor.Code]string, r doctor.Report) {
+	t.w.t.Helper()
+	require.NoError(t.w.t, json.Unmarshal([]byte(t.says("ccbot doctor --json"+flags)), &r))
+	faults = make(map[doctor.Code]string)
+	for _, f := range r.Checks {
+		if f.Code != "" {
+			faults[f.Code] = f.Detail
+		}
+	}
+	return faults, r
+}
+
+// TestDoctorAndTheBot: beside a bot it has the bot's own figures and disturbs nothing; of a bot that was killed it finds
+// what is left, and mends that.
+func TestDoctorAndTheBot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	term := w.newTerminal()
+	faults, r := term.doctor("")
+	for _, code := range []doctor.Code{"bot_down", "bot_silent", "bot_refuses", "bot_other_version", "bot_other_program", "lock_lost", "recovery_due", "orphan_windows", "polls_rival"} {
+		assert.NotContains(t, faults, code)
+	}
+	for _, f := range r.Checks {
+		if f.ID == "bot" || f.ID == "health" || f.ID == "telegram" || f.ID == "clock" || f.ID == "tmux" || f.ID == "folder" {
+			assert.Equal(t, doctor.OK, f.Status, f)
+		}
+	}
+
+	id, _, _, _ := w.handmade("mine")
+	faults, _ = term.doctor("")
+	assert.Contains(t, faults["orphan_windows"], id)
+
+	w.kill9()
+	w.tmux("kill-pane", "-t", w.windows()[0])
+	faults, _ = term.doctor("")
+	assert.Contains(t, faults, doctor.Code("bot_down"))
+	assert.Contains(t, faults, doctor.Code("socket_stale"))
+	assert.Contains(t, faults, doctor.Code("recovery_due"))
+	faults, r = term.doctor(" --fix")
+	assert.NotContains(t, faults, doctor.Code("socket_stale"))
+	require.Len(t, r.Fixed, 1)
+	assert.Empty(t, r.Fixed[0].Error)
+	assert.NoFileExists(t, filepath.Join(w.state, "ccbot.sock"))
+
+	w.start()
+	faults, _ = term.doctor("")
+	assert.NotContains(t, faults, doctor.Code("bot_down"))
+	w.stop()
+}
