@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ type patient struct {
 	t                              *testing.T
 	root, state, claude, tools, me string
 	env                            map[string]string
+	mu                             sync.Mutex // held while what the servers answer is read or changed
 	figures                        health.Figures
 	answers                        map[string]string // of the Bot API
 	at                             time.Time         // there; zero: now
@@ -76,6 +78,8 @@ func newPatient(t *testing.T) *patient {
 }
 
 func (p *patient) telegram(w http.ResponseWriter, q *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !p.at.IsZero() {
 		w.Header().Set("Date", p.at.UTC().Format(http.TimeFormat))
 	}
@@ -112,6 +116,8 @@ func (p *patient) runBot(pid int) {
 	p.holds(pid)
 	server := control.NewServer(filepath.Join(p.state, hookwire.SocketName), table, slog.New(slog.DiscardHandler))
 	server.Handle(figures.verb, func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		return json.Marshal(p.figures)
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -231,7 +237,9 @@ func TestDoctorFindsFaults(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				p := newPatient(t)
+				p.mu.Lock()
 				tt.make(p)
+				p.mu.Unlock()
 				code := exit.OK
 				if tt.status == doctor.Fail {
 					code = exit.Failure
