@@ -116,3 +116,15 @@ func TestP3_TheDeskEndsTheLaunchThatWasConfirmed(t *testing.T) {
 	assert.Equal(t, live.ID, r.ID)
 	assert.Len(t, w.Lifecycle.Done(), 1)
 }
+
+// TestP4_APromptThatTheDeskWasToldHasFailedIsNotTyped: who reads the error sends it again.
+func TestP4_APromptThatTheDeskWasToldHasFailedIsNotTyped(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+	shown, _ := w.Book.Records.Get(r.ID)
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return errors.New("the disk is full") }
+	key := inbox.PromptKey(uuid.New())
+	require.ErrorContains(t, desk.Send(t.Context(), key, shown, "hi"), "the disk is full")
+	assert.Empty(t, w.EntryState(key))
+}

@@ -14,12 +14,22 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
 	"ccbot/internal/session"
 )
 
 // Who is taken off the list while prompts wait gets none of them typed, in a group neither. Nobody
 // is told, and the log has one line.
 func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
+	t.Run("at a start", func(t *testing.T) {
+		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
+	})
+	t.Run("while sessions run", func(t *testing.T) {
+		takenOff(t, func(w *chattest.World) error { return prompt.EndUnheard(t.Context(), w.Prompts) })
+	})
+}
+
+func takenOff(t *testing.T, ends func(w *chattest.World) error) {
 	w := chattest.NewWorld(t)
 	var log strings.Builder
 	w.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -27,6 +37,8 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 	w.Connect(w.Lifecycle, w.Windows)
 	r := w.Session(t, "api", session.Running)
 	updates := int64(500)
+	queued := w.Prompt(t, r, "y", inbox.Held) // of no update: it stays
+	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{queued.Key} })
 	put := func(state inbox.State, from int64, chat models.Chat, raw []byte) string {
 		t.Helper()
 		updates++
@@ -51,7 +63,7 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 		stay = append(stay, put(state, chattest.Eve, chattest.GroupChat(chattest.Ours), nil))
 	}
 	for range 2 { // and once more is nothing
-		require.NoError(t, w.Review(t.Context(), 0))
+		require.NoError(t, ends(w))
 		for _, key := range gone {
 			assert.Empty(t, w.EntryState(key), key)
 		}
@@ -59,7 +71,7 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 			assert.NotEmpty(t, w.EntryState(key), key)
 		}
 	}
-	w.Silent(t)
+	assert.Empty(t, w.Telegram.Sent, "nobody is told")
 	assert.Equal(t, 1, strings.Count(log.String(), "not_typed"), log.String())
 	assert.Contains(t, log.String(), "prompts=7")
 }

@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/internal/logkey"
 )
 
 // ErrBlank says that nothing of a text can be typed.
@@ -41,7 +42,21 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	if err = d.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
 		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, d.finish(ctx, e))
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	return d.takeBack(ctx, e, err)
+}
+
+// takeBack ends a prompt that was not queued as it should be, because who is told so writes it again. Where it is
+// typed by now, nothing has failed but to say so.
+func (d Desk) takeBack(ctx context.Context, e inbox.Entry, why error) error {
+	err := end(ctx, d.Prompts, e)
+	if chat.IsGone(err) {
+		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, why.Error())
+		return nil
+	}
+	return errors.Join(why, err)
 }
 
 // IsBlank reports whether nothing of a text can be typed.

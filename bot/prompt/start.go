@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -55,9 +56,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	}
 	ended := 0
 	for _, e := range entries {
-		m := messageOf(e) // nil: it is unknown who has sent it
-		unheard := len(e.Update) > 0 && (m == nil || !p.book.Hears(m.From.ID, m.Chat))
-		if e.State.Waits() && unheard {
+		if unheard(p, e) {
 			ended++
 			err = p.finish(ctx, e)
 		} else {
@@ -67,11 +66,56 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 			return err // else it would be typed
 		}
 	}
+	logUnheard(ctx, p.Chat.Log, ended)
+	return nil
+}
+
+// EndUnheard ends, while sessions run, the prompts that wait and whose sender may not speak any more.
+func EndUnheard(ctx context.Context, p *Prompts) error {
+	entries, err := p.Entries.List()
+	errs, ended := []error{err}, 0
+	for _, e := range entries {
+		if !unheard(p, e) {
+			continue
+		}
+		err := end(ctx, p, e)
+		if !chat.IsGone(err) {
+			ended++
+			errs = append(errs, err)
+		}
+	}
+	logUnheard(ctx, p.Chat.Log, ended)
+	return errors.Join(errs...)
+}
+
+// end takes a prompt that waits out of its queue, if it stands in one, and finishes it. chat.IsGone of the error: it
+// waits no more.
+func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
+	withdrawn := p.Edits.Withdraw(ctx, e.Session, e.Key)
+	if withdrawn != nil && !chat.IsGone(withdrawn) {
+		return withdrawn
+	}
+	err := p.finish(ctx, e)
+	if withdrawn == nil && chat.IsGone(err) { // which has finished it
+		return nil
+	}
+	return err
+}
+
+// unheard reports that a prompt waits, and that its sender may not speak any more or is unknown.
+func unheard(p *Prompts, e inbox.Entry) bool {
+	if !e.State.Waits() || len(e.Update) == 0 {
+		return false
+	}
+	m := messageOf(e)
+	return m == nil || !p.book.Hears(m.From.ID, m.Chat)
+}
+
+func logUnheard(ctx context.Context, log *slog.Logger, ended int) {
 	if ended > 0 {
-		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int(logkey.Prompts, ended),
+		log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int(logkey.Prompts, ended),
 			slog.String(logkey.Why, "who sent them is not allowed any more"))
 	}
-	return nil
 }
 
 // askAged asks about a prompt that has waited while ccbot was away.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/google/uuid"
@@ -39,6 +40,9 @@ var ending = change[sessions.End, ended]{verb: "archive", do: func(ctx context.C
 	return ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: inTerminal(sessions.ReceiptText(s.english(), r, did).Text)}, nil
 }}
 
+// errNotClean is for scripts; the receipt says what is left.
+var errNotClean = errors.New("not everything of the session is proven to have ended")
+
 // endCommand is a verb that ends a session: archive, or done.
 func endCommand(verb, short string, final views.State, question i18n.Key, environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var yes, asJSON bool
@@ -67,7 +71,11 @@ kept: "ccbot resume" brings it back. It asks first, unless --yes is given.`,
 			if err != nil {
 				return err
 			}
-			return terminal.Show(stdout, asJSON, did, func(p *terminal.Printer) { p.Line("%s", terminal.Text(did.Receipt)) })
+			err = terminal.Show(stdout, asJSON, did, func(p *terminal.Printer) { p.Line("%s", terminal.Text(did.Receipt)) })
+			if err == nil && did.State == views.CleanupFailed {
+				err = errNotClean
+			}
+			return err
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

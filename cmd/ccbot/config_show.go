@@ -79,7 +79,7 @@ func settings(environ []string) (all []setting, err error) {
 		default:
 			s.Source, s.Place = fromSettings, place
 		}
-		s.Value = shownSetting(name, s.Value)
+		s.Value = token.New(merged["TELEGRAM_BOT_TOKEN"]).Clean(shownSetting(name, s.Value))
 		all = append(all, s)
 	}
 	return all, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 )
 
 func main() {
@@ -25,7 +26,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exit.OK
 	}
-	fmt.Fprintln(stderr, "ccbot:", err)
+	fmt.Fprintln(stderr, "ccbot:", terminal.Text(err.Error()))
 	return exit.Code(err)
 }
 

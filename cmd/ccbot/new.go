@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 )
 
 // newCall is a session that a person wants.
@@ -58,6 +59,10 @@ var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Con
 	owner := s.AllowedUsers[0]
 	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		control.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
+	if err != nil && r.Live { // it runs, and the chat could not be told
+		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		err = nil
+	}
 	if err == nil && body.Prompt != "" {
 		err = s.queue(ctx, body.Key, r, body.Prompt)
 	}

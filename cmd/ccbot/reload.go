@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"ccbot/bot/conversation"
+	"ccbot/bot/prompt"
 	"ccbot/internal/logkey"
 	"ccbot/internal/token"
 )
@@ -17,19 +18,22 @@ func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error 
 		case <-ctx.Done():
 			return nil
 		case <-requests:
-			s.reload()
+			s.reload(ctx)
 		}
 	}
 }
 
 // reload takes over who may speak and the level of the log. What is wrong changes nothing.
-func (s *system) reload() {
+func (s *system) reload(ctx context.Context) {
 	c, err := loadConfig(s.environ)
 	if err != nil {
 		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err).Error())
 		return
 	}
 	s.bot.Admit(c.lists())
+	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
+		s.log.Error("prompts_not_ended", logkey.Error, err.Error())
+	}
 	s.level.Set(min(s.level.Level(), c.level())) // so that the change of the level is told
 	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
 	if names := s.differing(c); len(names) > 0 {
