@@ -56,9 +56,9 @@ func doctorCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 hooks, the Bot API and the service. It changes nothing, takes no message from Telegram, and
 may run beside the bot. Each fault has a code: docs/doctor.md lists them.
 
---fix mends what is ccbot's own: permissions, a socket that nobody listens at, files that
-writes or sessions have left, hooks of a place that is gone. No process and no window is
-touched. The exit code is 1 where something fails, with --strict also where it warns.`,
+--fix mends what is ccbot's own: what others can read, a socket that nobody listens at, files
+that writes or sessions have left, hooks of a place that is gone. What others can write is
+for a person to look at. No process and no window is touched. The exit code is 1 where something fails, with --strict also where it warns.`,
 		Example: "  ccbot doctor\n  ccbot doctor --fix\n  ccbot doctor --json | jq -r '.checks[] | select(.status == \"fail\").code'",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), environ, o, stdout, stderr) }}
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")

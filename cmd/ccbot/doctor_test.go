@@ -281,7 +281,7 @@ var ofSettings = []sickness{
 }
 
 var ofTheFolder = []sickness{
-	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail, true},
+	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail, false},
 	{"an open token", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, "folder_refused", doctor.Fail, true},
 	{"an open folder above", func(p *patient) { _ = os.Chmod(p.root, 0o777) }, "folder_refused", doctor.Fail, false},
 	{"a readable folder", func(p *patient) { p.write("s/sessions/x", "", 0o600); _ = os.Chmod(p.state+"/sessions", 0o755) }, "folder_readable", doctor.Warn, true},

@@ -30,7 +30,7 @@ var faults = append([]fault{
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` is not there", ""},
 
 	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", ""},
-	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "closes what is ccbot's own"},
+	{"folder_refused", "folder", Fail, "other users could have written something that ccbot relies on, or read the token", "closes what others can only read, where it is ccbot's own"},
 	{"folder_readable", "folder", Warn, "others may read a folder of ccbot's", "closes it"},
 	{"instance_damaged", "folder", Fail, "the id of this ccbot cannot be read", ""},
 	{"folder_newer", "folder", Fail, "a newer ccbot has used the folder, or it cannot be seen which", ""},

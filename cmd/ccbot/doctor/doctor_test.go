@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/hooks"
 )
 
 // TestTheDocumentHasEachCode as the program has it.
@@ -118,4 +119,28 @@ FAIL  telegram  no [token_refused]
                 -> ask
 1 ok, 1 warning, 1 fail
 `, out.String())
+}
+
+// TestNothingIsSaidToBeMended that was not.
+func TestNothingIsSaidToBeMended(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.MkdirAll(path("full/of"), 0o700)) // a folder with something in it cannot be removed
+	for _, name := range []string{"a", "b"} {
+		require.NoError(t, os.WriteFile(path(name), nil, 0o600))
+	}
+	did, err := removeAll([]string{path("full")})
+	require.Error(t, err)
+	assert.Empty(t, did)
+	did, err = removeAll([]string{path("full"), path("a")})
+	require.Error(t, err)
+	assert.Equal(t, "removed "+path("a"), did)
+	did, err = removeAll([]string{path("a"), path("b")})
+	require.NoError(t, err)
+	assert.Equal(t, "removed "+path("b"), did)
+
+	require.NoError(t, os.WriteFile(path("settings.json"), []byte("{"), 0o600))
+	did, err = (&World{Hook: Hook{Command: "/bin/ccbot-hook --dir /s", Settings: hooks.SettingsFile{Path: path("settings.json")}}}).reinstall()
+	require.Error(t, err)
+	assert.Empty(t, did)
 }

@@ -64,13 +64,12 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 		code = "folder_refused"
 	}
 	f := found(code, "ccbot doctor --fix", "%s", x.Why)
-	if !x.Own {
+	if filepath.Base(x.Path) == statefolder.SettingsFile {
+		f.Detail = "somebody may have read the token: @BotFather gives a new one with /revoke"
+	}
+	if !x.Closable {
 		f.Summary, f.Fix = x.Sentence, ""
 		return f
-	}
-	secret := filepath.Base(x.Path) == statefolder.SettingsFile
-	if secret {
-		f.Detail = "somebody may have read the token: @BotFather gives a new one with /revoke"
 	}
 	f.mend = func() (string, error) {
 		if err := x.Close(); err != nil {
@@ -111,19 +110,22 @@ func (w *World) removable(code Code, paths []string, format string, args ...any)
 }
 
 func removeAll(paths []string) (did string, err error) {
-	n := 0
+	var gone []string
 	for _, path := range paths {
 		removed := os.Remove(path)
 		if removed == nil {
-			n++
+			gone = append(gone, path)
 		} else if !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
 	}
-	if n == 1 {
-		return "removed " + paths[0], err
+	switch {
+	case len(gone) == 0 && err != nil:
+		return "", err
+	case len(gone) == 1:
+		return "removed " + gone[0], err
 	}
-	return fmt.Sprintf("removed %s", terminal.Several(n, "file")), err
+	return "removed " + terminal.Several(len(gone), "file"), err
 }
 
 // aside are the files of a quarantine, without those that explain them.
@@ -139,7 +141,8 @@ func (w *World) cutShort() (paths []string) {
 	for _, dir := range append(statefolder.Subfolders(w.Folder.Path), w.Folder.Path) {
 		names, _ := spool.Folder{Path: dir}.CutShort()
 		for _, name := range names {
-			if path := filepath.Join(dir, name); w.rests(path) {
+			ours := dir != w.Folder.Path || statefolder.IsOwnWrite(name)
+			if path := filepath.Join(dir, name); ours && w.rests(path) {
 				paths = append(paths, path)
 			}
 		}

@@ -110,7 +110,8 @@ func hook(_ context.Context, w *World) []Finding {
 	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
-		if _, err := os.Stat(old); errors.Is(err, os.ErrNotExist) {
+		// Settings that are wrong do not say which folder is Claude Code's.
+		if _, err := os.Stat(old); w.Settings.Wrong == nil && errors.Is(err, os.ErrNotExist) {
 			f.Fix, f.mend = "ccbot doctor --fix", w.reinstall
 		}
 	}
@@ -144,5 +145,8 @@ func (w *World) reinstall() (string, error) {
 		data, _, err := hooks.Install(data, w.Hook.Command)
 		return data, err
 	})
-	return "the hooks run this ccbot's now; as it was: " + backup, err
+	if err != nil {
+		return "", err
+	}
+	return "the hooks run this ccbot's now; as it was: " + backup, nil
 }

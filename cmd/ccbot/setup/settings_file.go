@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/joho/godotenv"
@@ -20,6 +21,9 @@ import (
 
 // byteOrderMark begins a text file that some editors write.
 const byteOrderMark = "\ufeff"
+
+// underWay is the age up to which another run may be writing a file.
+const underWay = time.Hour
 
 // errEdit says that a file is written in a way that only a person can change.
 var errEdit = errors.New("cannot be changed without changing more than that: write these settings into it by hand")
@@ -55,9 +59,12 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	cutShort := regexp.MustCompile(`^\.` + regexp.QuoteMeta(filepath.Base(path)) + `\d+$`)
+	// A random number of renameio has about 18 digits; a date that a person puts behind the name has fewer than 15.
+	cutShort := regexp.MustCompile(`^\.` + regexp.QuoteMeta(filepath.Base(path)) + `\d{15,19}$`)
 	for _, e := range entries { // what a run that was killed here has left, with the token in it
-		if !cutShort.MatchString(e.Name()) {
+		info, err := e.Info()
+		if err != nil || !cutShort.MatchString(e.Name()) || !info.Mode().IsRegular() ||
+			time.Since(info.ModTime()) < underWay {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {

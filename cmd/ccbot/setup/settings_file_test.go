@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/joho/godotenv"
 	"github.com/stretchr/testify/assert"
@@ -78,14 +79,21 @@ func trimmed(text string) string {
 	return text
 }
 
-// TestP9_WriteSettings: what nobody else may read stays so, a link stays a link, and what a killed run left goes.
+// TestP9_WriteSettings: what nobody else may read stays so, a link stays a link, and what a killed run left goes,
+// but no copy that a person has made.
 func TestP9_WriteSettings(t *testing.T) {
 	dir := t.TempDir()
 	path, real := filepath.Join(dir, "ccbot.env"), filepath.Join(dir, "secrets", "real.env")
 	require.NoError(t, os.Mkdir(filepath.Dir(real), 0o700))
 	require.NoError(t, os.WriteFile(real, []byte("X=1\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", ".real.env123456"), []byte("TELEGRAM_BOT_TOKEN=1"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", ".real.env.mine"), nil, 0o600))
+	before := time.Now().Add(-2 * time.Hour)
+	left, stay := ".real.env1234567890123456789", []string{".real.env.mine", ".real.env20261101", ".real.env234567890123456789"}
+	for _, name := range append(stay, left) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", name), []byte("TELEGRAM_BOT_TOKEN=1"), 0o600))
+		if name != stay[2] { // which another run may be writing
+			require.NoError(t, os.Chtimes(filepath.Join(dir, "secrets", name), before, before))
+		}
+	}
 	require.NoError(t, os.Symlink(real, path))
 	for _, want := range []bool{true, false} {
 		written, err := writeSettings(path, map[string]string{"Y": "2"})
@@ -100,8 +108,10 @@ func TestP9_WriteSettings(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
 	entries, err := os.ReadDir(filepath.Dir(real))
 	require.NoError(t, err)
-	require.Len(t, entries, 2)
-	assert.Equal(t, ".real.env.mine", entries[0].Name())
+	require.Len(t, entries, 4)
+	for i, name := range stay {
+		assert.Equal(t, name, entries[i].Name())
+	}
 	_, err = os.Readlink(path)
 	require.NoError(t, err)
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"ccbot/cmd/ccbot/terminal"
@@ -19,7 +21,7 @@ type Exposure struct {
 	Why      string
 	Sentence string // Why, with what a person can do about it
 	Refused  bool   // no ccbot starts with it; the next start mends any other
-	Own      bool   // of ccbot, and of this user: Close mends it
+	Closable bool   // others can only read what is ccbot's own: Close mends it
 	uid      int
 }
 
@@ -56,11 +58,15 @@ func Inspect(dir string, mayRead bool) ([]Exposure, error) {
 }
 
 func (e entry) exposure(v viewer) Exposure {
-	x := Exposure{Path: e.path, Own: e.what != placeAbove && e.uid == v.uid, uid: v.uid}
+	writable := e.what != placeAbove && e.mode.Perm()&groupsWrite != 0
+	x := Exposure{Path: e.path, Closable: e.what != placeAbove && e.uid == v.uid && !writable, uid: v.uid}
 	o := e.objection(v)
 	switch {
 	case o.why != "":
 		x.Why, x.Sentence, x.Refused = o.why, o.sentence(e.path), true
+		if writable { // without the permission nothing would tell any more what another user has written
+			x.Sentence += "; look at what is in it first"
+		}
 	case (e.what == placeFolder || e.what == placeBelow) && e.mode.IsDir() && e.mode.Perm()&0o077 != 0:
 		x.Why = fmt.Sprintf("group or others may read %s", terminal.Printable(e.path))
 		x.Sentence = x.Why + ": the next start closes it"
@@ -71,7 +77,7 @@ func (e entry) exposure(v viewer) Exposure {
 // errReplaced says that an entry is not what it was when it was looked at.
 var errReplaced = errors.New("it is another one than before")
 
-// Close takes the permissions of group and others away. It follows no link.
+// Close takes the permissions of group and others away where they could only read. It follows no link.
 func (x Exposure) Close() error {
 	f, err := os.OpenFile(x.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -82,10 +88,20 @@ func (x Exposure) Close() error {
 	if err != nil {
 		return err
 	}
-	if !x.Own || ownfile.Owner(info) != x.uid || !info.IsDir() && !info.Mode().IsRegular() {
+	mode := info.Mode()
+	switch {
+	case !x.Closable, ownfile.Owner(info) != x.uid, mode.Perm()&groupsWrite != 0, !mode.IsDir() && !mode.IsRegular():
 		return &fs.PathError{Op: "chmod", Path: x.Path, Err: errReplaced}
 	}
-	return f.Chmod(info.Mode().Perm() &^ 0o077)
+	return f.Chmod(mode.Perm() &^ 0o077)
+}
+
+// IsOwnWrite says whether a name in ccbot's folder is that of a write of ccbot's own which is not finished. A person
+// may keep copies of ccbot.env there under any other name.
+func IsOwnWrite(name string) bool {
+	name, hidden := strings.CutPrefix(name, ".")
+	own := strings.TrimRight(name, "0123456789")
+	return hidden && own != name && slices.Contains(ownFiles, own)
 }
 
 // Subfolders are the folders that ccbot makes in its folder.

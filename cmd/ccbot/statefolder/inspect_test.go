@@ -3,13 +3,15 @@ package statefolder
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// TestP9_AnExposedEntryIsClosed, and nothing that has taken its place since it was looked at.
+// TestP9_AnExposedEntryIsClosed where others may only read it, and nothing that has taken its place since it was
+// looked at, or that others may write by now.
 func TestP9_AnExposedEntryIsClosed(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -34,22 +36,34 @@ func TestP9_AnExposedEntryIsClosed(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{state: false, settings: true, filepath.Join(state, "sessions"): false, record: true}, refused)
 
-	require.NoError(t, os.Remove(record))
-	require.NoError(t, os.Symlink(other, record))
+	require.NoError(t, os.Remove(settings))
+	require.NoError(t, os.Symlink(other, settings))
 	for _, x := range all {
-		assert.True(t, x.Own)
-		if err := x.Close(); x.Path == record {
+		assert.Equal(t, x.Path != record, x.Closable, "what others may write is not closed")
+		assert.Equal(t, x.Path == record, strings.HasSuffix(x.Sentence, "; look at what is in it first"), x.Sentence)
+		if err := x.Close(); x.Path == record || x.Path == settings {
 			assert.Error(t, err, "a link is not followed")
 		} else {
 			assert.NoError(t, err)
 		}
 	}
-	info, err := os.Stat(other)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	for path, mode := range map[string]os.FileMode{other: 0o644, record: 0o666} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode().Perm())
+	}
+	require.NoError(t, os.Remove(settings))
+	require.NoError(t, os.Remove(record))
 	all, err = Inspect(state, false)
 	require.NoError(t, err)
 	assert.Empty(t, all)
+
+	require.NoError(t, os.Chmod(state, 0o750))
+	all, err = Inspect(state, false)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.NoError(t, os.Chmod(state, 0o770))
+	assert.Error(t, all[0].Close())
 
 	all, err = Inspect(filepath.Join(dir, "none"), false)
 	require.NoError(t, err)
