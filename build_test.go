@@ -48,3 +48,20 @@ esac`, 0, "loading modules: 1 of 2\ncompiling: 1 of 8\ncompiling: 2 of 8\ncompil
 		})
 	}
 }
+
+// TestABuildWithoutGitHasAVersion: the program looks for it in its own bytes, and finds no empty one.
+func TestABuildWithoutGitHasAVersion(t *testing.T) {
+	dir := t.TempDir()
+	script, err := os.ReadFile("tools/build")
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", "build"), script, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fake"), []byte("#!/bin/sh\necho \"# $*\"\n"), 0o700)) //nolint:gosec // it is run
+	for given, want := range map[string]string{"": "unknown", "v1": "v1"} {
+		cmd := exec.Command("bash", filepath.Join(dir, "tools", "build"), given, "")
+		cmd.Env = append(os.Environ(), "GO="+filepath.Join(dir, "fake"))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err)
+		assert.Contains(t, string(out), "<<ccbot version "+want+">>")
+	}
+}

@@ -36,7 +36,7 @@ func (s *system) reload(ctx context.Context) {
 	}
 	s.level.Set(min(s.level.Level(), c.level())) // so that the change of the level is told
 	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
-	if names := s.differing(c); len(names) > 0 {
+	if names := s.differing(c, taken); len(names) > 0 {
 		s.log.Warn("settings_need_a_restart", logkey.Names, names)
 	}
 	s.level.Set(c.level())
@@ -49,16 +49,16 @@ func (c config) lists() conversation.Lists {
 // taken are the settings that a reload takes over.
 var taken = map[string]bool{"ALLOWED_USERS": true, "ALLOWED_CHATS": true, "LOG_LEVEL": true}
 
-// differing names the settings that another configuration has otherwise, without those that a
-// reload takes over. It shows no value.
-func (c config) differing(other config) (names []string) {
+// differing names the settings that another configuration has otherwise, without the ones to leave
+// out. It shows no value.
+func (c config) differing(other config, without map[string]bool) (names []string) {
 	if c.Token.Equal(other.Token) { // as values they always differ
 		c.Token, other.Token = token.Token{}, token.Token{}
 	}
 	mine, others := reflect.ValueOf(c), reflect.ValueOf(other)
 	for field := range reflect.TypeFor[config]().Fields() {
 		name := field.Tag.Get("env")
-		if name != "" && !taken[name] && !reflect.DeepEqual(mine.FieldByIndex(field.Index).Interface(), others.FieldByIndex(field.Index).Interface()) {
+		if name != "" && !without[name] && !reflect.DeepEqual(mine.FieldByIndex(field.Index).Interface(), others.FieldByIndex(field.Index).Interface()) {
 			names = append(names, name)
 		}
 	}

@@ -15,10 +15,11 @@ func TestDifferingSettingsAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	again, err := loadConfig(environ)
 	require.NoError(t, err)
-	assert.Empty(t, c.differing(again))
+	assert.Empty(t, c.differing(again, taken))
 	again.AllowedUsers, again.AllowedChats, again.LogLevel = ids{2}, ids{-3}, "debug"
-	assert.Empty(t, c.differing(again))
+	assert.Empty(t, c.differing(again, taken))
 	again.KillGrace = time.Hour
 	require.NoError(t, again.Token.UnmarshalText([]byte(goodToken+"x")))
-	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.differing(again))
+	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.differing(again, taken))
+	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.differing(again, nil))
 }

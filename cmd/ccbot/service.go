@@ -22,13 +22,8 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-// The errors of a status that is not all well give it its exit code; the lines that are printed
-// before them say what is wrong.
-var (
-	errServiceOff     = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` says what happened")
-	errServiceOther   = errors.New("the service runs another program; `ccbot service install` makes it run this one")
-	errServiceUnknown = errors.New("it is not known whether the service runs")
-)
+// errServiceOther is the error of a status that the package service does not know.
+var errServiceOther = errors.New("the service runs another program; `ccbot service install` makes it run this one")
 
 func serviceCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
@@ -80,8 +75,16 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
 	}
-	if _, err := loadConfig(bare); err != nil {
+	its, err := loadConfig(bare)
+	if err != nil {
 		return fmt.Errorf("as a service ccbot reads its settings from its file alone, and would not start: %w", err)
+	}
+	mine, err := loadConfig(environ)
+	if err != nil {
+		return err
+	}
+	if names := mine.differing(its, nil); len(names) > 0 {
+		fmt.Fprintf(stdout, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
 	}
 	return s.Install(ctx, force)
 }
@@ -104,14 +107,15 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	if claude, err := exec.LookPath(expandHome(c.Claude, c.home)); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
 	}
-	if c.Dir != filepath.Join(c.home, ".ccbot") {
-		p.StateDir = c.Dir
+	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has to find.
+	if dir := stateFolder(vars, c.home); dir != filepath.Join(c.home, ".ccbot") {
+		p.StateDir = dir
 	}
 	return service.New(runtime.GOOS, vars["XDG_CONFIG_HOME"], os.Getuid(), p, runner(environ), stdout), nil
 }
 
 // runner runs a command that answers soon. A user who came by su has no address of the user's
-// manager; it is at a fixed place.
+// manager; it is at a fixed place. systemctl prints a time in the zone of its environment.
 func runner(environ []string) service.Runner {
 	runtimeDir := fmt.Sprintf("/run/user/%d", os.Getuid())
 	if _, err := os.Stat(runtimeDir); err == nil && env.ToMap(environ)["XDG_RUNTIME_DIR"] == "" {
@@ -119,7 +123,7 @@ func runner(environ []string) service.Runner {
 	}
 	return func(ctx context.Context, argv ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Env = environ
+		cmd.Env = append(environ[:len(environ):len(environ)], "TZ=UTC")
 		out, err := cmd.CombinedOutput()
 		if words := strings.Join(strings.Fields(string(out)), " "); err != nil && words != "" {
 			err = errors.New(words)
@@ -149,9 +153,9 @@ func serviceStatus(ctx context.Context, s *service.Service, asJSON bool, stdout 
 	case !state.Installed:
 		return service.ErrNotInstalled
 	case state.Problem != "":
-		return errServiceUnknown
+		return service.ErrUnknown
 	case !state.Active:
-		return errServiceOff
+		return service.ErrOff
 	case !state.Same:
 		return errServiceOther
 	}

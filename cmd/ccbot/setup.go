@@ -28,8 +28,8 @@ func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
 		Long: `Ask for what ccbot needs, and write it into ccbot.env: the bot's token, which is not shown, and who
 may speak to the bot. You open the bot with a link that works once, or scan it, and confirm here that it
-was you. Then it offers the hooks of Claude Code and says hello in the chat. It may be interrupted
-and run again at any time; other lines of ccbot.env stay.
+was you. Then it offers the hooks of Claude Code, says hello in the chat, and offers to run ccbot as a
+service. It may be interrupted and run again at any time; other lines of ccbot.env stay.
 
 Each question has a flag. With --yes nothing is asked: what has no flag stays as it is configured, and
 what is offered is done. No bot of the same folder may run meanwhile.`,
@@ -61,8 +61,8 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
-	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and after each boot; --service=false: do not")
-	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow")
+	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and at each login; --service=false: do not")
+	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow, and --token-file unless ccbot.env has a token")
 	return cmd
 }
 

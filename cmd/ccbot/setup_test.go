@@ -389,7 +389,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 		{"nobody to ask where", []string{"--token-file", path, "--allow", "5"}, "answer with --folder"},
 		{"nobody named", []string{"--token-file", path, "--yes"}, "--yes needs --allow"},
 		{"a group", []string{"--token-file", path, "--yes", "--allow=-100"}, "--allow is the id of a person"},
-		{"no token", []string{"--yes", "--allow", "5"}, "answer with --token-file"},
+		{"no token", []string{"--yes", "--allow", "5"}, "--yes needs --token-file"},
 		{"a file without a token", []string{"--token-file", d.ccbot + "-hook", "--allow", "5", "--yes"}, "that is no bot token"},
 		{"the token for its file", []string{"--token-file", d.api.Token(), "--allow", "5", "--yes"}, "wants a file with the token in it"},
 		{"the token as an argument", []string{d.api.Token()}, "setup takes no arguments"},
@@ -400,6 +400,15 @@ func TestP9_SetupRefuses(t *testing.T) {
 			assert.NoFileExists(t, d.file)
 		})
 	}
+}
+
+// TestP9_SetupWithYesAsksNothing, not even for the token where somebody could type it.
+func TestP9_SetupWithYesAsksNothing(t *testing.T) {
+	d := newOperator(t)
+	d.start("--yes", "--allow", "5")
+	d.reads("(--yes needs --token-file|Token of the bot)")
+	require.NotContains(t, d.all(), "Token of the bot")
+	d.ends(2)
 }
 
 // TestP9_SetupKeepsWhatIsConfigured: the other lines of ccbot.env, the people, and what waits at Telegram for them.

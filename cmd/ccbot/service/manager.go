@@ -68,7 +68,7 @@ func (systemd) restart(ctx context.Context, run Runner) error {
 }
 
 func (m systemd) look(ctx context.Context, run Runner, s *State) {
-	out, err := run(ctx, systemctl("show", label, "--property=ActiveState,SubState,ActiveEnterTimestamp,MainPID,StatusText,NRestarts", "--timestamp=unix")...)
+	out, err := run(ctx, systemctl("show", label, "--property=ActiveState,SubState,ActiveEnterTimestamp,MainPID,StatusText,NRestarts")...)
 	if err != nil {
 		s.Problem = fmt.Sprintf("systemd does not answer: %v", err)
 		return
@@ -81,8 +81,9 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 	s.Active, s.State, s.Says = values["ActiveState"] == "active", values["ActiveState"]+" ("+values["SubState"]+")", values["StatusText"]
 	s.PID, _ = strconv.Atoi(values["MainPID"])
 	s.Restarts, _ = strconv.Atoi(values["NRestarts"])
-	if at, err := strconv.ParseInt(strings.TrimPrefix(values["ActiveEnterTimestamp"], "@"), 10, 64); err == nil {
-		s.Since = time.Unix(at, 0)
+	// The form without an option: --timestamp is not known before systemd 247, and its unix not before 251.
+	if at, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", values["ActiveEnterTimestamp"]); err == nil {
+		s.Since = at
 	}
 	if out, err := run(ctx, "loginctl", "show-user", m.user, "--property=Linger", "--value"); err == nil {
 		s.Lingers = strings.TrimSpace(out)

@@ -109,6 +109,21 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 func (s *Service) started(ctx context.Context, before State, changed bool) error {
 	var now State
 	s.manager.look(ctx, s.Run, &now)
+	for tries := 20; tries > 0 && !now.Active && now.Problem == ""; tries-- { // launchd starts it a moment later
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+		s.manager.look(ctx, s.Run, &now)
+	}
+	if now.Problem != "" {
+		return fmt.Errorf("%w: %s", ErrUnknown, now.Problem)
+	}
+	if !now.Active {
+		fmt.Fprintln(s.Out, "state:", now.State)
+		return ErrOff
+	}
 	lines := []string{fmt.Sprintf("ccbot runs as a service, process %d; its log: ccbot service logs", now.PID)}
 	if changed && now.PID == before.PID {
 		lines = append(lines, "it runs with the earlier file until: ccbot service restart")
@@ -174,8 +189,12 @@ func (s *Service) Restart(ctx context.Context) error {
 	return s.manager.restart(ctx, s.Run)
 }
 
-// ErrNotInstalled says that there is no service.
-var ErrNotInstalled = errors.New("ccbot is not installed as a service; `ccbot service install` does that")
+// What is wrong with a service.
+var (
+	ErrNotInstalled = errors.New("ccbot is not installed as a service; `ccbot service install` does that")
+	ErrOff          = errors.New("the service does not run; `ccbot service restart` starts it, `ccbot service logs` says what happened")
+	ErrUnknown      = errors.New("it is not known whether the service runs")
+)
 
 // Logs is the command that shows the log.
 func (s *Service) Logs() []string { return s.manager.logs(s.Program) }

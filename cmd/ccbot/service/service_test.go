@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,19 +19,23 @@ type bench struct {
 	said  strings.Builder
 	ran   []string
 	fails string            // a command that begins so fails
+	loads string            // until a command that begins so
 	says  map[string]string // what commands that begin so print
 }
 
 func newBench(t *testing.T, goos string) *bench {
 	t.Helper()
 	b := &bench{says: map[string]string{
-		"systemctl --user show": "ActiveState=active\nSubState=running\nActiveEnterTimestamp=@1767323045\nMainPID=42\nStatusText=listening as @b\nNRestarts=1\n",
+		"systemctl --user show": "ActiveState=active\nSubState=running\nActiveEnterTimestamp=Fri 2026-01-02 03:04:05 UTC\nMainPID=42\nStatusText=listening as @b\nNRestarts=1\n",
 		"loginctl":              "no\n", "launchctl print gui/7/ccbot": "gui/7/ccbot = {\n\tstate = running\n\tpid = 42\n}\n"}}
 	p := plain
 	p.Home = t.TempDir()
 	b.Service = New(goos, "", 7, p, func(_ context.Context, argv ...string) (string, error) {
 		line := strings.Join(argv, " ")
 		b.ran = append(b.ran, line)
+		if b.loads != "" && strings.HasPrefix(line, b.loads) {
+			b.fails = ""
+		}
 		if b.fails != "" && strings.HasPrefix(line, b.fails) {
 			return "", errors.New("no bus")
 		}
@@ -133,6 +138,35 @@ func TestAServiceThatDoesNotStart(t *testing.T) {
 	require.ErrorContains(t, b.Install(t.Context(), false), "does not start: no bus")
 }
 
+// TestAServiceThatDoesNotRunIsNotSaidToRun: its start went well, or was not needed.
+func TestAServiceThatDoesNotRunIsNotSaidToRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "linux")
+		b.says["systemctl --user show"] = "ActiveState=activating\nSubState=auto-restart\nMainPID=0\n"
+		require.ErrorIs(t, b.Install(t.Context(), false), ErrOff)
+		_, said := b.since()
+		assert.Contains(t, said, "state: activating (auto-restart)\n")
+		assert.NotContains(t, said, "ccbot runs")
+		b.fails = "systemctl --user show"
+		require.ErrorIs(t, b.Install(t.Context(), false), ErrUnknown)
+		_, said = b.since()
+		assert.NotContains(t, said, "ccbot runs")
+	})
+}
+
+// TestOldSystemdIsAsked: no option that it does not know, and a time of another zone is not taken for one of UTC.
+func TestOldSystemdIsAsked(t *testing.T) {
+	b := newBench(t, "linux")
+	require.NoError(t, b.Install(t.Context(), false))
+	for _, line := range b.ran {
+		assert.NotContains(t, line, "--timestamp")
+	}
+	b.says["systemctl --user show"] = "ActiveState=active\nSubState=running\nActiveEnterTimestamp=Fri 2026-01-02 03:04:05 EST\n"
+	state, err := b.Look(t.Context())
+	require.NoError(t, err)
+	assert.True(t, state.Active && state.Since.IsZero(), state)
+}
+
 func TestUninstallAndRestart(t *testing.T) {
 	b := newBench(t, "linux")
 	require.ErrorIs(t, b.Restart(t.Context()), ErrNotInstalled)
@@ -153,6 +187,7 @@ func TestUninstallAndRestart(t *testing.T) {
 
 func TestInstallWithLaunchd(t *testing.T) {
 	b := newBench(t, "darwin")
+	b.loads = "launchctl bootstrap"
 	b.fails = "launchctl print gui/7/ccbot" // it is not loaded
 	require.NoError(t, b.Install(t.Context(), false))
 	file := b.manager.file()
@@ -160,7 +195,6 @@ func TestInstallWithLaunchd(t *testing.T) {
 	ran, _ := b.since()
 	assert.Equal(t, load, ran)
 	assert.Equal(t, filepath.Join(b.Program.Home, "Library/LaunchAgents/ccbot.plist"), file)
-	b.fails = ""
 	require.NoError(t, b.Install(t.Context(), false))
 	ran, _ = b.since()
 	assert.Empty(t, ran, "it is loaded with this file")

@@ -50,6 +50,9 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 	if b, err := s.configured(ctx); err != nil || b.me != nil {
 		return b, err
 	}
+	if s.Flags.Yes {
+		return bot{}, exit.Usage(errors.New("--yes needs --token-file: no token is configured yet"))
+	}
 	for {
 		text, err := s.Terminal.askHidden(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file")
 		if err != nil {

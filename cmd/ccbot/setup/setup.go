@@ -37,7 +37,7 @@ type Setup struct {
 	Words  *i18n.Catalog
 	Folder func(ctx context.Context, text string) (dir string, err error) // a folder that sessions may begin in
 	Hooks  func() error
-	// Service makes ccbot run in the background, now and after each boot.
+	// Service makes ccbot run in the background, now and at each login.
 	Service func(ctx context.Context) error
 
 	Flags    Flags
@@ -77,7 +77,7 @@ func (s *Setup) Run(ctx context.Context) error {
 // OfferService offers to install the service. The caller has given the lock back, because the
 // service takes it.
 func (s *Setup) OfferService(ctx context.Context) error {
-	install, err := s.offer(ctx, s.Flags.Service, "Run ccbot in the background from now on, and after each boot?")
+	install, err := s.offer(ctx, s.Flags.Service, "Run ccbot in the background from now on, and at each login?")
 	if err != nil {
 		return err
 	}
