@@ -47,7 +47,7 @@ func TestDoctorAndTheBot(t *testing.T) {
 	assert.Contains(t, faults["orphan_windows"], id)
 
 	w.kill9()
-	w.tmux("kill-pane", "-t", w.windows()[0])
+	w.tmux("kill-pane", "-t", w.record("work").Binding.Pane)
 	faults, _ = term.doctor("")
 	assert.Contains(t, faults, doctor.Code("bot_down"))
 	assert.Contains(t, faults, doctor.Code("socket_stale"))
