@@ -36,7 +36,15 @@ func (w *world) browses(by *botapi.Person, chat int64) *browser {
 		}
 		return b.page != 0
 	})
+	b.at(b.page)
 	return b
+}
+
+// at goes on with the page in another message, once the bot has noted it: before that a reply to it is nobody's.
+func (b *browser) at(page int) {
+	b.w.t.Helper()
+	b.page = page
+	b.w.shownIs(botapi.Message{ID: page})
 }
 
 // taps taps the buttons of the page one after the other; each changes the page.
@@ -168,6 +176,7 @@ func TestRealBrowser(t *testing.T) {
 	w.start()
 	b := w.browses(w.person, w.chat())
 	w.person.Reply(w.chat(), b.page, w.dir)
+	b.at(w.hearIn(w.chat(), filepath.Base(w.dir)).ID) // below the reply
 	b.taps("Use this folder", "Model: as set up", "Model: Opus", "Mode: as set up", "Mode: Manual")
 	b.shows("A new session in")
 	w.say("say what the model is asked first")
