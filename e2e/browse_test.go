@@ -177,7 +177,7 @@ func TestRealBrowser(t *testing.T) {
 	b := w.browses(w.person, w.chat())
 	w.person.Reply(w.chat(), b.page, w.dir)
 	b.at(w.hearIn(w.chat(), filepath.Base(w.dir)).ID) // below the reply
-	b.taps("Use this folder", "Model: as set up", "Model: Opus", "Mode: as set up", "Mode: Manual")
+	b.taps("Use this folder", "Model: from settings", "Model: Opus", "Mode: from settings", "Mode: Manual")
 	b.shows("A new session in")
 	w.say("say what the model is asked first")
 	b.shows("say what the model is asked first")
