@@ -59,7 +59,6 @@ func (s socket) server(dir string, table control.Table, changes map[string]handl
 
 // serveSocket runs the control socket. A person has to remove the cause of its error.
 func (s *system) serveSocket(ctx context.Context) error {
-	s.lasting = lastingIn(ctx)
 	err := s.socket.server(s.Dir, s.table, s.handlers(s.served)).Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):

@@ -67,7 +67,7 @@ func Examine(ctx context.Context, w *World) Report {
 	}
 	for i := range r.Checks {
 		f := &r.Checks[i]
-		f.Summary, f.Detail, f.Fix = w.clean(f.Summary), w.clean(f.Detail), w.clean(f.Fix)
+		f.Summary, f.Detail, f.Fix = w.Clean(f.Summary), w.Clean(f.Detail), w.Clean(f.Fix)
 	}
 	return r
 }
@@ -90,7 +90,7 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 		switch {
 		case f.mend == nil || !f.locked:
 		case err != nil:
-			all = append(all, Fixed{Code: f.Code, Error: w.clean(err.Error())})
+			all = append(all, Fixed{Code: f.Code, Error: w.Clean(err.Error())})
 		default:
 			all = append(all, f.mended(w))
 		}
@@ -101,9 +101,9 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 func (f Finding) mended(w *World) Fixed {
 	did, err := f.mend()
 	if err != nil {
-		return Fixed{f.Code, w.clean(did), w.clean(err.Error())}
+		return Fixed{f.Code, w.Clean(did), w.Clean(err.Error())}
 	}
-	return Fixed{Code: f.Code, Did: w.clean(did)}
+	return Fixed{Code: f.Code, Did: w.Clean(did)}
 }
 
 // Count counts the findings of a status.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -19,7 +18,6 @@ type World struct {
 	Proc      string            // /proc
 	Vars      map[string]string // the environment
 	ClaudeDir string
-	Log       *slog.Logger
 
 	Settings Settings
 	Folder   Folder
@@ -35,8 +33,6 @@ type World struct {
 	// Clean takes secrets out of a text.
 	Clean func(string) string
 }
-
-func (w *World) clean(text string) string { return w.Clean(text) }
 
 // Settings is what is wrong with the settings.
 type Settings struct {
@@ -79,7 +75,6 @@ type Tmux struct {
 type Hook struct {
 	Err      error  // there is no hook
 	Command  string // what is installed
-	Folder   string
 	Settings hooks.SettingsFile
 }
 
