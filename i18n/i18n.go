@@ -2,11 +2,13 @@ package i18n
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
-	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
+	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 )
 
@@ -35,20 +37,34 @@ type Catalog struct {
 // Load reads the sentences that are built into the program. An error means a
 // broken build.
 func Load(show func(name string) string) (*Catalog, error) {
-	bundle := goi18n.NewBundle(language.English)
 	c := &Catalog{words: make(map[string]Words)}
 	for _, lang := range Languages() {
-		file, err := bundle.LoadMessageFileFS(locales, "locales/"+lang+".json")
+		data, err := locales.ReadFile("locales/" + lang + ".json")
 		if err != nil {
-			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
+			return nil, err
 		}
-		w := Words{lang: lang, show: show, localizer: goi18n.NewLocalizer(bundle, lang), all: make(map[string]string)}
-		for _, m := range file.Messages {
-			w.all[m.ID] = m.Other
+		w := Words{lang: lang, show: show}
+		if err := json.Unmarshal(data, &w.all); err != nil {
+			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
 		}
 		c.words[lang] = w
 	}
 	return c, nil
+}
+
+// sentence has its blanks as {{.Name}}, and what it quotes of other sentences as {{.Word.button_retry}}.
+type sentence struct {
+	Other          string // also of a sentence without plural forms
+	One, Few, Many string
+}
+
+// UnmarshalJSON takes a plain text too.
+func (s *sentence) UnmarshalJSON(data []byte) error {
+	type forms sentence
+	if data[0] == '{' {
+		return json.Unmarshal(data, (*forms)(s))
+	}
+	return json.Unmarshal(data, &s.Other)
 }
 
 // For returns the words of the first of some languages that ccbot speaks; of none
@@ -68,10 +84,9 @@ func (c *Catalog) For(languages ...string) Words {
 // Words says sentences in one language. It may be used by several goroutines.
 // The zero value says the keys themselves.
 type Words struct {
-	lang      string
-	localizer *goi18n.Localizer
-	all       map[string]string        // what sentences quote of each other, such as {{.Word.button_retry}}
-	show      func(name string) string // of a name that somebody else has chosen
+	lang string
+	all  map[Key]sentence
+	show func(name string) string // of a name that somebody else has chosen
 }
 
 // Lang is the language's code, one of Languages.
@@ -85,56 +100,82 @@ type Piece struct {
 
 // Pieces is Say for a sentence in which what fills the blanks looks different from the words around it.
 func (w Words) Pieces(key Key, args ...Args) (all []Piece) {
-	filled, holes := w.filled(args), make(Args)
-	for blank, value := range filled {
-		if holes[blank] = value; blank != "Word" && blank != "Count" {
-			holes[blank] = hole("\x00" + blank + "\x00")
+	var own strings.Builder
+	finish := func() {
+		if own.Len() > 0 {
+			all = append(all, Piece{"", own.String()})
+			own.Reset()
 		}
 	}
-	for i, text := range strings.Split(w.Say(key, holes), "\x00") {
-		if i%2 == 1 {
-			all = append(all, Piece{text, filled[text]})
-		} else if text != "" {
-			all = append(all, Piece{"", text})
+	rest := w.form(key, args)
+	for {
+		text, after, found := strings.Cut(rest, "{{.")
+		own.WriteString(text)
+		if !found {
+			break
+		}
+		var blank string
+		blank, rest, _ = strings.Cut(after, "}}")
+		if quoted, ok := strings.CutPrefix(blank, "Word."); ok {
+			own.WriteString(w.all[Key(quoted)].Other)
+		} else if value := w.fill(blank, args); blank == "Count" {
+			fmt.Fprint(&own, value)
+		} else {
+			finish()
+			all = append(all, Piece{blank, value})
 		}
 	}
+	finish()
 	return all
 }
 
-// hole keeps the place of what fills a blank. It is no name, so it is not shown as one.
-type hole string
-
-func (w Words) filled(args []Args) Args {
-	filled := Args{"Word": w.all}
-	for _, a := range args {
-		maps.Copy(filled, a)
+// fill is what fills a blank; a name is as it is shown.
+func (w Words) fill(blank string, args []Args) any {
+	for _, a := range slices.Backward(args) {
+		value, ok := a[blank]
+		if !ok {
+			continue
+		}
+		if name, ok := value.(string); ok && w.show != nil && slices.Contains(names, blank) {
+			return w.show(name)
+		}
+		return value
 	}
-	for _, blank := range names {
-		if name, ok := filled[blank].(string); ok && w.show != nil {
-			filled[blank] = w.show(name)
+	return "<no value>"
+}
+
+// form is the sentence in the plural form of its Count; one that says nothing in this form, or whose
+// Count is no number, has that of many.
+func (w Words) form(key Key, args []Args) string {
+	s, ok := w.all[key]
+	if !ok { // a test rules it out
+		return string(key)
+	}
+	form := s.Other
+	if s.One != "" {
+		if count, err := strconv.Atoi(fmt.Sprint(w.fill("Count", args))); err == nil {
+			switch plural.Cardinal.MatchPlural(language.Make(w.lang), max(count, -count), 0, 0, 0, 0) {
+			case plural.One:
+				form = s.One
+			case plural.Few:
+				form = s.Few
+			case plural.Many:
+				form = s.Many
+			}
 		}
 	}
-	return filled
+	return form
 }
 
 // Say returns the sentence with its blanks filled; later args win. In a name
 // nothing is hidden: each character that cannot be seen is a dot. It never
-// fails: a key without a sentence, which a test rules out, says itself.
+// fails: a key without a sentence says itself.
 func (w Words) Say(key Key, args ...Args) string {
-	if w.localizer == nil {
-		return string(key)
+	var b strings.Builder
+	for _, p := range w.Pieces(key, args...) {
+		fmt.Fprint(&b, p.Value)
 	}
-	filled := w.filled(args)
-	say := goi18n.LocalizeConfig{MessageID: string(key), TemplateData: filled, PluralCount: filled["Count"]}
-	text, err := w.localizer.Localize(&say)
-	if err != nil { // a Count that is no number has no plural form of its own
-		say.PluralCount = nil
-		text, err = w.localizer.Localize(&say)
-	}
-	if err != nil {
-		return string(key)
-	}
-	return text
+	return b.String()
 }
 
 // Rounded is a large number as people read it: 950, 12k, 1.2M.
