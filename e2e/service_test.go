@@ -173,10 +173,10 @@ func TestVersionCheck(t *testing.T) {
 
 	data, err := os.ReadFile(ccbot)
 	require.NoError(t, err)
-	mark := []byte("<<ccbot folder 1 records 2>>")
+	mark := []byte("<<ccbot folder 1 records 2 ")
 	require.Equal(t, 1, bytes.Count(data, mark))
 	old := filepath.Join(dir, "ccbot")
-	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 1 records 1>>"), 1), 0o600))
+	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 1 records 1 "), 1), 0o600))
 	said = does(t, ccbot, env, 1, "version", "--check", dir)
 	assert.Contains(t, said, "does not fit: records have version 2, the release knows 1")
 	assert.Contains(t, said, "the release cannot take the place of this ccbot")

@@ -17,7 +17,10 @@ import (
 
 // Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON
 // and comes back with a tap.
-type Kind[P any] struct {
+type Kind[P any] struct{ kind }
+
+// kind is what does not depend on the payload's type: compiled once, not for each of them.
+type kind struct {
 	board *Board
 	name  string
 }
@@ -33,7 +36,7 @@ type Card[P any] struct {
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
 // will never take; the card is forgotten then.
 func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
-	k := Kind[P]{board: b, name: name}
+	k := Kind[P]{kind{board: b, name: name}}
 	if refused == nil {
 		return k
 	}
@@ -51,6 +54,10 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 // message, or as an edit of the card's message. Showing what is shown already does nothing. It is
 // on disk when Show returns nil, and does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
+	return k.show(ctx, key, l, payload)
+}
+
+func (k kind) show(ctx context.Context, key string, l Look, payload any) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,11 +70,15 @@ func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error 
 
 // Post is Show under a key of its own, for a message that nobody shows again, and Tidy.
 func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
+	return k.post(ctx, l, payload)
+}
+
+func (k kind) post(ctx context.Context, l Look, payload any) error {
 	key := NewKey()
-	if err := k.Show(ctx, key, l, payload); err != nil {
+	if err := k.show(ctx, key, l, payload); err != nil {
 		return errors.Join(err, k.Close(ctx, key, render.Text{})) // who repeats the post has another key
 	}
-	k.Tidy(ctx, l.To, func(P) bool { return true })
+	k.tidy(ctx, l.To, func(record) bool { return true })
 	return nil
 }
 
@@ -81,15 +92,18 @@ const keepOpen = 10
 // their buttons. A card that is not in the chat yet stays: to close it would be to lose its message. The
 // cards have keys of NewKey.
 func (k Kind[P]) Tidy(ctx context.Context, to outbox.Conversation, over func(P) bool) {
+	k.tidy(ctx, to, func(r record) bool {
+		c, err := k.card(r)
+		return err != nil || over(c.Payload)
+	})
+}
+
+func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record) bool) {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	open := slices.DeleteFunc(b.listLocked(), func(r record) bool {
-		if r.Kind != k.name || r.Look.To != to || r.Closed {
-			return true
-		}
-		c, err := k.card(r)
-		return err == nil && !over(c.Payload)
+		return r.Kind != k.name || r.Look.To != to || r.Closed || !over(r)
 	})
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
@@ -108,10 +122,10 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) erro
 	if len(l.Options) == 0 {
 		return k.Close(ctx, key, l.Text)
 	}
-	if _, open := k.Get(key); !open {
+	if _, open := k.get(key); !open {
 		return nil
 	}
-	return k.Show(ctx, key, l, payload)
+	return k.show(ctx, key, l, payload)
 }
 
 // Below is Redraw in a new message, below all others: that is where people look after they have written. The old message
@@ -145,7 +159,7 @@ func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) err
 
 // Again sends an open card in a new message, below all others: people have lost sight of it. The old
 // message loses its buttons. False: there is no such card.
-func (k Kind[P]) Again(ctx context.Context, key string) (shown bool, err error) {
+func (k kind) Again(ctx context.Context, key string) (shown bool, err error) {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +176,7 @@ var ErrUnsent = errors.New("the card is not in the chat")
 
 // Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that
 // was never sent is removed. Closing what is not open does nothing.
-func (k Kind[P]) Close(ctx context.Context, key string, last render.Text) error {
+func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,13 +189,8 @@ func (k Kind[P]) Close(ctx context.Context, key string, last render.Text) error 
 
 // List gives the open cards.
 func (k Kind[P]) List() []Card[P] {
-	k.board.mu.Lock()
-	defer k.board.mu.Unlock()
 	var all []Card[P]
-	for _, r := range k.board.listLocked() {
-		if r.Kind != k.name || r.Closed {
-			continue
-		}
+	for _, r := range k.open() {
 		if c, err := k.card(r); err == nil {
 			all = append(all, c)
 		}
@@ -189,12 +198,23 @@ func (k Kind[P]) List() []Card[P] {
 	return all
 }
 
-// Get gives the open card of a key.
-func (k Kind[P]) Get(key string) (Card[P], bool) {
+func (k kind) open() []record {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	r, ok := k.board.openLocked(k.name, key)
-	if !ok {
+	return slices.DeleteFunc(k.board.listLocked(), func(r record) bool { return r.Kind != k.name || r.Closed })
+}
+
+// Get gives the open card of a key.
+func (k Kind[P]) Get(key string) (Card[P], bool) { return k.found(k.get(key)) }
+
+func (k kind) get(key string) (record, bool) {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	return k.board.openLocked(k.name, key)
+}
+
+func (k Kind[P]) found(r record, open bool) (Card[P], bool) {
+	if !open {
 		return Card[P]{}, false
 	}
 	c, err := k.card(r)
@@ -203,15 +223,12 @@ func (k Kind[P]) Get(key string) (Card[P], bool) {
 
 // Find gives the open card that a message of a place shows.
 func (k Kind[P]) Find(at outbox.Conversation, message int) (Card[P], bool) {
-	k.board.mu.Lock()
-	defer k.board.mu.Unlock()
-	for _, r := range k.board.listLocked() {
-		if r.Kind == k.name && !r.Closed && r.Message > 0 && r.Message == message && r.At == at {
-			c, err := k.card(r)
-			return c, err == nil
-		}
+	open := k.open()
+	i := slices.IndexFunc(open, func(r record) bool { return r.Message > 0 && r.Message == message && r.At == at })
+	if i < 0 {
+		return Card[P]{}, false
 	}
-	return Card[P]{}, false
+	return k.found(open[i], true)
 }
 
 // Payload is what a tapped card meant when it was drawn.

@@ -91,14 +91,14 @@ func checkRelease(environ []string, name string, stdout io.Writer) error {
 	}
 	age, newer := ageOf(r)
 	state, fits := fitOf(r, folder)
-	platform := r.OS == runtime.GOOS && r.Arch == runtime.GOARCH
+	platform := r.Platform == release.Platform
 	p := &terminal.Printer{Out: stdout}
 	row := func(title, format string, args ...any) {
 		p.Line("%-12s%s", title, terminal.Printable(fmt.Sprintf(format, args...)))
 	}
 	row("this", "%s", versionText())
-	row("release", "%s, %s", r.Version, age)
-	row("platform", "%s/%s, %s", r.OS, r.Arch, map[bool]string{true: "fits", false: "this machine is " + runtime.GOOS + "/" + runtime.GOARCH}[platform])
+	row("release", "%s, %s", cmp.Or(r.Version, "of no version"), age)
+	row("platform", "%s, %s", r.Platform, map[bool]string{true: "fits", false: "this machine is " + release.Platform}[platform])
 	row("checksum", "%s", sum)
 	row("state", "%s", state)
 	if p.Err != nil {
@@ -126,14 +126,12 @@ func ageOf(r release.Release) (string, error) {
 
 // fitOf says whether a release fits the state folder, which has a version, or 0 for none.
 func fitOf(r release.Release, folder int) (string, bool) {
-	_, records := release.Known([]byte(release.State))
+	this, _ := release.Of([]byte(release.State))
 	switch {
-	case r.Folder == 0:
-		return "not known: the release does not say what it knows", true
 	case r.Folder < folder:
 		return fmt.Sprintf("does not fit: the folder has version %d, the release knows %d", folder, r.Folder), false
-	case r.Records < records:
-		return fmt.Sprintf("does not fit: records have version %d, the release knows %d", records, r.Records), false
+	case r.Records < this.Records:
+		return fmt.Sprintf("does not fit: records have version %d, the release knows %d", this.Records, r.Records), false
 	}
-	return fmt.Sprintf("fits: version %d of the folder, %d of records", cmp.Or(folder, r.Folder), records), true
+	return fmt.Sprintf("fits: version %d of the folder, %d of records", cmp.Or(folder, r.Folder), this.Records), true
 }

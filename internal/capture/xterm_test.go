@@ -118,8 +118,14 @@ func startXterm(t *testing.T) *xterm {
 		}
 	}
 	dir := t.TempDir()
-	fonts, err := filepath.Abs("../cellpicture/fonts")
+	packed, err := filepath.Glob("../cellpicture/fonts/*.ttf.gz")
 	require.NoError(t, err)
+	fonts := t.TempDir()
+	for _, file := range packed {
+		out, err := exec.CommandContext(t.Context(), "gzip", "-dc", file).Output()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(fonts, strings.TrimSuffix(filepath.Base(file), ".gz")), out, 0o600))
+	}
 	data, err := os.ReadFile(filepath.Join(fonts, "DejaVuSansMono.ttf"))
 	require.NoError(t, err)
 	font, err := sfnt.Parse(data)

@@ -1,10 +1,12 @@
 package cellpicture
 
 import (
-	_ "embed" // the fonts
+	"compress/gzip"
+	"embed"
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"math"
 	"os"
 	"unicode"
@@ -14,11 +16,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-//go:embed fonts/DejaVuSansMono.ttf
-var regular []byte
-
-//go:embed fonts/DejaVuSansMono-Bold.ttf
-var bold []byte
+// The fonts, packed by gzip -9n.
+//
+//go:embed fonts/*.ttf.gz
+var fonts embed.FS
 
 // Of the built-in fonts, in parts of their size: how wide a letter is, and how far one reaches above and below its line.
 const (
@@ -66,14 +67,30 @@ func (l *letters) close() {
 	}
 }
 
+func unpacked(name string) (*sfnt.Font, error) {
+	packed, err := fonts.Open("fonts/" + name + ".ttf.gz")
+	if err != nil {
+		return nil, err
+	}
+	unzipped, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(unzipped)
+	if err != nil {
+		return nil, err
+	}
+	return sfnt.Parse(data)
+}
+
 // face is one of the built-in fonts.
 func (l *letters) face(isBold bool) (*sfnt.Font, error) {
-	n, data := 0, regular
+	n, name := 0, "DejaVuSansMono"
 	if isBold {
-		n, data = 1, bold
+		n, name = 1, "DejaVuSansMono-Bold"
 	}
 	if l.faces[n] == nil {
-		f, err := sfnt.Parse(data)
+		f, err := unpacked(name)
 		if err != nil {
 			return nil, fmt.Errorf("read a font: %w", err)
 		}

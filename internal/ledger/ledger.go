@@ -1,10 +1,9 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"hash/fnv"
 	"io/fs"
@@ -27,7 +26,7 @@ const (
 	kept = 40 * 24 * time.Hour
 
 	indexName = "index"
-	indexSize = 1 << 30 // at most; a hundred thousand answers are 3 MB
+	indexSize = 1 << 30 // at most; a hundred thousand answers are 14 MB
 	version   = 1
 )
 
@@ -256,10 +255,9 @@ func (r *reading) keep(found []at) {
 	if !r.changed || r.ReadOnly {
 		return
 	}
-	var data bytes.Buffer
-	err := gob.NewEncoder(&data).Encode(r.Book)
+	data, err := json.Marshal(r.Book)
 	if err == nil {
-		err = r.folder.Put(indexName, data.Bytes())
+		err = r.folder.Put(indexName, data)
 	}
 	if err != nil {
 		r.log.Warn("usage_index_not_saved", logkey.Error, err.Error())
@@ -272,7 +270,7 @@ func (l *Ledger) load() *Book {
 	b := new(Book)
 	data, err := l.folder.Read(indexName)
 	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(data)).Decode(b)
+		err = json.Unmarshal(data, b)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.log.Warn("usage_index_unreadable", logkey.Error, err.Error())

@@ -2,10 +2,8 @@ package release
 
 import (
 	"archive/tar"
-	"bytes"
 	"cmp"
 	"compress/gzip"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -13,27 +11,30 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 )
 
-// Release is what a program says of itself. What it does not say is empty or 0.
+// Release is what the marks of a program say.
 type Release struct {
-	Version string
-	OS      string
-	Arch    string
-	Folder  int // the version of the state folder that it knows
-	Records int // the version of the records that it writes
+	Version  string // empty: the build was not given one
+	Platform string // such as "linux/amd64"
+	Folder   int    // the version of the state folder that it knows
+	Records  int    // the version of the records that it writes
 }
+
+// Platform is that of this program.
+const Platform = runtime.GOOS + "/" + runtime.GOARCH
 
 // State is the mark of this program: the version of the state folder that it knows, and that of the
 // records that it writes. A test compares the figures.
-const State = "<<ccbot folder 1 records 2>>"
+const State = "<<ccbot folder 1 records 2 " + Platform + ">>"
 
 var (
 	versionMark = regexp.MustCompile(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
-	stateMark   = regexp.MustCompile(`<<ccbot folder (\d{1,9}) records (\d{1,9})>>`)
+	stateMark   = regexp.MustCompile(`<<ccbot folder (\d{1,9}) records (\d{1,9}) ([0-9a-z]{1,20}/[0-9a-z]{1,20})>>`)
 )
 
 // Version is the version in a mark that a build was given; a text without a mark is the version.
@@ -84,33 +85,26 @@ func Read(name string) (Release, error) {
 	if err != nil {
 		return Release{}, fmt.Errorf("%s: %w", name, err)
 	}
-	info, err := buildinfo.Read(bytes.NewReader(data))
-	if err != nil || path.Base(info.Path) != "ccbot" {
+	r, ok := Of(data)
+	if !ok {
 		return Release{}, fmt.Errorf("%s %w", name, errNone)
-	}
-	r := Release{Version: Built(info)}
-	if found := versionMark.FindSubmatch(data); found != nil {
-		r.Version = string(found[1])
-	}
-	r.Folder, r.Records = Known(data)
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "GOOS":
-			r.OS = s.Value
-		case "GOARCH":
-			r.Arch = s.Value
-		}
 	}
 	return r, nil
 }
 
-// Known is what the mark in a program says that it knows, 0 without a mark.
-func Known(program []byte) (folder, records int) {
-	if found := stateMark.FindSubmatch(program); found != nil {
-		folder, _ = strconv.Atoi(string(found[1]))
-		records, _ = strconv.Atoi(string(found[2]))
+// Of is what the marks in a program say; ok: it is a ccbot.
+func Of(program []byte) (r Release, ok bool) {
+	found := stateMark.FindSubmatch(program)
+	if found == nil {
+		return Release{}, false
 	}
-	return folder, records
+	r.Folder, _ = strconv.Atoi(string(found[1]))
+	r.Records, _ = strconv.Atoi(string(found[2]))
+	r.Platform = string(found[3])
+	if found := versionMark.FindSubmatch(program); found != nil {
+		r.Version = string(found[1])
+	}
+	return r, true
 }
 
 func program(name string) ([]byte, error) {

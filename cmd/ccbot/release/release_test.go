@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,8 +19,9 @@ import (
 )
 
 func TestTheMarkHasTheFiguresOfThisProgram(t *testing.T) {
-	folder, records := Known([]byte("\x00x" + State + "<<"))
-	assert.Equal(t, []int{statefolder.Format, session.Version}, []int{folder, records})
+	this, ok := Of([]byte("\x00x" + State + "<<"))
+	assert.True(t, ok)
+	assert.Equal(t, Release{Platform: runtime.GOOS + "/" + runtime.GOARCH, Folder: statefolder.Format, Records: session.Version}, this)
 }
 
 func TestOrder(t *testing.T) {
@@ -62,7 +64,7 @@ var version string
 
 func main() {
 	if len(os.Args) > 5 {
-		println(version, "<<ccbot folder 3 records 4>>")
+		println(version, "<<ccbot folder 3 records 4 darwin/arm64>>")
 	}
 	os.WriteFile("ran", nil, 0o600)
 }
@@ -72,7 +74,7 @@ func main() {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS=darwin", "GOARCH=arm64", "GOFLAGS=", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
-	want := Release{Version: "v9.8.7", OS: "darwin", Arch: "arm64", Folder: 3, Records: 4}
+	want := Release{Version: "v9.8.7", Platform: "darwin/arm64", Folder: 3, Records: 4}
 	got, err := Read(file)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)

@@ -1,11 +1,10 @@
 package service
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -93,7 +92,7 @@ func unitWord(word string) string {
 func Plist(p Program) string {
 	more := ""
 	if p.StateDir != "" {
-		more = "\n\t\t<key>CCBOT_DIR</key>\n\t\t<string>" + xmlText(p.StateDir) + "</string>"
+		more = "\n\t\t<key>CCBOT_DIR</key>\n\t\t<string>" + html.EscapeString(p.StateDir) + "</string>"
 	}
 	return sign(`<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -110,7 +109,7 @@ func Plist(p Program) string {
 	<key>EnvironmentVariables</key>
 	<dict>
 		<key>PATH</key>
-		<string>` + xmlText(p.Path) + `</string>` + more + `
+		<string>` + html.EscapeString(p.Path) + `</string>` + more + `
 	</dict>
 	<key>RunAtLoad</key>
 	<true/>
@@ -128,26 +127,20 @@ func Plist(p Program) string {
 	<key>Umask</key>
 	<integer>63</integer>
 	<key>StandardErrorPath</key>
-	<string>` + xmlText(logFile(p)) + `</string>
+	<string>` + html.EscapeString(logFile(p)) + `</string>
 </dict>
 </plist>
 `)
 }
 
 // plistStart is the line of a plist that names the program.
-func plistStart(p Program) string { return "<string>" + xmlText(p.Binary) + "</string>" }
+func plistStart(p Program) string { return "<string>" + html.EscapeString(p.Binary) + "</string>" }
 
 // label is the name of the service.
 const label = "ccbot"
 
 // logFile is where launchd puts what ccbot logs.
 func logFile(p Program) string { return filepath.Join(p.Home, "Library", "Logs", "ccbot.log") }
-
-func xmlText(text string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
-	return b.String()
-}
 
 const noSum = "SUM"
 
