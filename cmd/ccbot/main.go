@@ -36,9 +36,12 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Short:         "Run Claude Code sessions in tmux windows from a Telegram chat",
 		Args:          noArgs,
 		SilenceErrors: true,
-		Version:       versionLine(),
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("version") {
+				_, err := fmt.Fprintln(stdout, versionLine())
+				return err
+			}
 			return runBot(cmd.Context(), environ, changes(), stderr)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -48,6 +51,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 			}
 		},
 	}
+	root.Flags().BoolP("version", "v", false, "version for ccbot") // cobra's own would print a template
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
