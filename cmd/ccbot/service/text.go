@@ -61,7 +61,7 @@ StartLimitBurst=5
 
 [Service]
 Type=notify
-` + unitStart(p) + `
+ExecStart=` + unitWord(p.Binary) + ` run
 ExecReload=/bin/kill -HUP $MAINPID
 ` + environment + `Restart=on-failure
 RestartSec=5s
@@ -75,11 +75,6 @@ LimitCORE=0
 [Install]
 WantedBy=default.target
 `)
-}
-
-// unitStart is the line of a unit that names the program.
-func unitStart(p Program) string {
-	return "ExecStart=" + unitWord(p.Binary) + " run"
 }
 
 // unitWord quotes a word of a unit: systemd.syntax(7), and % of systemd.unit(5).
@@ -104,7 +99,7 @@ func Plist(p Program) string {
 	<string>` + label + `</string>
 	<key>ProgramArguments</key>
 	<array>
-		` + plistStart(p) + `
+		<string>` + xmlText(p.Binary) + `</string>
 		<string>run</string>
 	</array>
 	<key>EnvironmentVariables</key>
@@ -133,9 +128,6 @@ func Plist(p Program) string {
 </plist>
 `)
 }
-
-// plistStart is the line of a plist that names the program.
-func plistStart(p Program) string { return "<string>" + xmlText(p.Binary) + "</string>" }
 
 // label is the name of the service.
 const label = "ccbot"
