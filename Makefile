@@ -21,6 +21,7 @@ try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
+	@$(GO) test -C tools ./...
 	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
@@ -69,11 +70,11 @@ dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COM
 dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
-# In another folder, with files of other times and modes.
+# In another folder, with files of other times and modes, and with other settings of Go.
 dist-check: ## pack a release of one platform twice, and see that both are the same bytes
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
-	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
+	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
 	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same'
 
 clean: ## remove bin/
