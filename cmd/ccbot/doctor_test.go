@@ -223,9 +223,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	p.ccbot(exit.Misuse, "doctor", "now")
 }
 
-// TestDoctorDoesNotGuessWhereClaudeIs: settings that are wrong do not say it, and the folder that is the default may be
-// another one's.
-func TestDoctorDoesNotGuessWhereClaudeIs(t *testing.T) {
+// TestDoctorDoesNotGuess what settings that are wrong do not say: the default folder of Claude Code may be another one's.
+func TestDoctorDoesNotGuess(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.write("s/ccbot.env", "CLAUDE_COMMAND=/none\nIDLE_ARCHIVE_AFTER=soon\n", 0o600)
@@ -238,8 +237,9 @@ func TestDoctorDoesNotGuessWhereClaudeIs(t *testing.T) {
 			not[f.ID] = f.Detail
 		}
 	}
-	const why = "the settings are wrong, and they say where Claude Code is"
-	assert.Equal(t, []string{why, why}, []string{not["claude"], not["hooks"]})
+	const why = "the settings are wrong, and it depends on them"
+	assert.Equal(t, []string{why, why, why}, []string{not["claude"], not["hooks"], not["telegram"]})
+	assert.Contains(t, not["tmux"], "IDLE_ARCHIVE_AFTER")
 }
 
 // TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.

@@ -17,10 +17,8 @@ import (
 	"ccbot/cmd/ccbot/importer"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/host"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 func importCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -106,15 +104,8 @@ func importerOf(ctx context.Context, c config, environ []string, store *session.
 	if err != nil {
 		return i, err
 	}
-	m := host.Machine{Home: host.WithoutLinks(c.home), Roots: c.roots}
 	return importer.Importer{Host: name, Allowed: c.AllowedUsers, Projects: c.projectsDir(), Records: store.List(),
-		Folder: func(path string) (string, error) {
-			dir, err := m.Resolve(ctx, "", path)
-			if err == nil {
-				err = lifecycle.CheckDir(dir)
-			}
-			return dir, err
-		},
+		Folder: func(path string) (string, error) { return c.sessionFolder(ctx, path) },
 		Written: func(id uuid.UUID) (bool, error) {
 			written, err := sources.Written(ctx, id)
 			return written[id], err

@@ -17,7 +17,10 @@ const (
 
 // telegram asks who the bot is and where its messages go. It takes no update: that would take it from the bot.
 func telegram(ctx context.Context, w *World) []Finding {
-	if w.Telegram.Client == nil {
+	switch {
+	case w.Settings.Wrong != nil:
+		return []Finding{unseen("telegram", errNoSettings)}
+	case w.Telegram.Client == nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}
 	}
 	var me struct {

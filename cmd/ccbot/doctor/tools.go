@@ -15,8 +15,8 @@ import (
 	"ccbot/tmux"
 )
 
-// errNoSettings is why Claude Code is not looked at: its command and its folder are settings.
-var errNoSettings = errors.New("the settings are wrong, and they say where Claude Code is")
+// errNoSettings is why something is not looked at whose place or token is a setting.
+var errNoSettings = errors.New("the settings are wrong, and it depends on them")
 
 const installTmux = "sudo apt-get install tmux"
 

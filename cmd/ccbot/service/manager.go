@@ -73,6 +73,8 @@ func (systemd) stop(ctx context.Context, run Runner) error {
 }
 
 func (systemd) restart(ctx context.Context, run Runner) error {
+	// Without this systemd refuses what has started too often. It fails where there is nothing to reset.
+	_, _ = run(ctx, systemctl("reset-failed", label)...)
 	_, err := run(ctx, systemctl("restart", label)...)
 	return err
 }

@@ -200,7 +200,7 @@ func TestUninstallAndRestart(t *testing.T) {
 	require.NoError(t, b.Restart(t.Context()))
 	require.NoError(t, b.Uninstall(t.Context(), false))
 	ran, _ := b.since()
-	assert.Equal(t, []string{"systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
+	assert.Equal(t, []string{"systemctl --user reset-failed ccbot", "systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
 	assert.NoFileExists(t, b.manager.file())
 	assert.Equal(t, "journalctl --user -u ccbot -n 100 -f", strings.Join(b.Logs(), " "))
 }
@@ -248,7 +248,7 @@ func TestLaunchdIsWaitedFor(t *testing.T) {
 // TestStop and start again.
 func TestStop(t *testing.T) {
 	for goos, want := range map[string][]string{
-		"linux":  {"systemctl --user stop ccbot", "systemctl --user restart ccbot"},
+		"linux":  {"systemctl --user stop ccbot", "systemctl --user reset-failed ccbot", "systemctl --user restart ccbot"},
 		"darwin": {"launchctl bootout gui/7/ccbot", "launchctl enable gui/7/ccbot", "launchctl bootstrap gui/7 FILE"},
 	} {
 		b := newBench(t, goos)
