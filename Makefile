@@ -21,6 +21,7 @@ try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
+	@$(GO) test -C tools ./...
 	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
@@ -69,6 +70,7 @@ dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COM
 dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
+<<<<<<< HEAD
 # In another folder, with files of other times and modes. The bound shows when a library links what nothing needs.
 dist-check: ## pack a release of one platform twice, and see that both are the same bytes and the program at most 22 MB
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
@@ -76,6 +78,14 @@ dist-check: ## pack a release of one platform twice, and see that both are the s
 	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
 	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same' && \
 	size=$$(tar -xOzf "$$dir"/one/*.tar.gz --wildcards '*/ccbot' | wc -c) && echo "ccbot has $$size bytes" && [ "$$size" -le 22000000 ]
+=======
+# In another folder, with files of other times and modes, and with other settings of Go.
+dist-check: ## pack a release of one platform twice, and see that both are the same bytes
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
+	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
+	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
+	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same'
+>>>>>>> h-setup
 
 clean: ## remove bin/
 	@rm -rf bin

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"path/filepath"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -90,9 +89,5 @@ func freeName(k *kit, name string, id uuid.UUID) string {
 	for _, r := range k.Store.Shared() {
 		taken[r.Name] = taken[r.Name] || r.ID != id && (r.State.Live() || r.Resumable())
 	}
-	free := name
-	for n := 2; taken[free]; n++ {
-		free = name + "-" + strconv.Itoa(n)
-	}
-	return free
+	return naming.Free(name, taken)
 }

@@ -62,7 +62,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
-	if err := checkVersion(binary, cfg.Env); err != nil {
+	if _, err := checkVersion(binary, cfg.Env); err != nil {
 		return nil, err
 	}
 	envTool, err := exec.LookPath("env")

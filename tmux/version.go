@@ -16,24 +16,25 @@ const MinVersion = "3.2"
 // than any of them.
 var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
 
-// Installed finds tmux and asks its version. The error is ErrNoTmux or ErrTooOld.
-func Installed(env []string) error {
+// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux or ErrTooOld.
+func Installed(env []string) (version string, err error) {
 	binary, err := exec.LookPath("tmux")
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNoTmux, err)
+		return "", fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
 	return checkVersion(binary, env)
 }
 
 // checkVersion asks tmux for its version, in the environment that all tmux processes of ccbot get.
-func checkVersion(binary string, env []string) error {
+func checkVersion(binary string, env []string) (version string, err error) {
 	cmd := exec.Command(binary, "-V")
 	cmd.Env = append([]string{}, env...) // never nil: for nil os/exec would take ccbot's own
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
+		return "", fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
 	}
-	return tooOld(strings.TrimSpace(strings.TrimPrefix(string(out), "tmux ")))
+	version = strings.TrimSpace(strings.TrimPrefix(string(out), "tmux "))
+	return version, tooOld(version)
 }
 
 // tooOld returns an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5")

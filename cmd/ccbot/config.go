@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/caarlos0/env/v11"
-	"github.com/joho/godotenv"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
@@ -67,9 +65,6 @@ type config struct {
 	claudeSet string   // ClaudeDir if the person has set it, else empty
 	unknown   []string // names in the file that are no setting
 }
-
-// byteOrderMark begins a text file that some editors write.
-const byteOrderMark = "\ufeff"
 
 // ids is a comma list of Telegram ids.
 type ids []int64
@@ -196,7 +191,7 @@ func readSettings(file, real string) (map[string]string, error) {
 	}
 	var vars map[string]string
 	if err == nil {
-		vars, err = godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte(byteOrderMark)))
+		vars, err = statefolder.ParseSettings(string(data))
 	}
 	if err != nil {
 		return nil, fileError(file, real, err)
@@ -220,9 +215,9 @@ func fileError(file, real string, err error) error {
 // junkLine is the number of the first line that cannot be read: all text before this line can be
 // read, and no text that includes it.
 func junkLine(text string) int {
-	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	for good := len(lines) - 1; good > 0; good-- {
-		if _, err := godotenv.Unmarshal(strings.Join(lines[:good], "")); err == nil {
+		if _, err := statefolder.ParseSettings(strings.Join(lines[:good], "")); err == nil {
 			return good + 1
 		}
 	}

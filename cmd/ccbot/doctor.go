@@ -36,7 +36,6 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/token"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -108,8 +107,7 @@ func doctorsConfig(environ []string) (c config, s doctor.Settings, err error) {
 	}
 	if wrong != nil {
 		s.Wrong = wrong
-		return config{home: home, Dir: stateFolder(vars, home), Claude: "claude", ClaudeDir: filepath.Join(home, ".claude"), TmuxSession: "ccbot",
-			TmuxSocket: vars["CCBOT_TMUX_SOCKET"]}, s, nil
+		return config{home: home, Dir: stateFolder(vars, home)}, s, nil
 	}
 	for _, name := range full.unknown {
 		near := nearestSetting(name)
@@ -157,7 +155,7 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 		}
 	}
 	if c.Token.Valid() && c.checkAPI() == nil {
-		w.Telegram = doctor.Telegram{Client: telegram.Client(c.Token, c.APIURL), Server: c.APIURL + "/bot" + token.Standin, Now: time.Now}
+		w.Telegram = doctor.Telegram{Client: telegram.Client(c.Token, c.APIURL), Server: c.APIURL, Now: time.Now}
 	}
 	w.Lock = func(ctx context.Context) (func(), error) {
 		_, held, err := statefolder.Take(ctx, c.Dir, "cli", 0, quietLog(c, stderr))
@@ -189,13 +187,13 @@ func doctorsRecords(ctx context.Context, c config, w *doctor.World, environ []st
 	if room, err := gauge.Disk(ctx, c.Dir); err == nil {
 		w.Folder.Figures.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low()}
 	}
-	old := tmux.Installed(environment.Server(environ))
+	version, old := tmux.Installed(environment.Server(environ))
 	store, err := openRecords(c.Dir, io.Discard)
 	if err == nil {
 		err = w.Settings.Wrong
 	}
 	if err != nil {
-		w.Tmux = func(context.Context) doctor.Tmux { return doctor.Tmux{Old: old, Unsure: err} }
+		w.Tmux = func(context.Context) doctor.Tmux { return doctor.Tmux{Version: version, Old: old, Unsure: err} }
 		return
 	}
 	for _, a := range store.Aside() {
@@ -207,7 +205,7 @@ func doctorsRecords(ctx context.Context, c config, w *doctor.World, environ []st
 		}
 	}
 	seen, picture, err := survey(ctx, c, environ, store, table, log)
-	look := doctor.Tmux{Old: old, Err: picture.err, Unsure: err}
+	look := doctor.Tmux{Version: version, Old: old, Err: picture.err, Unsure: err}
 	if err == nil {
 		doctorsPlan(seen, &look)
 		whole := len(store.Aside()) == 0 && (picture.err == nil || errors.Is(picture.err, tmux.ErrNoServer))

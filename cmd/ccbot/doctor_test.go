@@ -54,7 +54,8 @@ func newPatient(t *testing.T) *patient {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(root)) })
 	p := &patient{t: t, root: root, state: root + "/s", claude: root + "/claude", tools: root + "/tools", me: root + "/bin/ccbot",
-		figures: health.Figures{Version: versionText(), Up: time.Hour, Tmux: "3.5", Claude: "2.1"},
+		figures: health.Figures{Version: versionText(), Up: time.Hour, Tmux: "3.5", Claude: "2.1",
+			Disk: health.Disk{Known: true, Free: 40e9, Total: 100e9}},
 		answers: map[string]string{"getMe": `{"ok":true,"result":{"username":"my_bot"}}`, "getWebhookInfo": `{"ok":true,"result":{"url":""}}`}}
 	for _, dir := range []string{p.state, p.claude, p.tools, root + "/bin", root + "/tmux"} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
@@ -216,8 +217,38 @@ func TestDoctorFindsNothing(t *testing.T) {
 	after, err := os.ReadDir(p.state)
 	require.NoError(t, err)
 	assert.Len(t, after, len(before), "nothing to mend, nothing made")
+	assert.Contains(t, out, "ok    tmux      3.5 is installed")
+	assert.Contains(t, out, "ok    disk      40 GB free of 100 GB")
 	p.ccbot(exit.Misuse, "doctor", "--none")
 	p.ccbot(exit.Misuse, "doctor", "now")
+}
+
+// TestDoctorDoesNotGuess what settings that are wrong do not say: the default folder of Claude Code may be another one's.
+func TestDoctorDoesNotGuess(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.write("s/ccbot.env", "CLAUDE_COMMAND=/none\nIDLE_ARCHIVE_AFTER=soon\n", 0o600)
+	p.write(".claude/settings.json", "{", 0o600)
+	r, faults := p.report(exit.Failure)
+	assert.Equal(t, []doctor.Code{"settings_wrong"}, slices.Collect(maps.Keys(faults)))
+	not := make(map[string]string)
+	for _, f := range r.Checks {
+		if f.Status == doctor.Unknown {
+			not[f.ID] = f.Detail
+		}
+	}
+	const why = "the settings are wrong, and it depends on them"
+	assert.Equal(t, []string{why, why, why}, []string{not["claude"], not["hooks"], not["telegram"]})
+	assert.Contains(t, not["tmux"], "IDLE_ARCHIVE_AFTER")
+}
+
+// TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.
+func TestDoctorWaitsForNoTelegram(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.answers["getMe"] = `{"ok":false,"error_code":429,"parameters":{"retry_after":600}}`
+	_, faults := p.report(exit.OK)
+	assert.Empty(t, faults)
 }
 
 // sickness is one prepared fault.

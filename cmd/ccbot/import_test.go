@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/importer"
 	"ccbot/internal/session"
 )
 
@@ -42,7 +44,13 @@ func (w formerWorld) write(name, text string) {
 // said writes a conversation, and gives its id.
 func (w formerWorld) said(name string) string {
 	w.t.Helper()
-	id := uuid.NewSHA1(uuid.Nil, []byte(name)).String()
+	return w.holds(uuid.NewSHA1(uuid.Nil, []byte(name)))
+}
+
+// holds writes the conversation of an id.
+func (w formerWorld) holds(conversation uuid.UUID) string {
+	w.t.Helper()
+	id := conversation.String()
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.home, ".claude", "projects", "-shop", id+".jsonl"), []byte("{\"type\":\"user\"}\nhalf"), 0o600))
 	return id
 }
@@ -92,12 +100,50 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 		assert.Equal(t, map[string]int64{"shop": 7, "windowed": 8}[r.Name], r.Owner)
 		assert.EqualValues(t, len("{\"type\":\"user\"}\n"), r.Cursors[0].Offset, "what was said is not shown again")
 		assert.True(t, r.Ended.IsZero(), "no process counts as a leftover")
+		assert.EqualValues(t, 7, r.ID.Version(), "its time is at its beginning, as in all ids of sessions")
 	}
 
 	code, out, errs = ccbot(w.environ, "import", w.state, "--yes")
 	require.Equal(t, exit.OK, code, errs)
 	assert.Contains(t, out, "there is nothing to import")
 	assert.Len(t, w.records(), 2)
+}
+
+// TestImportKeepsToTheRules of every other session: its folder, its name, its id.
+func TestImportKeepsToTheRules(t *testing.T) {
+	w := newFormer(t)
+	w.environ = append(w.environ, "CCBOT_ROOTS="+filepath.Join(w.home, "shop"))
+	require.NoError(t, os.Mkdir(filepath.Join(w.home, "elsewhere"), 0o700))
+	require.NoError(t, os.Symlink("../elsewhere", filepath.Join(w.home, "shop", "out")))
+	require.NoError(t, os.Symlink("shop", filepath.Join(w.home, "link")))
+	seventh := w.holds(uuid.Must(uuid.NewV7()))
+	w.write("state.json", `{"sessions":{
+		"a1":{"name":"api","workdir":"HOME/link","claude_session_id":"`+w.said("a1")+`"},
+		"a2":{"name":"api","workdir":"HOME/shop","claude_session_id":"`+seventh+`"},
+		"a3":{"name":" two words ","workdir":"HOME/shop/","claude_session_id":"`+w.said("a3")+`"},
+		"a4":{"name":"beyond","workdir":"HOME/shop/out","claude_session_id":"`+w.said("a4")+`"},
+		"a5":{"name":"numbered","workdir":"HOME/shop","claude_session_id":"17"}},
+		"active_history":{"7":["a1","a2","a3","a4","a5"]}}`)
+	code, out, errs := ccbot(w.environ, "import", w.state)
+	require.Equal(t, exit.OK, code, errs)
+	for _, want := range []string{"import  api-2  " + w.home + "/shop, which was called api\n", "which was called  two words \n",
+		"left    beyond  " + w.home + "/shop/out: its folder cannot be used: " + w.home + "/elsewhere is outside of CCBOT_ROOTS",
+		`"17" is no id of a conversation`, "--yes makes 3 records"} {
+		assert.Contains(t, out, want)
+	}
+
+	code, out, errs = ccbot(w.environ, "import", w.state, "--yes", "--json")
+	require.Equal(t, exit.OK, code, errs)
+	var report importer.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	assert.True(t, report.Made)
+	assert.Len(t, report.Sessions, 5)
+	made := make(map[string]string)
+	for _, r := range w.records() {
+		made[r.Name] = r.Dir
+	}
+	shop := filepath.Join(w.home, "shop")
+	assert.Equal(t, map[string]string{"api": shop, "api-2": shop, "two-words": shop}, made)
 }
 
 func TestImportOfWhatCannotBeRead(t *testing.T) {

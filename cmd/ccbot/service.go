@@ -27,12 +27,12 @@ var errServiceOther = errors.New("the service runs another program; `ccbot servi
 
 func serviceCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
-		Short: "Run ccbot all the time: install | uninstall | status | logs | restart",
+		Short: "Run ccbot all the time: install | uninstall | status | logs | stop | restart",
 		Long: `Run ccbot all the time, as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart or an
 upgrade of the service ends no agent.`,
 		Example: "  ccbot service install\n  ccbot service status",
 		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs or restart"))
+			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs, stop or restart"))
 		}}
 	var force, asJSON bool
 	verb := func(use, short string, run func(ctx context.Context) error) *cobra.Command {
@@ -59,7 +59,8 @@ upgrade of the service ends no agent.`,
 	verb("status", "Say whether the service is installed and runs", with(func(s *service.Service, ctx context.Context) error {
 		return serviceStatus(ctx, s, asJSON, stdout)
 	})).Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	verb("restart", "Restart the service; the agents live on", with((*service.Service).Restart))
+	verb("stop", "Stop the service until the next login or a restart; the agents live on", with((*service.Service).Stop))
+	verb("restart", "Restart the service, or start one that was stopped; the agents live on", with((*service.Service).Restart))
 	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error { return becomes(s.Logs(), environ) }))
 	return root
 }
@@ -178,7 +179,7 @@ func printService(p *terminal.Printer, s service.State, now time.Time) {
 	}
 	p.Line("ccbot as a service of %s", s.Manager)
 	row("file", s.File+how)
-	row("program", map[bool]string{true: "this one", false: "another one"}[s.Same])
+	row("program", map[bool]string{true: "this one", false: "another one: " + cmp.Or(s.Starts, "none is named")}[s.Same])
 	state := cmp.Or(s.State, s.Problem, "not known")
 	if s.Active && !s.Since.IsZero() {
 		state += " for " + terminal.Age(now.Sub(s.Since))

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/mattn/go-isatty"
@@ -51,7 +53,9 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			if in != nil && !isatty.IsTerminal(in.Fd()) {
 				in = nil
 			}
-			err := setUp(cmd.Context(), environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
+			defer stop()
+			err := setUp(ctx, environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
 			}

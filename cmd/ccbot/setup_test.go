@@ -65,7 +65,15 @@ func newOperator(t *testing.T) *operator {
 	require.NoError(t, err)
 	done := make(chan struct{})
 	go func() { defer close(done); d.listen() }()
-	t.Cleanup(func() { d.tty.Close(); d.in.Close(); <-done })
+	t.Cleanup(func() {
+		if d.cmd != nil && d.cmd.ProcessState == nil { // a program that still has the terminal would keep it open
+			_ = d.cmd.Process.Kill()
+			_ = d.cmd.Wait()
+		}
+		d.tty.Close()
+		d.in.Close()
+		<-done
+	})
 	return d
 }
 
@@ -310,7 +318,7 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 
 // TestP8_SetupIsInterrupted ends it at each question, then runs it again to its end.
 func TestP8_SetupIsInterrupted(t *testing.T) {
-	for _, how := range []string{"kill -9", "^C"} {
+	for _, how := range []string{"kill -9", "^C", `^\`} {
 		for stage := range 6 {
 			t.Run(how+" at question "+strconv.Itoa(stage+1), func(t *testing.T) {
 				t.Parallel()
@@ -319,8 +327,8 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 				for i, ask := range d.stages()[:stage+1] {
 					ask(i < stage)
 				}
-				if how == "^C" {
-					d.types("\x03")
+				if key := map[string]string{"^C": "\x03", `^\`: "\x1c"}[how]; key != "" {
+					d.types(key)
 					d.reads("interrupted; `ccbot setup` begins again")
 					d.ends(1)
 					assert.True(t, d.echoes())
@@ -400,6 +408,22 @@ func TestP9_SetupRefuses(t *testing.T) {
 			assert.NoFileExists(t, d.file)
 		})
 	}
+}
+
+// TestP9_SetupLetsNobodyInWhoWasNotSeen: what was typed before the question is no answer to it.
+func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
+	d := newOperator(t)
+	d.start("--token-file", d.tokenFile())
+	code := d.scans()
+	d.types("y\n")
+	d.reads("y\r\n") // the terminal has it
+	d.api.Person(66, "Mallory").Send(66, "/start "+code)
+	d.reads("id 66: yours\\? \\[y/N\\] ")
+	d.types("n\n")
+	d.scans()
+	d.types("\x03")
+	d.ends(1)
+	assert.NoFileExists(t, d.file)
 }
 
 // TestP9_SetupWithYesAsksNothing, not even for the token where somebody could type it.

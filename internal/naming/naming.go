@@ -2,6 +2,7 @@ package naming
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -63,4 +64,13 @@ func prefer[T any](list []T, wanted func(T) bool) []T {
 		return list
 	}
 	return some
+}
+
+// Free returns a name, with a number behind it where the name is taken.
+func Free(name string, taken map[string]bool) string {
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
 }

@@ -31,8 +31,12 @@ func main() {
 		os.Exit(2)
 	}
 	seconds, err := strconv.ParseInt(os.Args[5], 10, 64)
+	var env []string
 	if err == nil {
-		r := release{root: os.Args[1], out: os.Args[2], version: os.Args[3], commit: os.Args[4], at: time.Unix(seconds, 0).UTC()}
+		env, err = environment()
+	}
+	if err == nil {
+		r := release{root: os.Args[1], out: os.Args[2], version: os.Args[3], commit: os.Args[4], at: time.Unix(seconds, 0).UTC(), env: env}
 		err = r.make(os.Args[6:])
 	}
 	if err != nil {
@@ -44,6 +48,23 @@ func main() {
 type release struct {
 	root, out, version, commit string
 	at                         time.Time
+	env                        []string // of all commands
+}
+
+// environment is the builder's own without what would change the programs, such as GOFLAGS and GOAMD64,
+// in the environment, in the file of `go env -w` or in a go.work above. Only the places where Go finds
+// and keeps modules are the builder's.
+func environment() ([]string, error) {
+	places := []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOTOOLCHAIN"}
+	values, err := exec.Command("go", append([]string{"env"}, places...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GO") })
+	for i, value := range strings.Split(strings.TrimSuffix(string(values), "\n"), "\n") {
+		env = append(env, places[i]+"="+value)
+	}
+	return append(env, "GOENV=off", "GOWORK=off", "CGO_ENABLED=0"), nil
 }
 
 // file is one of an archive.
@@ -97,7 +118,7 @@ func (r release) make(platforms []string) error {
 // build gives the programs of one platform.
 func (r release) build(dir string, env ...string) (map[string]file, error) {
 	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
-	_, err := r.run(r.root, nil, append(env, "CGO_ENABLED=0"), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
+	_, err := r.run(r.root, nil, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
 		"-o", dir+string(filepath.Separator), "./cmd/ccbot", "./cmd/ccbot-hook", "./cmd/ccbot-try")
 	if err != nil {
 		return nil, err
@@ -146,9 +167,9 @@ func (r release) common(scratch string) (map[string]file, error) {
 }
 
 // run gives what a command prints.
-func (release) run(dir string, input []byte, env []string, name string, args ...string) ([]byte, error) {
+func (r release) run(dir string, input []byte, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), env...), os.Stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, slices.Concat(r.env, env), os.Stderr
 	cmd.Stdin = bytes.NewReader(input)
 	out, err := cmd.Output()
 	if err != nil {

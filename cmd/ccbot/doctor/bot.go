@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
 	"ccbot/internal/health"
@@ -20,6 +21,9 @@ func bot(ctx context.Context, w *World) []Finding {
 	all := w.answer(figures, err)
 	if err != nil {
 		figures = w.Folder.Figures
+	}
+	if d := figures.Disk; d.Known && !d.Low {
+		all = append(all, good("disk", "%s free of %s", chat.Size(int64(d.Free)), chat.Size(int64(d.Total))))
 	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {

@@ -2,36 +2,36 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"time"
+
+	botapi "ccbot/cmd/ccbot/telegram"
 )
 
 const (
 	askPatience = 10 * time.Second
-	maxAnswer   = 1 << 20
 	// maxSkew is more than a slow answer and two clocks that are set right can differ.
 	maxSkew = 30 * time.Second
 )
 
 // telegram asks who the bot is and where its messages go. It takes no update: that would take it from the bot.
 func telegram(ctx context.Context, w *World) []Finding {
-	if w.Telegram.Client == nil {
+	switch {
+	case w.Settings.Wrong != nil:
+		return []Finding{unseen("telegram", errNoSettings)}
+	case w.Telegram.Client == nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}
 	}
 	var me struct {
 		Username string `json:"username"`
 	}
 	asked := w.Telegram.Now()
-	status, at, err := w.Telegram.ask(ctx, "getMe", &me)
+	at, err := w.Telegram.ask(ctx, "getMe", &me)
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusNotFound:
+	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}
-	case status == http.StatusTooManyRequests:
+	case errors.Is(err, botapi.ErrBusy):
 		return []Finding{unseen("telegram", err)}
 	case err != nil:
 		return []Finding{found("telegram_unreachable", "look at the network, HTTPS_PROXY and TELEGRAM_API_URL", "the Bot API does not answer: %v", err)}
@@ -45,7 +45,7 @@ func (t Telegram) webhook(ctx context.Context) []Finding {
 	var hook struct {
 		URL string `json:"url"`
 	}
-	if _, _, err := t.ask(ctx, "getWebhookInfo", &hook); err != nil {
+	if _, err := t.ask(ctx, "getWebhookInfo", &hook); err != nil {
 		return []Finding{unseen("telegram", err)}
 	}
 	if hook.URL == "" {
@@ -75,35 +75,9 @@ func clock(before, after, at time.Time) Finding {
 	return good("clock", "as Telegram's")
 }
 
-// ask calls a method. An error names no address: that has the token's place in it.
-func (t Telegram) ask(ctx context.Context, method string, result any) (status int, at time.Time, err error) {
+// ask calls a method.
+func (t Telegram) ask(ctx context.Context, method string, result any) (at time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, t.Server+"/"+method, nil)
-	if err != nil {
-		return 0, at, errors.New("the address is none")
-	}
-	resp, err := t.Client.Do(q)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err
-	}
-	if err != nil {
-		return 0, at, err
-	}
-	defer resp.Body.Close()
-	at, _ = http.ParseTime(resp.Header.Get("Date"))
-	var answer struct {
-		OK     bool            `json:"ok"`
-		Result json.RawMessage `json:"result"`
-	}
-	err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer)
-	switch {
-	case err != nil:
-		err = errors.New("what answers is not the Bot API")
-	case !answer.OK:
-		err = fmt.Errorf("it answers %d", resp.StatusCode)
-	default:
-		err = json.Unmarshal(answer.Result, result)
-	}
-	return resp.StatusCode, at, err
+	return botapi.Ask(ctx, t.Client, t.Server, method, nil, result)
 }

@@ -15,6 +15,9 @@ import (
 	"ccbot/tmux"
 )
 
+// errNoSettings is why something is not looked at whose place or token is a setting.
+var errNoSettings = errors.New("the settings are wrong, and it depends on them")
+
 const installTmux = "sudo apt-get install tmux"
 
 // terminals looks at tmux, and at the windows in it.
@@ -45,9 +48,9 @@ func terminals(ctx context.Context, w *World) (all []Finding) {
 	switch {
 	case len(all) > 0:
 	case t.Err != nil:
-		all = append(all, good("tmux", "it is installed, and no server runs"))
+		all = append(all, good("tmux", "%s is installed, and no server runs", t.Version))
 	default:
-		all = append(all, good("tmux", "the server answers"))
+		all = append(all, good("tmux", "%s is installed, and the server answers", t.Version))
 	}
 	return all
 }
@@ -58,6 +61,9 @@ var logins = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_
 
 // claude asks Claude Code for its version, and looks whether there is a login. It reads none.
 func claude(ctx context.Context, w *World) []Finding {
+	if w.Settings.Wrong != nil {
+		return []Finding{unseen("claude", errNoSettings)}
+	}
 	if _, err := exec.LookPath(w.Claude.Command); err != nil {
 		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", w.Claude.Command)}
 	}
@@ -86,6 +92,9 @@ func hook(_ context.Context, w *World) []Finding {
 	if w.Hook.Err != nil {
 		return []Finding{found("hook_missing", "copy ccbot-hook beside ccbot", "%v", w.Hook.Err)}
 	}
+	if w.Settings.Wrong != nil {
+		return []Finding{unseen("hooks", errNoSettings)}
+	}
 	data, err := w.Hook.Settings.Read()
 	var in hooks.Installed
 	if err == nil {
@@ -110,8 +119,7 @@ func hook(_ context.Context, w *World) []Finding {
 	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
-		// Settings that are wrong do not say which folder is Claude Code's.
-		if _, err := os.Stat(old); w.Settings.Wrong == nil && errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(old); errors.Is(err, os.ErrNotExist) {
 			f.Fix, f.mend = "ccbot doctor --fix", w.reinstall
 		}
 	}

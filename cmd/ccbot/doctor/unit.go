@@ -12,10 +12,12 @@ func unit(ctx context.Context, w *World) (all []Finding) {
 		return []Finding{skipped("service", "none is installed")}
 	}
 	switch {
-	case u.Changed:
+	case u.Changed && u.Same:
 		all = append(all, found("unit_changed", "ccbot service install --force", "%s was changed by hand", u.File))
+	case u.Changed:
+		all = append(all, found("unit_changed", "ccbot service install --force", "%s was changed by hand, and starts %s", u.File, u.Starts))
 	case !u.Same:
-		all = append(all, found("unit_other_program", "ccbot service install", "%s starts another program than this one", u.File))
+		all = append(all, found("unit_other_program", "ccbot service install", "%s does not start this program but %s", u.File, u.Starts))
 	case !u.Current:
 		all = append(all, found("unit_outdated", "ccbot service install", "%s is not what this ccbot would write", u.File))
 	}

@@ -64,8 +64,9 @@ type Bot struct {
 
 // Tmux is what a look at tmux gives.
 type Tmux struct {
-	Err     error // of the look
-	Old     error // of the installed tmux
+	Err     error  // of the look
+	Version string // of the installed tmux
+	Old     error  // of the installed tmux
 	Orphans []string
 	Due     int   // sessions that a start would change
 	Unsure  error // why Orphans and Due are not known
@@ -81,6 +82,6 @@ type Hook struct {
 // Telegram is the Bot API.
 type Telegram struct {
 	Client *http.Client // puts the token where it belongs; nil: there is no token
-	Server string       // with the path of the bot
+	Server string
 	Now    func() time.Time
 }

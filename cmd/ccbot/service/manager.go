@@ -1,13 +1,18 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"html"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // Runner runs a command and returns what it prints. An error says what went wrong in one line.
@@ -18,11 +23,12 @@ type manager interface {
 	name() string
 	file() string
 	text(p Program) string
-	start(p Program) string // the line of the text that names the program
+	starts(text string) string // the program that a text names; empty: none
 	answers(ctx context.Context, run Runner) error
 	// load makes the file count, and starts the service unless it runs.
 	load(ctx context.Context, run Runner, changed bool) error
 	unload(ctx context.Context, run Runner) error
+	stop(ctx context.Context, run Runner) error // until restart, or the next login
 	restart(ctx context.Context, run Runner) error
 	logs(p Program) []string
 	look(ctx context.Context, run Runner, s *State)
@@ -35,10 +41,9 @@ type systemd struct {
 	user   string
 }
 
-func (systemd) name() string           { return "systemd" }
-func (m systemd) file() string         { return filepath.Join(m.folder, "ccbot.service") }
-func (systemd) text(p Program) string  { return Unit(p) }
-func (systemd) start(p Program) string { return unitStart(p) }
+func (systemd) name() string          { return "systemd" }
+func (m systemd) file() string        { return filepath.Join(m.folder, "ccbot.service") }
+func (systemd) text(p Program) string { return Unit(p) }
 func (systemd) logs(Program) []string {
 	return []string{"journalctl", "--user", "-u", label, "-n", "100", "-f"}
 }
@@ -62,7 +67,14 @@ func (systemd) unload(ctx context.Context, run Runner) error {
 	return err
 }
 
+func (systemd) stop(ctx context.Context, run Runner) error {
+	_, err := run(ctx, systemctl("stop", label)...)
+	return err
+}
+
 func (systemd) restart(ctx context.Context, run Runner) error {
+	// Without this systemd refuses what has started too often. It fails where there is nothing to reset.
+	_, _ = run(ctx, systemctl("reset-failed", label)...)
 	_, err := run(ctx, systemctl("restart", label)...)
 	return err
 }
@@ -90,16 +102,39 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 	}
 }
 
+var unitStarts = regexp.MustCompile(`(?m)^ExecStart=(.*)$`)
+
+func (systemd) starts(text string) string { return firstMatch(unitStarts, text) }
+
+// firstMatch is the first group of an expression, where it matches.
+func firstMatch(re *regexp.Regexp, text string) string {
+	if m := re.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// until says whether something becomes so in time. Service managers give no news: they are asked.
+func until(ctx context.Context, patience time.Duration, so func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for !so() {
+		if pause.For(ctx, 100*time.Millisecond) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // launchd is the manager of the user's agents.
 type launchd struct {
 	folder string // of the agents
 	user   string
 }
 
-func (launchd) name() string           { return "launchd" }
-func (m launchd) file() string         { return filepath.Join(m.folder, "ccbot.plist") }
-func (launchd) text(p Program) string  { return Plist(p) }
-func (launchd) start(p Program) string { return plistStart(p) }
+func (launchd) name() string          { return "launchd" }
+func (m launchd) file() string        { return filepath.Join(m.folder, "ccbot.plist") }
+func (launchd) text(p Program) string { return Plist(p) }
 func (launchd) logs(p Program) []string {
 	return []string{"tail", "-n", "100", "-F", logFile(p)}
 }
@@ -112,12 +147,20 @@ func (m launchd) answers(ctx context.Context, run Runner) error {
 	return err
 }
 
-// load takes an agent of an older file out first: launchd reads a file only when it loads it.
+// load takes an agent of an older file out first: launchd reads a file only when it loads it. What is
+// loaded may rest, as after an end with the exit code 0.
 func (m launchd) load(ctx context.Context, run Runner, changed bool) error {
-	if m.loaded(ctx, run) && !changed {
+	var now State
+	m.look(ctx, run, &now)
+	switch {
+	case changed:
+		if err := m.unload(ctx, run); err != nil {
+			return err
+		}
+	case now.Active:
 		return nil
-	}
-	if err := m.unload(ctx, run); err != nil {
+	case m.loaded(ctx, run):
+		_, err := run(ctx, "launchctl", "kickstart", m.target())
 		return err
 	}
 	if _, err := run(ctx, "launchctl", "enable", m.target()); err != nil {
@@ -132,34 +175,52 @@ func (m launchd) loaded(ctx context.Context, run Runner) bool {
 	return err == nil
 }
 
+// longestEnd is longer than the ExitTimeOut of the agent.
+const longestEnd = 40 * time.Second
+
+// unload returns once launchd has forgotten the agent: bootout may be back, even with an error, while
+// the agent still ends, and until then launchd loads no other one.
 func (m launchd) unload(ctx context.Context, run Runner) error {
 	if !m.loaded(ctx, run) {
 		return nil
 	}
 	_, err := run(ctx, "launchctl", "bootout", m.target())
-	return err
+	if until(ctx, longestEnd, func() bool { return !m.loaded(ctx, run) }) {
+		return nil
+	}
+	return cmp.Or(ctx.Err(), err, errors.New("launchd still has it"))
 }
 
+func (m launchd) stop(ctx context.Context, run Runner) error { return m.unload(ctx, run) }
+
 func (m launchd) restart(ctx context.Context, run Runner) error {
+	if !m.loaded(ctx, run) {
+		return m.load(ctx, run, false)
+	}
 	_, err := run(ctx, "launchctl", "kickstart", "-k", m.target())
 	return err
 }
 
 var (
+	plistStarts  = regexp.MustCompile(`<key>ProgramArguments</key>\s*<array>\s*<string>(.*?)</string>`)
 	launchdState = regexp.MustCompile(`(?m)^\s*state = (.*)$`)
 	launchdPID   = regexp.MustCompile(`(?m)^\s*pid = (\d+)$`)
 )
 
+func (launchd) starts(text string) string {
+	return html.UnescapeString(firstMatch(plistStarts, text))
+}
+
 func (m launchd) look(ctx context.Context, run Runner, s *State) {
 	out, err := run(ctx, "launchctl", "print", m.target())
 	if err != nil {
-		s.Problem = fmt.Sprintf("launchd does not have it: %v", err)
+		s.State = "not loaded"
+		if err := m.answers(ctx, run); err != nil {
+			s.State, s.Problem = "", fmt.Sprintf("launchd does not answer: %v", err)
+		}
 		return
 	}
-	if found := launchdState.FindStringSubmatch(out); found != nil {
-		s.State, s.Active = found[1], found[1] == "running"
-	}
-	if found := launchdPID.FindStringSubmatch(out); found != nil {
-		s.PID, _ = strconv.Atoi(found[1])
-	}
+	s.State = firstMatch(launchdState, out)
+	s.Active = s.State == "running"
+	s.PID, _ = strconv.Atoi(firstMatch(launchdPID, out))
 }

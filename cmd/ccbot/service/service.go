@@ -43,8 +43,9 @@ type State struct {
 	File      string    `json:"file"`
 	Installed bool      `json:"installed"`
 	Changed   bool      `json:"changed_by_hand"`
-	Current   bool      `json:"current"`      // the file is what an install would write now
-	Same      bool      `json:"same_program"` // it runs the program that looks
+	Current   bool      `json:"current"`          // the file is what an install would write now
+	Same      bool      `json:"same_program"`     // it runs the program that looks
+	Starts    string    `json:"starts,omitempty"` // the program, as the file names it
 	Active    bool      `json:"active"`
 	State     string    `json:"state,omitempty"` // in the manager's words
 	Says      string    `json:"says,omitempty"`  // what ccbot has told the manager
@@ -64,7 +65,8 @@ func (s *Service) Look(ctx context.Context) (State, error) {
 		return state, err
 	}
 	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
-	state.Same = strings.Contains(old, m.start(s.Program)+"\n")
+	state.Starts = m.starts(old)
+	state.Same = state.Starts == m.starts(m.text(s.Program))
 	m.look(ctx, s.Run, &state)
 	return state, nil
 }
@@ -108,15 +110,11 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 // started says what came of an install.
 func (s *Service) started(ctx context.Context, before State, changed bool) error {
 	var now State
-	s.manager.look(ctx, s.Run, &now)
-	for tries := 20; tries > 0 && !now.Active && now.Problem == ""; tries-- { // launchd starts it a moment later
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
+	until(ctx, 2*time.Second, func() bool { // launchd starts it a moment later
+		now = State{}
 		s.manager.look(ctx, s.Run, &now)
-	}
+		return now.Active || now.Problem != ""
+	})
 	if now.Problem != "" {
 		return fmt.Errorf("%w: %s", ErrUnknown, now.Problem)
 	}
@@ -187,6 +185,18 @@ func (s *Service) Restart(ctx context.Context) error {
 		return cmp.Or(err, ErrNotInstalled)
 	}
 	return s.manager.restart(ctx, s.Run)
+}
+
+// Stop stops the service until Restart, or until the next login; the agents live on.
+func (s *Service) Stop(ctx context.Context) error {
+	if old, err := read(s.manager.file()); err != nil || old == "" {
+		return cmp.Or(err, ErrNotInstalled)
+	}
+	if err := s.manager.stop(ctx, s.Run); err != nil {
+		return fmt.Errorf("the service does not stop: %w", err)
+	}
+	_, err := fmt.Fprintln(s.Out, "ccbot is stopped until the next login, or until: ccbot service restart")
+	return err
 }
 
 // What is wrong with a service.

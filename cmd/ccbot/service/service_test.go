@@ -19,7 +19,8 @@ type bench struct {
 	said  strings.Builder
 	ran   []string
 	fails string            // a command that begins so fails
-	loads string            // until a command that begins so
+	ends  int               // looks for which launchd still has an agent that it was told to end
+	gone  bool              // launchd does not have it
 	says  map[string]string // what commands that begin so print
 }
 
@@ -27,14 +28,14 @@ func newBench(t *testing.T, goos string) *bench {
 	t.Helper()
 	b := &bench{says: map[string]string{
 		"systemctl --user show": "ActiveState=active\nSubState=running\nActiveEnterTimestamp=Fri 2026-01-02 03:04:05 UTC\nMainPID=42\nStatusText=listening as @b\nNRestarts=1\n",
-		"loginctl":              "no\n", "launchctl print gui/7/ccbot": "gui/7/ccbot = {\n\tstate = running\n\tpid = 42\n}\n"}}
+		"loginctl":              "no\n"}, gone: true}
 	p := plain
 	p.Home = t.TempDir()
 	b.Service = New(goos, "", 7, p, func(_ context.Context, argv ...string) (string, error) {
 		line := strings.Join(argv, " ")
 		b.ran = append(b.ran, line)
-		if b.loads != "" && strings.HasPrefix(line, b.loads) {
-			b.fails = ""
+		if err := b.launchd(line); err != nil {
+			return "", err
 		}
 		if b.fails != "" && strings.HasPrefix(line, b.fails) {
 			return "", errors.New("no bus")
@@ -47,6 +48,25 @@ func newBench(t *testing.T, goos string) *bench {
 		return "", nil
 	}, &b.said)
 	return b
+}
+
+// launchd is what launchd does with the agent.
+func (b *bench) launchd(line string) error {
+	const target = "gui/7/ccbot"
+	switch {
+	case line == "launchctl bootout "+target:
+		b.gone = true
+	case strings.HasPrefix(line, "launchctl bootstrap ") && b.gone && b.ends > 0:
+		return errors.New("Bootstrap failed: 5: Input/output error")
+	case strings.HasPrefix(line, "launchctl bootstrap "), line == "launchctl kickstart "+target:
+		b.gone = false
+		b.says["launchctl print "+target] = "gui/7/ccbot = {\n\tstate = running\n\tpid = 42\n}\n"
+	case line == "launchctl print "+target && b.gone && b.ends > 0:
+		b.ends--
+	case strings.HasSuffix(line, " "+target) && strings.HasPrefix(line, "launchctl") && !strings.Contains(line, "enable") && b.gone:
+		return errors.New("Could not find service")
+	}
+	return nil
 }
 
 // since gives the commands and the words after the last look, without the commands that only look.
@@ -87,7 +107,7 @@ func TestInstallWithSystemd(t *testing.T) {
 	b.Program.Binary = "/opt/new/ccbot"
 	state, err := b.Look(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Active: true, State: "active (running)", Says: "listening as @b",
+	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, State: "active (running)", Says: "listening as @b",
 		Since: state.Since, PID: 42, Restarts: 1, Lingers: "no"}, state)
 	assert.EqualValues(t, 1767323045, state.Since.Unix())
 	require.NoError(t, b.Install(t.Context(), false), "what install has written is replaced")
@@ -180,15 +200,13 @@ func TestUninstallAndRestart(t *testing.T) {
 	require.NoError(t, b.Restart(t.Context()))
 	require.NoError(t, b.Uninstall(t.Context(), false))
 	ran, _ := b.since()
-	assert.Equal(t, []string{"systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
+	assert.Equal(t, []string{"systemctl --user reset-failed ccbot", "systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
 	assert.NoFileExists(t, b.manager.file())
 	assert.Equal(t, "journalctl --user -u ccbot -n 100 -f", strings.Join(b.Logs(), " "))
 }
 
 func TestInstallWithLaunchd(t *testing.T) {
 	b := newBench(t, "darwin")
-	b.loads = "launchctl bootstrap"
-	b.fails = "launchctl print gui/7/ccbot" // it is not loaded
 	require.NoError(t, b.Install(t.Context(), false))
 	file := b.manager.file()
 	load := []string{"launchctl enable gui/7/ccbot", "launchctl bootstrap gui/7 " + file}
@@ -198,17 +216,73 @@ func TestInstallWithLaunchd(t *testing.T) {
 	require.NoError(t, b.Install(t.Context(), false))
 	ran, _ = b.since()
 	assert.Empty(t, ran, "it is loaded with this file")
-	b.Program.Binary = "/opt/new/ccbot"
-	require.NoError(t, b.Install(t.Context(), false))
-	ran, _ = b.since()
-	assert.Equal(t, append([]string{"launchctl bootout gui/7/ccbot"}, load...), ran, "launchd reads a file only when it loads it")
 	state, err := b.Look(t.Context())
 	require.NoError(t, err)
 	assert.True(t, state.Active && state.PID == 42, state)
+	b.says["launchctl print gui/7/ccbot"] = "gui/7/ccbot = {\n\tstate = not running\n}\n"
+	require.NoError(t, b.Install(t.Context(), false))
+	ran, _ = b.since()
+	assert.Equal(t, []string{"launchctl kickstart gui/7/ccbot"}, ran, "it is loaded, and rests")
 	require.NoError(t, b.Restart(t.Context()))
 	require.NoError(t, b.Uninstall(t.Context(), false))
 	ran, _ = b.since()
 	assert.Equal(t, []string{"launchctl kickstart -k gui/7/ccbot", "launchctl bootout gui/7/ccbot"}, ran)
+}
+
+// TestLaunchdIsWaitedFor: bootout is back before the agent has ended, and until then no other one can be loaded.
+func TestLaunchdIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "darwin")
+		require.NoError(t, b.Install(t.Context(), false))
+		b.since()
+		b.Program.Binary, b.ends = "/opt/new/ccbot", 30
+		require.NoError(t, b.Install(t.Context(), false))
+		ran, _ := b.since()
+		assert.Equal(t, []string{"launchctl bootout gui/7/ccbot", "launchctl enable gui/7/ccbot", "launchctl bootstrap gui/7 " + b.manager.file()}, ran,
+			"launchd reads a file only when it loads it")
+		b.ends = 1 << 30
+		require.ErrorContains(t, b.Stop(t.Context()), "launchd still has it")
+	})
+}
+
+// TestStop and start again.
+func TestStop(t *testing.T) {
+	for goos, want := range map[string][]string{
+		"linux":  {"systemctl --user stop ccbot", "systemctl --user reset-failed ccbot", "systemctl --user restart ccbot"},
+		"darwin": {"launchctl bootout gui/7/ccbot", "launchctl enable gui/7/ccbot", "launchctl bootstrap gui/7 FILE"},
+	} {
+		b := newBench(t, goos)
+		require.ErrorIs(t, b.Stop(t.Context()), ErrNotInstalled)
+		require.NoError(t, b.Install(t.Context(), false))
+		b.since()
+		require.NoError(t, b.Stop(t.Context()))
+		if goos == "darwin" {
+			state, err := b.Look(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, []any{false, "not loaded", ""}, []any{state.Active, state.State, state.Problem})
+		}
+		require.NoError(t, b.Restart(t.Context()))
+		ran, said := b.since()
+		assert.Equal(t, want, strings.Split(strings.ReplaceAll(strings.Join(ran, "\n"), b.manager.file(), "FILE"), "\n"))
+		assert.Contains(t, said, "or until: ccbot service restart\n")
+	}
+}
+
+// TestAnotherProgramIsNamed, in a file of a person, too.
+func TestAnotherProgramIsNamed(t *testing.T) {
+	for goos, odd := range map[string]string{"linux": `"/opt/<other>/ccbot" run`, "darwin": "/opt/<other>/ccbot"} {
+		b := newBench(t, goos)
+		mine := b.Program.Binary
+		b.Program.Binary = "/opt/<other>/ccbot"
+		require.NoError(t, b.Install(t.Context(), false))
+		b.Program.Binary = mine
+		for _, changed := range []bool{false, true} {
+			state, err := b.Look(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, []any{changed, false, odd}, []any{state.Changed, state.Same, state.Starts})
+			require.NoError(t, os.WriteFile(b.manager.file(), []byte(b.text(t)+"\n"), 0o600))
+		}
+	}
 }
 
 func TestPathsThatNoFileCanHoldAreRefused(t *testing.T) {

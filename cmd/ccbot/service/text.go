@@ -60,7 +60,7 @@ StartLimitBurst=5
 
 [Service]
 Type=notify
-` + unitStart(p) + `
+ExecStart=` + unitWord(p.Binary) + ` run
 ExecReload=/bin/kill -HUP $MAINPID
 ` + environment + `Restart=on-failure
 RestartSec=5s
@@ -74,11 +74,6 @@ LimitCORE=0
 [Install]
 WantedBy=default.target
 `)
-}
-
-// unitStart is the line of a unit that names the program.
-func unitStart(p Program) string {
-	return "ExecStart=" + unitWord(p.Binary) + " run"
 }
 
 // unitWord quotes a word of a unit: systemd.syntax(7), and % of systemd.unit(5).
@@ -103,7 +98,7 @@ func Plist(p Program) string {
 	<string>` + label + `</string>
 	<key>ProgramArguments</key>
 	<array>
-		` + plistStart(p) + `
+		<string>` + html.EscapeString(p.Binary) + `</string>
 		<string>run</string>
 	</array>
 	<key>EnvironmentVariables</key>
@@ -132,9 +127,6 @@ func Plist(p Program) string {
 </plist>
 `)
 }
-
-// plistStart is the line of a plist that names the program.
-func plistStart(p Program) string { return "<string>" + html.EscapeString(p.Binary) + "</string>" }
 
 // label is the name of the service.
 const label = "ccbot"

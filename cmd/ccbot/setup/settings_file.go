@@ -14,13 +14,10 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
-	"github.com/joho/godotenv"
 
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/spool"
 )
-
-// byteOrderMark begins a text file that some editors write.
-const byteOrderMark = "\ufeff"
 
 // underWay is the age up to which another run may be writing a file.
 const underWay = time.Hour
@@ -88,11 +85,11 @@ func replace(path string, data []byte) error {
 // edited is the text of a settings file with some settings changed. Of a setting that stands there
 // more than once the last counts when the file is read, so one line is left of it.
 func edited(old []byte, changes map[string]string) ([]byte, error) {
-	before, err := godotenv.UnmarshalBytes(bytes.TrimPrefix(old, []byte(byteOrderMark)))
+	before, err := statefolder.ParseSettings(string(old))
 	if err != nil {
 		return nil, errEdit // the reason could show a line of the file
 	}
-	text := strings.TrimPrefix(string(old), byteOrderMark)
+	text := strings.TrimPrefix(string(old), statefolder.ByteOrderMark)
 	want := maps.Clone(before)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(changes))) { // the token first
 		if value, there := before[name]; there && value == changes[name] {
@@ -101,7 +98,7 @@ func edited(old []byte, changes map[string]string) ([]byte, error) {
 		want[name] = changes[name]
 		text = withSetting(text, name, changes[name])
 	}
-	after, err := godotenv.Unmarshal(text)
+	after, err := statefolder.ParseSettings(text)
 	if err != nil || !maps.Equal(after, want) { // as where a line belongs to a value of several lines
 		return nil, errEdit
 	}

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/joho/godotenv"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/statefolder"
 )
 
 func TestEdited(t *testing.T) {
@@ -30,8 +31,8 @@ func TestEdited(t *testing.T) {
 		{"twice", "ALLOWED_USERS=1\nX=1\nALLOWED_USERS=2\n", people, "ALLOWED_USERS=5,7\nX=1\n"},
 		{"a comment that looks like it", "#ALLOWED_USERS=1\n", people, "#ALLOWED_USERS=1\nALLOWED_USERS=5,7\n"},
 		{"a name that begins alike", "ALLOWED_USERS_OLD=1\n", people, "ALLOWED_USERS_OLD=1\nALLOWED_USERS=5,7\n"},
-		{"a byte order mark", byteOrderMark + "ALLOWED_USERS=1\n", people, "ALLOWED_USERS=5,7\n"},
-		{"it says that already", byteOrderMark + "ALLOWED_USERS='5,7'\n", people, byteOrderMark + "ALLOWED_USERS='5,7'\n"},
+		{"a byte order mark", statefolder.ByteOrderMark + "ALLOWED_USERS=1\n", people, "ALLOWED_USERS=5,7\n"},
+		{"it says that already", statefolder.ByteOrderMark + "ALLOWED_USERS='5,7'\n", people, statefolder.ByteOrderMark + "ALLOWED_USERS='5,7'\n"},
 		{"nothing changes", "X=1", nil, "X=1"},
 		{"inside of another value", "X=\"a\nALLOWED_USERS=1\nb\"\n", people, ""},
 		{"a value of two lines", "ALLOWED_USERS=\"1\n2\"\n", people, ""},
@@ -59,24 +60,16 @@ func FuzzEdited(f *testing.F) {
 		if err != nil {
 			return
 		}
-		want, err := godotenv.Unmarshal(old[len(old)-len(trimmed(old)):])
+		want, err := statefolder.ParseSettings(old)
 		require.NoError(t, err)
 		want["ALLOWED_USERS"] = "5"
-		got, err := godotenv.Unmarshal(trimmed(string(data)))
+		got, err := statefolder.ParseSettings(string(data))
 		require.NoError(t, err)
 		assert.True(t, maps.Equal(want, got), "%q became %q", old, data)
 		again, err := edited(data, map[string]string{"ALLOWED_USERS": "5"})
 		require.NoError(t, err)
 		assert.Equal(t, data, again)
 	})
-}
-
-// trimmed is a text without a byte order mark.
-func trimmed(text string) string {
-	if len(text) >= len(byteOrderMark) && text[:len(byteOrderMark)] == byteOrderMark {
-		return text[len(byteOrderMark):]
-	}
-	return text
 }
 
 // TestP9_WriteSettings: what nobody else may read stays so, a link stays a link, and what a killed run left goes,

@@ -81,8 +81,9 @@ func (t Terminal) line(ctx context.Context, question, flag string, shown bool) (
 	return strings.TrimSpace(string(line[:n])), nil
 }
 
-// show has the terminal show what is typed, or hide it. The rest of what a question needs is
-// switched on as well: a program that was killed may have left it off.
+// show has the terminal show what is typed, or hide it. What was typed before is thrown away, because
+// it answers a question that nobody has read yet. The rest of what a question needs is switched on as
+// well: a program that was killed may have left it off.
 func show(f *os.File, shown bool) error {
 	state, err := unix.IoctlGetTermios(int(f.Fd()), readTermios)
 	if err == nil {

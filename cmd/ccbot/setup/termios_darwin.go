@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const (
 	readTermios  = unix.TIOCGETA
-	writeTermios = unix.TIOCSETA
+	writeTermios = unix.TIOCSETAF // it throws away what was typed before
 )

@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const (
 	readTermios  = unix.TCGETS
-	writeTermios = unix.TCSETS
+	writeTermios = unix.TCSETSF // it throws away what was typed before
 )

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/joho/godotenv"
+
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -28,6 +30,14 @@ var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, roomFile,
 
 // SettingsFile lies in CCBOT_DIR.
 const SettingsFile = "ccbot.env"
+
+// ByteOrderMark begins a text file that some editors write.
+const ByteOrderMark = "\ufeff"
+
+// ParseSettings reads the text of SettingsFile.
+func ParseSettings(text string) (map[string]string, error) {
+	return godotenv.Unmarshal(strings.TrimPrefix(text, ByteOrderMark))
+}
 
 // ReadableVariable allows that other users may read SettingsFile. Set in that file itself it has no
 // effect.

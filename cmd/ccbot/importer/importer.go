@@ -1,0 +1,151 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/naming"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// Importer is what the decisions need to know of this ccbot.
+type Importer struct {
+	Host     string
+	Allowed  []int64
+	Projects string // Claude Code's folder of transcripts
+	Records  []session.Record
+	// Folder is a folder without links, if sessions may begin there.
+	Folder func(path string) (dir string, err error)
+	// Written says whether a process writes a conversation, or may.
+	Written func(conversation uuid.UUID) (bool, error)
+}
+
+// Session is one of the Python ccbot, and what becomes of it.
+type Session struct {
+	Name         string         `json:"name,omitempty"`        // of its record, where there is one
+	Former       string         `json:"former_name,omitempty"` // where the record has another
+	Dir          string         `json:"dir,omitempty"`
+	Conversation uuid.UUID      `json:"claude_session_id,omitzero"`
+	Left         string         `json:"left,omitempty"` // why there is no record
+	Record       session.Record `json:"-"`
+}
+
+// Report is what `ccbot import --json` prints.
+type Report struct {
+	Made     bool      `json:"made"` // else the records would be made with --yes
+	Sessions []Session `json:"sessions"`
+}
+
+// Plan decides what becomes of each session.
+func (i Importer) Plan(all []Former, now time.Time) (r Report) {
+	known, taken := make(map[uuid.UUID]bool), make(map[string]bool)
+	for _, r := range i.Records {
+		for _, id := range append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID) {
+			known[id] = true
+		}
+		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
+	}
+	r.Sessions = []Session{}
+	for _, f := range all {
+		s := Session{Name: f.Name, Dir: f.Dir}
+		record, why := i.record(f, known, now)
+		if s.Left = why; why == "" {
+			record.Name = naming.Free(record.Name, taken)
+			if record.Name != f.Name {
+				s.Former = f.Name
+			}
+			s.Name, s.Dir, s.Conversation, s.Record = record.Name, record.Dir, record.ClaudeSessionID, record
+			known[record.ClaudeSessionID], taken[record.Name] = true, true
+		}
+		r.Sessions = append(r.Sessions, s)
+	}
+	return r
+}
+
+// record makes the record of a session, or says why there is none.
+func (i Importer) record(f Former, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
+	id, err := uuid.Parse(f.ClaudeID)
+	switch {
+	case cmp.Or(f.Backend, "claude") != "claude":
+		return r, "it is of " + f.Backend + ", not of Claude Code"
+	case f.ClaudeID == "" || id == uuid.Nil && err == nil:
+		return r, "its conversation is not known"
+	case err != nil:
+		return r, fmt.Sprintf("%q is no id of a conversation of Claude Code", f.ClaudeID)
+	case known[id]:
+		return r, "its conversation is known already"
+	case !filepath.IsAbs(f.Dir):
+		return r, "its folder is not known"
+	}
+	dir, err := i.Folder(f.Dir)
+	if err != nil {
+		return r, "its folder cannot be used: " + err.Error()
+	}
+	person := f.person
+	if person == 0 && len(i.Allowed) == 1 {
+		person = i.Allowed[0]
+	}
+	switch {
+	case person == 0:
+		return r, "whose it is is not known"
+	case !slices.Contains(i.Allowed, person):
+		return r, fmt.Sprintf("it is of %d, who is not in ALLOWED_USERS", person)
+	}
+	path, err := transcript.Find(i.Projects, id)
+	if err != nil {
+		return r, "its conversation is not found: " + err.Error()
+	}
+	end, err := transcript.End(path)
+	if err != nil {
+		return r, err.Error()
+	}
+	if writes, err := i.Written(id); err != nil || writes {
+		return r, "another process writes its conversation, or may: end that first"
+	}
+	r = session.Record{Version: session.Version, ID: uuid.Must(uuid.NewV7()), Name: cmp.Or(chat.NameOf(f.Name), filepath.Base(dir)), Dir: dir,
+		Host: i.Host, State: session.Archived, ClaudeSessionID: id, Conversation: session.Conversation{ChatID: person}, Owner: person,
+		Cursors: []transcript.Cursor{end}, CreatedAt: now, UpdatedAt: now, EndedAt: now, Tail: end.Offset}
+	r.Note(now, "import", "taken over from the Python ccbot")
+	return r, ""
+}
+
+// Records are those that are to be made.
+func (r Report) Records() (all []session.Record) {
+	for _, s := range r.Sessions {
+		if s.Left == "" {
+			all = append(all, s.Record)
+		}
+	}
+	return all
+}
+
+// Print prints a report for people.
+func (r Report) Print(p *terminal.Printer) {
+	for _, s := range r.Sessions {
+		name, dir := terminal.Printable(cmp.Or(s.Name, "?")), terminal.Printable(s.Dir)
+		switch {
+		case s.Left != "":
+			p.Line("left    %s  %s: %s", name, dir, terminal.Printable(s.Left))
+		case s.Former != "":
+			p.Line("import  %s  %s, which was called %s", name, dir, terminal.Printable(s.Former))
+		default:
+			p.Line("import  %s  %s", name, dir)
+		}
+	}
+	switch n := len(r.Records()); {
+	case n == 0:
+		p.Line("there is nothing to import")
+	case r.Made:
+		p.Line("%s made; start ccbot, then /archive and /resume have them", terminal.Several(n, "record"))
+	default:
+		p.Line("nothing was changed: --yes makes %s", terminal.Several(n, "record"))
+	}
+}

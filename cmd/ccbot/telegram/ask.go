@@ -1,0 +1,83 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"ccbot/internal/token"
+)
+
+// Errors of Ask. But for ErrBusy none of them goes away by trying again.
+var (
+	ErrRival   = errors.New("another program asks Telegram for the messages of this bot")
+	ErrWebhook = errors.New("a webhook is set for this bot: its messages go there")
+	ErrBusy    = errors.New("telegram asks for a pause")
+)
+
+// MostUpdates is how many updates Telegram gives at once.
+const MostUpdates = 100
+
+const (
+	peekSlack = 10 * time.Second // how much longer than its wait an answer may take
+	maxAnswer = 64 << 20         // 100 updates of the longest texts are well below it
+)
+
+// Peek shows the updates that wait at Telegram, each as Telegram sent it. If there is none it waits
+// for one. Offset 0 takes none of them away, so a bot gets them all later; another offset takes
+// away what is below it. The errors are those of Ask.
+func Peek(ctx context.Context, client *http.Client, server string, offset int64, wait time.Duration) (updates []json.RawMessage, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+peekSlack)
+	defer cancel()
+	// Without allowed_updates Telegram goes on keeping the kinds that the bot has asked for.
+	_, err = Ask(ctx, client, server, "getUpdates", map[string]int64{"offset": offset, "timeout": int64(wait / time.Second), "limit": MostUpdates}, &updates)
+	return updates, err
+}
+
+// Ask calls a method of the Bot API and reads its result. at is the server's clock, zero where it
+// does not tell. An error shows neither the address nor what was answered, which may be any page.
+func Ask(ctx context.Context, client *http.Client, server, method string, params map[string]int64, result any) (at time.Time, err error) {
+	ask, err := json.Marshal(params)
+	if err != nil {
+		return at, err
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, server+"/bot"+token.Standin+"/"+method, bytes.NewReader(ask))
+	if err != nil {
+		return at, fmt.Errorf("%s: the address is none", method)
+	}
+	q.Header.Set("Content-Type", "application/json")
+	resp, err := redacting{client}.Do(q)
+	if err != nil {
+		return at, fmt.Errorf("%s: %w", method, err)
+	}
+	defer resp.Body.Close()
+	at, _ = http.ParseTime(resp.Header.Get("Date"))
+	var answer struct {
+		OK          bool            `json:"ok"`
+		Result      json.RawMessage `json:"result"`
+		ErrorCode   int             `json:"error_code"`
+		Description string          `json:"description"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer); err != nil {
+		return at, fmt.Errorf("%s: the server answers %d, and not as the Bot API does", method, resp.StatusCode)
+	}
+	switch {
+	case answer.OK:
+		return at, json.Unmarshal(answer.Result, result)
+	case answer.ErrorCode == http.StatusUnauthorized, answer.ErrorCode == http.StatusNotFound:
+		return at, ErrRevoked
+	case answer.ErrorCode == http.StatusConflict && strings.Contains(answer.Description, "webhook"):
+		return at, ErrWebhook
+	case answer.ErrorCode == http.StatusConflict:
+		return at, ErrRival
+	case answer.ErrorCode == http.StatusTooManyRequests:
+		return at, ErrBusy
+	}
+	return at, fmt.Errorf("%s: the server answers %d", method, answer.ErrorCode)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestABuildersSettingsChangeNoProgram: neither those of the environment nor those of `go env -w`.
+func TestABuildersSettingsChangeNoProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte("GOARM64=v9.0\nGOFLAGS=-tags=b\nGOPROXY=https://proxy.example\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	for name, value := range map[string]string{"GOENV": file, "GOAMD64": "v3", "GOFLAGS": "-tags=a", "GOEXPERIMENT": "nogreenteagc", "CGO_ENABLED": "1",
+		"GOOS": "darwin", "GOFIPS140": "latest", "GOWORK": filepath.Join(cache, "go.work"), "GOCACHE": cache} {
+		t.Setenv(name, value)
+	}
+	env, err := environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := release{env: env}.run(t.TempDir(), nil, []string{"GOARCH=amd64"}, "go", "env",
+		"GOAMD64", "GOARM64", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED", "GOFIPS140", "GOWORK", "GOPROXY", "GOCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{"v1", "", "", "", "0", "off", "off", "https://proxy.example", cache, ""}, "\n")
+	if string(got) != want {
+		t.Errorf("go env is\n%swant\n%s", got, want)
+	}
+}
