@@ -18,6 +18,8 @@ type change[Body, Reply any] struct {
 	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
 	first func(c config, body Body, stderr io.Writer) error
 	do    func(ctx context.Context, s *system, body Body) (Reply, error)
+	// alone, which may be nil, is what follows where no bot runs, under the lock.
+	alone func(ctx context.Context, s *system, did Reply) error
 }
 
 // make has the change made. alone: no bot runs, and this process has made it.
@@ -42,7 +44,9 @@ func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr 
 		}
 	}
 	err = withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system) (err error) {
-		reply, err = v.do(ctx, s, body)
+		if reply, err = v.do(ctx, s, body); err == nil && v.alone != nil {
+			err = v.alone(ctx, s, reply)
+		}
 		return err
 	})
 	if errors.Is(err, exit.ErrRunning) {
