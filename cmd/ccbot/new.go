@@ -43,7 +43,7 @@ type newSession struct {
 }
 
 // starting starts a session in the private chat of the first allowed person.
-var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
+var starting = change[newCall, newSession]{verb: "new", keyed: true, do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
 	if body.Key == uuid.Nil {
 		return newSession{}, refuse(codeMalformed, "not a session")
 	}
@@ -63,6 +63,7 @@ var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Con
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		err = nil
 	}
+	s.bot.Prompts.Chat.At("desk-begun")
 	if err == nil && body.Prompt != "" {
 		err = s.queue(ctx, body.Key, r, body.Prompt)
 	}

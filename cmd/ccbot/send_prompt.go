@@ -40,7 +40,7 @@ type queuedPrompt struct {
 var errBlank = refuse(codeRefused, "the prompt has no text to send")
 
 // prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
-var prompting = change[promptCall, queuedPrompt]{verb: "prompt", do: func(ctx context.Context, s *system, body promptCall) (queuedPrompt, error) {
+var prompting = change[promptCall, queuedPrompt]{verb: "prompt", keyed: true, do: func(ctx context.Context, s *system, body promptCall) (queuedPrompt, error) {
 	if body.Key == uuid.Nil || body.Session == uuid.Nil {
 		return queuedPrompt{}, refuse(codeMalformed, "not a prompt for a session")
 	}
