@@ -37,7 +37,7 @@ func openDesk(environ []string, stderr io.Writer) (desk, error) {
 	if err != nil {
 		return desk{}, err
 	}
-	attach := func(id uuid.UUID) string { r, _ := store.Get(id); return "ccbot attach " + r.Name }
+	attach := func(id uuid.UUID) string { r, _ := store.Get(id); return "ccbot attach " + terminal.ShellWord(r.Name) }
 	return desk{config: c, store: store,
 		book: &conversation.Book{Records: host.Views{Records: store}, Successors: host.Sessions{Desk: host.Desk{Records: store}}},
 		words: chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Attach: attach,
@@ -81,11 +81,11 @@ func asTheChatSays(p chat.Phrases, r views.Session, err error) error {
 	return refuse(codeRefused, inTerminal(f.Text.Text))
 }
 
-// chatCommand is a command of the chat that is a verb, too.
-var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)\b`)
+// chatCommand is a command of the chat that is a verb, too. What goes on behind it is a path.
+var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
 
 // inTerminal names the verbs in place of the chat's commands.
-func inTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2") }
+func inTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
 // confirm asks a question that is answered with y, unless answers is nil.
 func confirm(p *terminal.Printer, question string, answers io.Reader) error {

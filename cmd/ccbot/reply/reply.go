@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -263,7 +264,8 @@ func (s seen) outcome() (text string, over bool, err error) {
 	case s.gone:
 		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
 	case s.asks, phase.Phase(s.record.Phase).Waiting():
-		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`", name, with(s.record.PhaseWhat), name)
+		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
+			name, with(s.record.PhaseWhat), terminal.ShellWord(name))
 	case s.idle && s.entry.Class == string(prompts.Command):
 		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
 	}
