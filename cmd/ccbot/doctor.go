@@ -112,11 +112,8 @@ func doctorsConfig(environ []string) (c config, s doctor.Settings, err error) {
 			TmuxSocket: vars["CCBOT_TMUX_SOCKET"]}, s, nil
 	}
 	for _, name := range full.unknown {
-		near := nearestSetting(name)
-		if near == "" && !settingName.MatchString(name) {
-			name = "a name that is not shown"
-		}
-		s.Unknown[name] = near
+		shown, near := nearestSetting(name)
+		s.Unknown[shown] = near
 	}
 	whole, partial := loadConfig(environ)
 	if s.Partial = partial; partial == nil {
