@@ -1,15 +1,18 @@
 package main
 
 import (
-	"fmt"
+	"bufio"
+	"errors"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
@@ -74,9 +77,12 @@ func asTheChatSays(p chat.Phrases, r views.Session, err error) error {
 	if err == nil {
 		return nil
 	}
-	f := p.Failure(r, err)
-	if f.Internal {
+	e, f := refusal.In(err), p.Failure(r, err)
+	switch {
+	case e.Code == refusal.Internal:
 		return err
+	case e.Open:
+		return refuse(codeRefused, p.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})+" In a terminal: "+p.Attach(r.ID))
 	}
 	return refuse(codeRefused, inTerminal(f.Text.Text))
 }
@@ -93,8 +99,9 @@ func confirm(p *terminal.Printer, question string, answers io.Reader) error {
 		return nil
 	}
 	p.Line("%s [y/N]", question)
-	if !isYes(answers) {
-		return fmt.Errorf("nothing was done: answer y, or give --yes")
+	said, _ := bufio.NewReader(answers).ReadString('\n')
+	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+		return errors.New("nothing was done: answer y, or give --yes")
 	}
 	return p.Err
 }
