@@ -197,5 +197,25 @@ func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
 	w.Session(t, "api-2", session.Running)
 	sent := w.Telegram.LastID()
 	require.NoError(t, w.Browser.Left(t.Context(), host.View(over)))
+	w.Work(t)
 	assert.Equal(t, sent, w.Telegram.LastID())
+}
+
+// What a session with a failed clean-up has left may still write there.
+func TestAWorktreeIsNotRemovedBeforeTheCleanUpIsDone(t *testing.T) {
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	r := w.over(filepath.Join(w.Home, "api-2"))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+	sent := w.Telegram.LastID()
+	require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
+	w.Work(t)
+	assert.Equal(t, sent, w.Telegram.LastID(), "it is not asked")
+	w.open()
+	w.press("~/api-2", w.say(i18n.ButtonRemoveWorktree))
+	assert.Contains(t, w.text(), r.Name)
+	assert.NotContains(t, w.buttons(), w.say(i18n.ButtonRemoveWorktree))
 }

@@ -143,6 +143,7 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	w.open("work", w.dir)
 	term := w.newTerminal()
 	assert.Contains(t, term.fails("ccbot send-prompt work error --wait"), "the turn of work has failed: ")
+	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, and says nothing about it")
 	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something")
 	w.tap(w.offered(0, "Deny"), "Deny")
 
@@ -159,6 +160,31 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, "work is over (completed), and has not answered")
 	w.stop()
+}
+
+// TestAWaitWithoutABotKeepsNoBotOut: the lock is free once the agent has the prompt, and what comes of the turn is seen.
+func TestAWaitWithoutABotKeepsNoBotOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	term := w.newTerminal()
+	term.says("ccbot new work " + w.dir)
+	stopped := term.call("ccbot send-prompt work 'slow 300' --wait")
+	w.until("the agent has it", func() bool { return slices.Contains(w.received(), "slow 300") })
+	w.start()
+	w.until("it works", func() bool { return w.record("work").Phase == "working" })
+	w.say("/stop")
+	code, _, errs := stopped.end()
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs, "ccbot: the turn of work was stopped\n")
+	w.stop()
+
+	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, and says nothing about it")
+	assert.Contains(t, term.fails("ccbot send-prompt work crash --wait"), "the agent of work has ended, and has not answered")
+	term.says("ccbot resume work")
+	working := term.call("ccbot send-prompt work 'slow 300'")
+	code, _, errs = working.end()
+	require.Zero(t, code, errs)
+	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work does not take the prompt now")
 }
 
 // TestP9_AnAgentChangesNothing from its window, and a wait that ends early takes nothing back.

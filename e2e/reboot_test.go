@@ -148,7 +148,7 @@ func TestP1_TwoResumesAtOnce(t *testing.T) {
 			assert.Contains(t, screen, "work is back in")
 		} else {
 			assert.Contains(t, screen, "\nexit 1")
-			assert.Contains(t, screen, "work is open", "the loser is told")
+			assert.Contains(t, screen, "work is already open", "the loser is told")
 		}
 		desk.enter(shell, "clear")
 		w.until("it has settled", func() bool { return w.settled() && w.oneAgentAtMost() })

@@ -242,7 +242,7 @@ func (m *Machine) Remove(ctx context.Context, dir string) error {
 	}
 	defer over()
 	_, given := m.given[w.Dir]
-	if given || m.works(w.Dir, func(r session.Record) bool { return r.State.Live() }) {
+	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.Over() }) {
 		return stays
 	}
 	asked, cancel := context.WithTimeout(ctx, worktreePatience)

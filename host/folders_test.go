@@ -168,9 +168,11 @@ func TestUnknownIsNoWorktreeThatIsGone(t *testing.T) {
 	err = m.Remove(t.Context(), made)
 	assert.True(t, refusal.Is(err, refusal.WrongState), "a session begins there: %v", err)
 	end()
-	m.Records = listed{{ID: uuid.New(), Dir: made, State: session.Running}}
-	err = m.Remove(t.Context(), made)
-	assert.True(t, refusal.Is(err, refusal.WrongState), "a session works there: %v", err)
+	for _, state := range []session.State{session.Running, session.CleanupFailed} {
+		m.Records = listed{{ID: uuid.New(), Dir: made, State: state}}
+		err = m.Remove(t.Context(), made)
+		assert.True(t, refusal.Is(err, refusal.WrongState), "a %s session may write there: %v", state, err)
+	}
 	m.Records = listed{{ID: uuid.New(), Dir: made, State: session.Archived}}
 	require.NoError(t, m.Remove(t.Context(), made))
 	_, found, err = m.Find(t.Context(), made)

@@ -53,6 +53,9 @@ func (m Desk) refusedPrompt(err error) error {
 	return m.refused(err)
 }
 
+// Refused is an error of this machine for who carries out a verb of the command line.
+func (m Desk) Refused(err error) error { return m.refused(err) }
+
 // refused translates an error of this machine into the terms of the chat. An error that is not
 // listed stays as it is.
 func (m Desk) refused(err error) error {

@@ -49,7 +49,7 @@ func (b *Browser) run(ctx context.Context) error {
 // Left asks whether to remove the work tree that a session has left, or says that it stays.
 func (b *Browser) Left(ctx context.Context, r views.Session) error {
 	w, found, err := b.Worktrees.Find(ctx, r.Dir)
-	if err != nil || !found || b.works(w.Dir, r.ID) != nil {
+	if err != nil || !found || r.State == views.CleanupFailed || b.works(w.Dir, r.ID) != nil {
 		return err
 	}
 	if w.Work != "" {
@@ -59,10 +59,10 @@ func (b *Browser) Left(ctx context.Context, r views.Session) error {
 	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)
 }
 
-// works are the names of the open sessions that work in a folder or below it, but for one.
+// works are the names of the sessions that may write in a folder or below it, but for one.
 func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 	for _, r := range b.chat.Book.Records.List() {
-		if r.Live && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
+		if !r.Over && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
 			names = append(names, chat.ShownName(r.Name))
 		}
 	}
@@ -111,7 +111,7 @@ func (b *Browser) stays(p chat.Phrases, w port.Worktree) render.Text {
 	return p.Text(i18n.WorktreeStays, i18n.Args{"Dir": render.Code(p.Short(w.Dir)), "Work": p.Say(work)})
 }
 
-// shared says which open sessions work in a folder.
+// shared says which sessions work in a folder.
 func (b *Browser) shared(p chat.Phrases, names []string) render.Text {
 	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Say(i18n.JoinNames))})
 }

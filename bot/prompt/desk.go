@@ -39,6 +39,7 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	if err != nil || !fresh {
 		return err
 	}
+	d.Chat.At("desk-prompt-added")
 	if err = d.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
 		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, d.finish(ctx, e))
 	}

@@ -57,7 +57,10 @@ func ping(ctx context.Context, dir, path string) error {
 	return err
 }
 
+var errSilent = errors.New("its socket says nothing")
+
 // silentError names the process that holds the lock although its socket does not answer.
 func silentError(dir string) error {
-	return fmt.Errorf("ccbot runs as process %d for %s and its socket says nothing: it may still be starting, so try again, or look at its log", statefolder.Holder(dir), dir)
+	return fmt.Errorf("ccbot runs as process %d for %s and %w: it may still be starting, so try again, or look at its log",
+		statefolder.Holder(dir), dir, errSilent)
 }

@@ -45,7 +45,7 @@ runs it switches there; from anywhere else it attaches.`,
 			if err != nil {
 				return toInstall(fmt.Errorf("%w: %w", tmux.ErrNoTmux, err))
 			}
-			return fmt.Errorf("run %s: %w", strings.Join(argv, " "), syscall.Exec(program, argv, env))
+			return fmt.Errorf("run %s: %w", program, syscall.Exec(program, argv, env))
 		}}
 }
 
@@ -75,7 +75,7 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 	name := terminal.Printable(r.Name)
 	switch {
 	case !r.State.Live():
-		return tmux.WindowID{}, fmt.Errorf("%s has no window: it is %s; `ccbot resume %s` brings it back", name, r.State, name)
+		return tmux.WindowID{}, fmt.Errorf("%s has no window: it is %s; `ccbot resume %s` brings it back", name, r.State, terminal.ShellWord(r.Name))
 	case r.Binding == nil:
 		return tmux.WindowID{}, fmt.Errorf("%s has no window yet: it is %s", name, r.State)
 	}
@@ -97,7 +97,8 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 			return pane.Window, nil
 		}
 	}
-	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` says what is left", name, d.tmuxCommand(), name)
+	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` says what is left",
+		name, d.tmuxCommand(), terminal.ShellWord(r.Name))
 }
 
 // socketPath is where tmux has the socket of the server in use.

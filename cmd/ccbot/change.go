@@ -4,24 +4,55 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 )
 
 // change is a verb that changes something. The same function carries it out in the running bot, which hears of it
 // through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
 type change[Body, Reply any] struct {
-	verb string
+	verb  string
+	keyed bool // the body has a key with which it is not made twice
 	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
 	first func(c config, body Body, stderr io.Writer) error
 	do    func(ctx context.Context, s *system, body Body) (Reply, error)
+	// alone, which may be nil, is what follows where no bot runs, under the lock.
+	alone func(ctx context.Context, s *system, did Reply) error
 }
 
-// make has the change made. alone: no bot runs, and this process has made it.
+// retries is how often a change whose answer was lost is asked for again, once a second: a bot may be about to start.
+const retries = 30
+
+// make has the change made. alone: no bot runs, and this process has made it. A change with a key is asked for again
+// where the bot has ended before it answered.
 func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
+	reply, alone, err = v.once(ctx, environ, stderr, body)
+	lost := err
+	if !v.keyed || !errors.Is(lost, control.ErrLost) {
+		return reply, alone, err
+	}
+	for range retries {
+		if pause.For(ctx, time.Second) != nil {
+			break
+		}
+		reply, alone, err = v.once(ctx, environ, stderr, body)
+		if !errors.Is(err, control.ErrLost) && !errors.Is(err, errSilent) {
+			break
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; asked again: %w", lost, err)
+	}
+	return reply, alone, err
+}
+
+func (v change[Body, Reply]) once(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	c, err := loadForReading(environ)
 	if err != nil {
 		return reply, false, err
@@ -42,7 +73,9 @@ func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr 
 		}
 	}
 	err = withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system) (err error) {
-		reply, err = v.do(ctx, s, body)
+		if reply, err = v.do(ctx, s, body); err == nil && v.alone != nil {
+			err = v.alone(ctx, s, reply)
+		}
 		return err
 	})
 	if errors.Is(err, exit.ErrRunning) {

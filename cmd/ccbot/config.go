@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,16 +246,22 @@ func settingNames() (names []string) {
 	return names
 }
 
+// settingName matches names that look like the name of a setting.
+var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
+
 // nearestSetting is the setting that is most similar to an unknown name, or empty when none is
-// similar.
-func nearestSetting(unknown string) string {
-	unknown = strings.ToUpper(unknown)
-	distance := func(name string) int { return levenshtein.ComputeDistance(unknown, name) }
-	nearest := slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
-	if distance(nearest) > len(unknown)/3 {
-		return ""
+// similar. shown is the unknown name, where it cannot be a token in the wrong place.
+func nearestSetting(unknown string) (shown, nearest string) {
+	upper := strings.ToUpper(unknown)
+	distance := func(name string) int { return levenshtein.ComputeDistance(upper, name) }
+	nearest = slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
+	switch {
+	case distance(nearest) <= len(upper)/3:
+		return unknown, nearest
+	case settingName.MatchString(unknown):
+		return unknown, ""
 	}
-	return nearest
+	return "a name that is not shown", ""
 }
 
 // describe names the variables of a parse error without values that may be secret.

@@ -270,7 +270,7 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	for _, want := range []string{
 		"setting_unknown.*name=ALLOWED_USER nearest=ALLOWED_USERS",
 		`setting_unknown.*name=PROXY_ADDRESS nearest=""`,
-		`setting_unknown.*name="not shown"`,
+		`setting_unknown.*name="a name that is not shown"`,
 		"voice_command_missing.*command=no-such-voice ",
 		"claude_missing.*command=./no-such-claude ",
 	} {

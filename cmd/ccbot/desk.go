@@ -1,15 +1,18 @@
 package main
 
 import (
-	"fmt"
+	"bufio"
+	"errors"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
@@ -37,7 +40,7 @@ func openDesk(environ []string, stderr io.Writer) (desk, error) {
 	if err != nil {
 		return desk{}, err
 	}
-	attach := func(id uuid.UUID) string { r, _ := store.Get(id); return "ccbot attach " + r.Name }
+	attach := func(id uuid.UUID) string { r, _ := store.Get(id); return "ccbot attach " + terminal.ShellWord(r.Name) }
 	return desk{config: c, store: store,
 		book: &conversation.Book{Records: host.Views{Records: store}, Successors: host.Sessions{Desk: host.Desk{Records: store}}},
 		words: chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Attach: attach,
@@ -74,18 +77,21 @@ func asTheChatSays(p chat.Phrases, r views.Session, err error) error {
 	if err == nil {
 		return nil
 	}
-	f := p.Failure(r, err)
-	if f.Internal {
+	e, f := refusal.In(err), p.Failure(r, err)
+	switch {
+	case e.Code == refusal.Internal:
 		return err
+	case e.Open:
+		return refuse(codeRefused, p.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})+" In a terminal: "+p.Attach(r.ID))
 	}
 	return refuse(codeRefused, inTerminal(f.Text.Text))
 }
 
-// chatCommand is a command of the chat that is a verb, too.
-var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)\b`)
+// chatCommand is a command of the chat that is a verb, too. What goes on behind it is a path.
+var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
 
 // inTerminal names the verbs in place of the chat's commands.
-func inTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2") }
+func inTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
 // confirm asks a question that is answered with y, unless answers is nil.
 func confirm(p *terminal.Printer, question string, answers io.Reader) error {
@@ -93,8 +99,9 @@ func confirm(p *terminal.Printer, question string, answers io.Reader) error {
 		return nil
 	}
 	p.Line("%s [y/N]", question)
-	if !isYes(answers) {
-		return fmt.Errorf("nothing was done: answer y, or give --yes")
+	said, _ := bufio.NewReader(answers).ReadString('\n')
+	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+		return errors.New("nothing was done: answer y, or give --yes")
 	}
 	return p.Err
 }

@@ -110,11 +110,8 @@ func doctorsConfig(environ []string) (c config, s doctor.Settings, err error) {
 		return config{home: home, Dir: stateFolder(vars, home)}, s, nil
 	}
 	for _, name := range full.unknown {
-		near := nearestSetting(name)
-		if near == "" && !settingName.MatchString(name) {
-			name = "a name that is not shown"
-		}
-		s.Unknown[name] = near
+		shown, near := nearestSetting(name)
+		s.Unknown[shown] = near
 	}
 	whole, partial := loadConfig(environ)
 	if s.Partial = partial; partial == nil {

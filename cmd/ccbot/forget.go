@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/archive"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/host"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -26,83 +28,92 @@ type forgetCall struct {
 	Session uuid.UUID `json:"session_id"`
 }
 
+// forgottenSession is a session whose record was deleted.
+type forgottenSession struct {
+	ID    uuid.UUID `json:"id"`
+	Name  string    `json:"name"`
+	Stays string    `json:"conversation_file,omitempty"` // Claude Code's own, which is kept
+}
+
 func forgetCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	var yes bool
+	var yes, asJSON bool
 	cmd := &cobra.Command{Use: "forget NAME|ID", Args: oneSession("forget"), Short: "Delete the record of a session that is over, and all copies of it",
 		Long: `Delete ccbot's record of a session that is over: from the sessions, from every backup, and from
 the records that have left by their age. It cannot be brought back. What the chat keeps of the session goes, too.
 Claude Code's own conversation file stays; the command says where. It asks first, unless --yes is given.`,
-		Example: "  ccbot forget api\n  ccbot forget --yes api",
+		Example: "  ccbot forget api\n  ccbot forget --yes api --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answers := cmd.InOrStdin()
 			if yes {
 				answers = nil
 			}
-			return forget(cmd.Context(), environ, args[0], answers, stdout, stderr)
+			return forget(cmd.Context(), environ, args[0], answers, asJSON, stdout, stderr)
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // forget asks for confirmation first, unless answers is nil.
-func forget(ctx context.Context, environ []string, what string, answers io.Reader, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
+func forget(ctx context.Context, environ []string, what string, answers io.Reader, asJSON bool, stdout, stderr io.Writer) error {
+	d, err := openDesk(environ, stderr)
 	if err != nil {
 		return err
 	}
-	r, err := c.findToForget(what, stderr)
+	r, err := d.findToForget(what)
 	if err != nil {
 		return err
 	}
 	if !r.State.Over() {
-		return errors.New(notForgotten(r.Name, r.State))
+		return sentence(asTheChatSays(d.words, host.View(r), notOver(r)))
 	}
 	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
 	}
+	did := forgottenSession{ID: r.ID, Name: r.Name}
 	stays := "Claude Code has no conversation file of it"
 	if cursor, ok := r.Cursor(); ok && cursor.Path != "" {
-		stays = "Claude Code's own conversation file stays: " + terminal.Printable(cursor.Path)
+		did.Stays = cursor.Path
+		stays = d.words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
 	}
-	p := terminal.Printer{Out: stdout}
+	p := &terminal.Printer{Out: stderr}
 	p.Line("%s  %s  %s, in %s\n%s", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
-	if answers != nil {
-		p.Line("delete its record, from the backups too? It cannot be brought back. [y/N]")
-		if !isYes(answers) {
-			return cmp.Or(p.Err, errors.New("nothing was deleted: answer y, or give --yes"))
-		}
+	if err := confirm(p, d.words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers); err != nil {
+		return err
 	}
 	if _, _, err := forgetting.make(ctx, environ, stderr, forgetCall{r.ID}); err != nil {
 		return err
 	}
-	p.Line("the record of %s is deleted", terminal.Printable(r.Name))
-	return p.Err
+	return terminal.Show(stdout, asJSON, did, func(p *terminal.Printer) {
+		p.Line("%s", d.words.Say(i18n.Forgotten, i18n.Args{"Name": r.Name}))
+	})
+}
+
+// notOver is the refusal to forget a session that is not over.
+func notOver(r session.Record) error {
+	return &refusal.Error{Code: refusal.WrongState, State: views.State(r.State), Open: r.State.Open()}
 }
 
 // findToForget finds a session by its record, or by the copy of a record that was removed because
 // of its age. If a record and a copy have the same name, the record is meant. If several are
 // possible, it lists whole ids, which forget accepts.
-func (c config) findToForget(what string, stderr io.Writer) (session.Record, error) {
-	store, err := openRecords(c.Dir, stderr)
-	if err != nil {
-		return session.Record{}, err
-	}
-	all, broken := c.backups().Purged()
-	present := store.List()
+func (d desk) findToForget(what string) (session.Record, error) {
+	all, broken := d.backups().Purged()
+	present := d.store.List()
 	records := slices.Clone(present)
 	for _, p := range all {
-		if _, there := store.Get(p.Record.ID); !there {
+		if _, there := d.store.Get(p.Record.ID); !there {
 			records = append(records, p.Record)
 		}
 	}
 	hidden := func(r session.Record) bool { // its record is removed, and its name belongs to another session now
-		_, there := store.Get(r.ID)
+		_, there := d.store.Get(r.ID)
 		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return hasName(p) && strings.EqualFold(p.Name, r.Name) })
 	}
 	found := meant(records, what, func(r session.Record) bool { return hasName(r) && !hidden(r) })
 	r, err := theOne(what, found, uuid.UUID.String)
 	if err != nil && broken != nil {
-		return r, statefolder.Error(c.Dir, broken)
+		return r, statefolder.Error(d.Dir, broken)
 	}
 	return r, err
 }
@@ -120,13 +131,6 @@ func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
 	return all[slices.IndexFunc(all, func(p recovery.Purged) bool { return p.Record.ID == r.ID })], nil
 }
 
-func notForgotten(name string, state session.State) string {
-	if state == session.CleanupFailed {
-		return fmt.Sprintf("what is left of %s is not proven to have ended, so its record stays; `ccbot why` says what it is", name)
-	}
-	return fmt.Sprintf("%s is %s: only the record of a session that is over is deleted; end it first", name, state)
-}
-
 // forget deletes the record of a session that is over, and all copies of the record. No backup is
 // made at the same time.
 func (s *system) forget(ctx context.Context, id uuid.UUID) error {
@@ -140,20 +144,13 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	return s.keeper.Forget(ctx, id)
 }
 
-// isYes reads the answer to a question; all but y and yes is a no.
-func isYes(answers io.Reader) bool {
-	said, _ := bufio.NewReader(answers).ReadString('\n')
-	said = strings.ToLower(strings.TrimSpace(said))
-	return said == "y" || said == "yes"
-}
-
 var forgetting = change[forgetCall, struct{}]{verb: "forget", do: func(ctx context.Context, s *system, body forgetCall) (struct{}, error) {
 	if body.Session == uuid.Nil {
 		return struct{}{}, refuse(codeMalformed, "not the id of a session")
 	}
 	err := s.forget(ctx, body.Session)
-	if errors.Is(err, archive.ErrNotOver) {
-		err = refuse(codeRefused, "the session is not over any more; `ccbot list` shows it")
+	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotOver) {
+		err = asTheChatSays(s.english(), host.View(r), notOver(r))
 	}
 	return struct{}{}, err
 }}

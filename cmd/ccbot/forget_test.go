@@ -44,15 +44,15 @@ func TestForgetAsksFirst(t *testing.T) {
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	for _, answer := range []string{"", "n\n", "what?\n"} {
 		said, err := saying(answer, environ, "forget", "api")
-		require.EqualError(t, err, "nothing was deleted: answer y, or give --yes")
-		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude Code's own conversation file stays: /home/me/.claude/projects/x/y.jsonl\n"+
-			"delete its record, from the backups too? It cannot be brought back. [y/N]\n", said)
+		require.EqualError(t, err, "nothing was done: answer y, or give --yes")
+		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude's conversation file is kept: /home/me/.claude/projects/x/y.jsonl\n"+
+			"Delete ccbot's record of api, also from the backups? This cannot be undone. [y/N]\n", said)
 		assert.FileExists(t, recordOf(environ, r))
 	}
 	_, err := saying("y\n", environ, "forget", "web")
-	require.EqualError(t, err, "web is running: only the record of a session that is over is deleted; end it first")
+	require.EqualError(t, err, "web is already open. In a terminal: ccbot attach web")
 	_, err = saying("y\n", environ, "forget", "stuck")
-	require.ErrorContains(t, err, "not proven to have ended")
+	require.ErrorContains(t, err, "stuck has not fully ended")
 	_, err = saying("y\n", environ, "forget", "none")
 	require.ErrorContains(t, err, "there is no session \"none\"")
 	assert.Equal(t, exit.Misuse, exit.Code(func() error { _, err := saying("", environ, "forget"); return err }()))
@@ -71,7 +71,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	said := ccbot(t, environ, exit.OK, "forget", "--yes", "api")
 	assert.Contains(t, said, "Claude Code has no conversation file of it\n")
 	assert.NotContains(t, said, "[y/N]")
-	assert.Contains(t, said, "the record of api is deleted\n")
+	assert.Contains(t, said, "The record of api is deleted, also from the backups.\n")
 	assert.NoFileExists(t, recordOf(environ, r))
 	assert.FileExists(t, recordOf(environ, other))
 	_, err = backups.Restore(t.Context(), name)
@@ -79,6 +79,15 @@ func TestForgetWithoutABot(t *testing.T) {
 	assert.Equal(t, []string{other.ID.String() + ".json"}, names(t, filepath.Join(dir, "sessions")), "the backup has it no more")
 	assert.Empty(t, names(t, filepath.Join(dir, "backups", "purged")))
 	assert.Contains(t, ccbot(t, environ, exit.Failure, "forget", "--yes", "api"), "there is no session \"api\"")
+}
+
+// finderToForget finds what is there at each call.
+func finderToForget(t *testing.T, environ []string) func(what string) (session.Record, error) {
+	return func(what string) (session.Record, error) {
+		d, err := openDesk(environ, io.Discard)
+		require.NoError(t, err)
+		return d.findToForget(what)
+	}
 }
 
 // A record that has left by its age is meant by its whole name, and not one whose name begins so. What
@@ -89,8 +98,9 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	dir := strings.TrimPrefix(environ[0], "HOME=")
 	require.NoError(t, config{Dir: dir}.backups().Keep(left.ID))
 	require.NoError(t, os.Remove(recordOf(environ, left)))
+	find := finderToForget(t, environ)
 	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
-		r, err := config{Dir: dir}.findToForget(what, io.Discard)
+		r, err := find(what)
 		require.NoError(t, err)
 		assert.Equal(t, want.ID, r.ID, what)
 	}
@@ -110,20 +120,22 @@ func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
 		require.NoError(t, config{Dir: dir}.backups().Keep(r.ID))
 		require.NoError(t, os.Remove(recordOf(environ, r)))
 	}
+	find := finderToForget(t, environ)
 	for what, want := range map[string]session.Record{"api": other, left.ID.String(): left, gone.ID.String(): gone} {
-		r, err := config{Dir: dir}.findToForget(what, io.Discard)
+		r, err := find(what)
 		require.NoError(t, err)
 		assert.Equal(t, want.ID, r.ID, what)
 	}
-	_, err := config{Dir: dir}.findToForget("ap", io.Discard)
+	_, err := find("ap")
 	require.ErrorContains(t, err, "any of 2 sessions", "the beginning of two names")
 	require.NoError(t, os.Remove(recordOf(environ, other)))
 	code, _, errs := ccbot(environ, "forget", "--yes", "api")
 	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "\n  "+left.ID.String()+"  api, ")
 	assert.Contains(t, errs, "\n  "+gone.ID.String()+"  api, ")
-	installed(t)(t, environ, exit.OK, "forget", "--yes", left.ID.String())
-	r, err := config{Dir: dir}.findToForget("api", io.Discard)
+	said := installed(t)(t, environ, exit.OK, "forget", "--yes", "--json", left.ID.String())
+	assert.Contains(t, said, `"id": "`+left.ID.String()+`"`)
+	r, err := find("api")
 	require.NoError(t, err)
 	assert.Equal(t, gone.ID, r.ID)
 }

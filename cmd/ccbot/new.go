@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -43,7 +44,7 @@ type newSession struct {
 }
 
 // starting starts a session in the private chat of the first allowed person.
-var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
+var starting = change[newCall, newSession]{verb: "new", keyed: true, do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
 	if body.Key == uuid.Nil {
 		return newSession{}, refuse(codeMalformed, "not a session")
 	}
@@ -56,13 +57,14 @@ var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Con
 	if body.Prompt != "" && prompt.IsBlank(body.Prompt) {
 		return newSession{}, errBlank
 	}
-	owner := s.AllowedUsers[0]
+	owner := s.owner.Load()
 	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		control.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
 	if err != nil && r.Live { // it runs, and the chat could not be told
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		err = nil
 	}
+	s.bot.Prompts.Chat.At("desk-begun")
 	if err == nil && body.Prompt != "" {
 		err = s.queue(ctx, body.Key, r, body.Prompt)
 	}
@@ -75,7 +77,7 @@ var starting = change[newCall, newSession]{verb: "new", do: func(ctx context.Con
 func newCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var asJSON bool
 	var q newCall
-	var mode string
+	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
 		Long: `Start a session in a folder; without DIR in this one. Without NAME it is called like the
 folder. What begins with /, ~ or . is the folder. It belongs to the private chat of the
@@ -86,9 +88,13 @@ first of ALLOWED_USERS, which hears of it as of one that was started there.`,
 			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			q.Key, q.With.Mode = uuid.New(), modes.Mode(mode)
+			q.Key, q.With = uuid.New(), modes.Wish{Mode: modes.Mode(mode), Model: modes.Flag(model)}
 			if mode != "" && !q.With.Mode.Offered() {
 				return exit.Usage(fmt.Errorf("--mode is %s, %s or %s", modes.Manual, modes.AcceptEdits, modes.Plan))
+			}
+			if model != "" && !slices.ContainsFunc(modes.Models, func(m string) bool { return modes.Flag(m) == q.With.Model }) {
+				last := len(modes.Models) - 1
+				return exit.Usage(fmt.Errorf("--model is %s or %s", strings.Join(modes.Models[:last], ", "), modes.Models[last]))
 			}
 			if q.Base, err = os.Getwd(); err != nil {
 				return err
@@ -108,7 +114,7 @@ first of ALLOWED_USERS, which hears of it as of one that was started there.`,
 				p.Line("in a terminal: %s", did.Attach)
 			})
 		}}
-	cmd.Flags().StringVar(&q.With.Model, "model", "", "the model, as Claude Code's list names it")
+	cmd.Flags().StringVar(&model, "model", "", "the model, as Claude Code's list names it")
 	cmd.Flags().StringVar(&mode, "mode", "", "Claude Code's permission mode: default, acceptEdits or plan")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "what the agent is to do first; - reads it from the standard input")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

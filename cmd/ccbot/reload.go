@@ -31,6 +31,7 @@ func (s *system) reload(ctx context.Context) {
 		return
 	}
 	s.bot.Admit(c.lists())
+	s.owner.Store(c.AllowedUsers[0])
 	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
 		s.log.Error("prompts_not_ended", logkey.Error, err.Error())
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -22,4 +24,16 @@ func TestDifferingSettingsAreNamed(t *testing.T) {
 	require.NoError(t, again.Token.UnmarshalText([]byte(goodToken+"x")))
 	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.differing(again, taken))
 	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.differing(again, nil))
+}
+
+// TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs, as it says who may speak.
+func TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs(t *testing.T) {
+	environ := machine(t)
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		assert.Equal(t, int64(1), s.owner.Load())
+		s.level, s.environ = new(slog.LevelVar), append(environ, "ALLOWED_USERS=3,2")
+		s.reload(ctx)
+		assert.Equal(t, int64(3), s.owner.Load())
+		return nil
+	}))
 }

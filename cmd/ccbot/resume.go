@@ -6,18 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/chat"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
-	"ccbot/lifecycle/evidence"
-	"ccbot/tmux"
 )
 
 // resumeCall is the body of a resume: a name or an id.
@@ -99,11 +101,8 @@ func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	if now.ID == uuid.Nil {
 		now = r
 	}
-	if why := notResumed(now, s.lifecycle.Attach(now), err); why != "" {
-		return resumed{}, refuse(codeRefused, why)
-	}
 	if err != nil {
-		return resumed{}, fmt.Errorf("resume %s: %w", r.Name, err)
+		return resumed{}, notResumed(s.english(), host.View(now), s.sessions.Refused(err))
 	}
 	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
 	for _, e := range back.Ended {
@@ -145,7 +144,7 @@ func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.
 	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
 	for range 2 { // two transfers within a moment are for a person to look at
 		if !host.InRoots(c.roots, r.Dir) {
-			return r, lifecycle.Restored{}, refuse(codeRefused, fmt.Sprintf("%s is in %s, which is in none of CCBOT_ROOTS", r.Name, r.Dir))
+			return r, lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
 		}
 		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
 		moved := (*lifecycle.MovedError)(nil)
@@ -161,64 +160,13 @@ func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.
 	return r, back, err
 }
 
-// notResumed says in a sentence why a session did not come back, and where a choice can be made. It
-// is empty for an error that belongs only into the log.
-func notResumed(r session.Record, attach string, err error) string {
-	moved, state, dir := (*lifecycle.MovedError)(nil), (*lifecycle.StateError)(nil), (*lifecycle.DirError)(nil)
-	writers, damaged := (*lifecycle.WriterError)(nil), (*lifecycle.TranscriptError)(nil)
-	switch {
-	case errors.As(err, &moved):
-		return fmt.Sprintf("another session goes on with the conversation of %s since a moment; `ccbot list` shows it", r.Name)
-	case errors.As(err, &state):
-		return notOver(r, state.State, attach)
-	case errors.As(err, &dir):
-		return fmt.Sprintf("%s cannot be opened in %s: %s; in the chat /resume %s PATH brings it back in another folder", r.Name, dir.Dir, dir.Why, r.Name)
-	case errors.As(err, &writers):
-		return fmt.Sprintf("%s; %s is not started a second time: the chat offers what can be done, /resume %s", writersText(writers.Writers), r.Name, r.Name)
-	case errors.As(err, &damaged) && damaged.Nothing:
-		return fmt.Sprintf("nothing is left in the transcript of %s; the chat offers to begin anew: /resume %s", r.Name, r.Name)
-	case errors.As(err, &damaged):
-		return fmt.Sprintf("the transcript of %s is damaged (%s); the chat offers a repaired copy: /resume %s", r.Name, damaged.Health.Path, r.Name)
-	case errors.Is(err, lifecycle.ErrNoClaude):
-		return fmt.Sprintf("%s cannot be started: %s; install Claude Code, or set CLAUDE_COMMAND to its path", r.Name, err)
-	case errors.Is(err, evidence.ErrUnreadable):
-		return fmt.Sprintf("it cannot be seen who writes the conversation of %s, so it was not started: %s", r.Name, err)
-	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
-		return toInstall(err).Error()
-	case errors.Is(err, session.ErrNotFound):
-		return r.Name + " is forgotten by now"
-	}
-	return ""
-}
+// offered are the refusals about which the chat asks what to do.
+var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft, refusal.Damaged}
 
-// notOver says why a session in this state cannot be resumed.
-func notOver(r session.Record, state session.State, attach string) string {
-	switch {
-	case state == session.Stopping:
-		return r.Name + " is being ended at this moment; try again when it is over"
-	case state == session.CleanupFailed:
-		return fmt.Sprintf("what is left of %s is not proven to have ended, so it is not started again: the chat offers to try again; `ccbot why %s` says what it is", r.Name, r.ID)
-	case state.Live():
-		return fmt.Sprintf("%s is open already; in a terminal: %s", r.Name, attach)
+// notResumed is the chat's sentence for a session that did not come back, and where a choice can be made.
+func notResumed(p chat.Phrases, r views.Session, err error) error {
+	if slices.Contains(offered, refusal.In(err).Code) {
+		return refuse(codeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))
 	}
-	return fmt.Sprintf("%s is %s and cannot be resumed", r.Name, state)
-}
-
-// writersText names the processes that write a conversation, or may write it.
-func writersText(all []evidence.Writer) string {
-	if len(all) == 0 {
-		return "somebody else writes its conversation"
-	}
-	first, does := all[0], "may write"
-	if first.Proven {
-		does = "writes"
-	}
-	text := fmt.Sprintf("process %d %s its conversation", first.PID, does)
-	if first.InTmux {
-		text += " in tmux window " + first.Pane.Window.String()
-	}
-	if more := len(all) - 1; more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
-	}
-	return text
+	return asTheChatSays(p, r, err)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -16,8 +17,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -25,53 +28,35 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
-	"ccbot/tmux"
 )
 
-// TestWhyASessionDoesNotComeBack: one sentence each, and the chat where there is
-// something to choose.
+// TestWhyASessionDoesNotComeBack: in the chat's sentences, and with the chat where there is something to choose.
 func TestWhyASessionDoesNotComeBack(t *testing.T) {
-	window, err := tmux.ParseWindowID("@21")
+	d, err := openDesk([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
 	require.NoError(t, err)
-	writer := func(proven bool) evidence.Writer {
-		return evidence.Writer{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: proven}
-	}
-	inTmux := writer(true)
-	inTmux.InTmux, inTmux.Pane.Window = true, window
 	state := func(s session.State) error { return &lifecycle.StateError{State: s, Want: "resumed"} }
 	tests := []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"open", state(session.Running), "api is open already; in a terminal: tmux attach"},
-		{"being brought back", state(session.Restoring), "api is open already; in a terminal: tmux attach"},
-		{"being ended", state(session.Stopping), "api is being ended at this moment; try again when it is over"},
-		{"not clean", state(session.CleanupFailed), "what is left of api is not proven to have ended, so it is not started again: " +
-			"the chat offers to try again; `ccbot why " + idOf(1).String() + "` says what it is"},
-		{"moved on once more", &lifecycle.MovedError{To: idOf(2)}, "another session goes on with the conversation of api since a moment; `ccbot list` shows it"},
-		{"over for good", state(session.Lost), "api is lost and cannot be resumed"},
+		{"open", state(session.Running), "api is already open. In a terminal: ccbot attach api"},
+		{"being ended", state(session.Stopping), "api is still ending. Try again in a moment."},
+		{"not clean", state(session.CleanupFailed), "api has not fully ended"},
 		{"no folder", &lifecycle.DirError{Dir: "/src/api", Why: lifecycle.DirMissing},
-			"api cannot be opened in /src/api: missing; in the chat /resume api PATH brings it back in another folder"},
-		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{inTmux, writer(true)}},
-			"process 7 writes its conversation in tmux window @21, and 1 more; api is not started a second time: the chat offers what can be done, /resume api"},
-		{"perhaps a writer", &lifecycle.WriterError{Writers: []evidence.Writer{writer(false)}},
-			"process 7 may write its conversation; api is not started a second time: the chat offers what can be done, /resume api"},
-		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}},
-			"the transcript of api is damaged (/t.jsonl); the chat offers a repaired copy: /resume api"},
-		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "nothing is left in the transcript of api; the chat offers to begin anew: /resume api"},
-		{"no claude", lifecycle.ErrNoClaude, "api cannot be started: claude is not installed; install Claude Code, or set CLAUDE_COMMAND to its path"},
-		{"nobody knows", evidence.ErrUnreadable, "it cannot be seen who writes the conversation of api, so it was not started: look for writers"},
-		{"forgotten", session.ErrNotFound, "api is forgotten by now"},
-		{"anything else", errors.New("x"), ""},
+			"choose another folder for api: /resume api PATH\nChoose in the chat: /resume api"},
+		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: true}}}, "7"},
+		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
+		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
+		{"no claude", lifecycle.ErrNoClaude, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
+		{"nobody knows", evidence.ErrUnreadable, "I cannot see which conversations are open"},
+		{"forgotten", session.ErrNotFound, "There is no session api. ccbot list shows the open ones"},
+		{"anything else", errors.New("x"), "x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := fmt.Errorf("restore: %w", tt.err)
-			if tt.name == "no claude" || tt.name == "nobody knows" {
-				err = tt.err
-			}
-			assert.Equal(t, tt.want, notResumed(one(1, "api"), "tmux attach", err))
+			err := notResumed(d.words, host.View(one(1, "api")), host.Desk{Records: d.store}.Refused(tt.err))
+			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 }
@@ -104,7 +89,7 @@ func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
 		{"and once more", moving{idOf(1): idOf(2), idOf(2): idOf(3)}, nil, uuid.Nil, "session " + idOf(3).String() + " goes on"},
 		{"in a ring", moving{idOf(1): idOf(2), idOf(2): idOf(1)}, nil, uuid.Nil, "session " + idOf(1).String() + " goes on"},
 		{"to one that is forgotten", moving{idOf(1): idOf(9)}, nil, uuid.Nil, "session " + idOf(9).String() + " goes on"},
-		{"to where none may be opened", moving{idOf(1): idOf(2)}, []string{"/src/api"}, uuid.Nil, "which is in none of CCBOT_ROOTS"},
+		{"to where none may be opened", moving{idOf(1): idOf(2)}, []string{"/src/api"}, uuid.Nil, string(refusal.DirOutside)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
@@ -92,16 +91,10 @@ func (c config) warn(log *slog.Logger) {
 		}
 	}
 	for _, name := range c.unknown {
-		nearest := nearestSetting(name)
-		if nearest == "" && !settingName.MatchString(name) {
-			name = "not shown" // a token in the wrong place, perhaps
-		}
+		name, nearest := nearestSetting(name)
 		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, nearest)
 	}
 }
-
-// settingName matches names that look like the name of a setting.
-var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
 // drainTime is how long a stop may take to finish what is in hand. Together with the last second of
 // the outbox it is five seconds.

@@ -18,6 +18,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/process"
 	"ccbot/internal/watch"
 )
 
@@ -26,8 +27,6 @@ type promptCall struct {
 	Key     uuid.UUID `json:"key"` // of the prompt: it is sent once
 	Session uuid.UUID `json:"session_id"`
 	Text    string    `json:"text"`
-	// wait, where no bot runs, has the agent driven until it has answered, at most that long; 0: as long as it takes.
-	wait *time.Duration
 }
 
 // queued is a prompt that waits in the queue of a session, or was answered.
@@ -41,7 +40,7 @@ type queuedPrompt struct {
 var errBlank = refuse(codeRefused, "the prompt has no text to send")
 
 // prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
-var prompting = change[promptCall, queuedPrompt]{verb: "prompt", do: func(ctx context.Context, s *system, body promptCall) (queuedPrompt, error) {
+var prompting = change[promptCall, queuedPrompt]{verb: "prompt", keyed: true, do: func(ctx context.Context, s *system, body promptCall) (queuedPrompt, error) {
 	if body.Key == uuid.Nil || body.Session == uuid.Nil {
 		return queuedPrompt{}, refuse(codeMalformed, "not a prompt for a session")
 	}
@@ -53,12 +52,7 @@ var prompting = change[promptCall, queuedPrompt]{verb: "prompt", do: func(ctx co
 	if err := s.queue(ctx, body.Key, r, body.Text); err != nil {
 		return queuedPrompt{}, asTheChatSays(s.english(), r, err)
 	}
-	if body.wait == nil {
-		return did, nil
-	}
-	answer, err := s.answered(ctx, did, *body.wait)
-	did.Answer = &answer
-	return did, err
+	return did, nil
 }}
 
 // queue queues a prompt, even if who has sent it is gone.
@@ -72,53 +66,68 @@ func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text
 	return err
 }
 
-// answered runs the parts that drive agents until one has answered: no bot does it.
-func (s *system) answered(ctx context.Context, q queuedPrompt, most time.Duration) (text string, err error) {
+// typed runs the parts that drive agents until one has a prompt: no bot does it.
+func (s *system) typed(ctx context.Context, q queuedPrompt) error {
+	w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch}
+	return beside(ctx, func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) },
+		s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
+}
+
+// answer waits for the answer to a prompt, and only reads. alone: no bot drives the agent.
+func (c config) answer(ctx context.Context, q queuedPrompt, alone bool) (text string, err error) {
+	room := watch.New(slog.New(slog.DiscardHandler))
+	w := reply.Waiter{Dir: c.Dir, Claude: c.ClaudeDir, Watch: room}
+	if alone {
+		table, err := process.NewTable()
+		if err != nil {
+			return "", err
+		}
+		w.Ended = table.Wait
+	}
+	err = beside(ctx, func(ctx context.Context) (err error) { text, err = w.Wait(ctx, q.Session, q.Prompt); return err }, room.Run)
+	return text, err
+}
+
+// beside runs parts for as long as fn takes.
+func beside(ctx context.Context, fn func(context.Context) error, parts ...func(context.Context) error) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run} {
+	for _, part := range parts {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error {
 		defer stop()
-		text, err = s.waitFor(ctx, s.watch, q, most)
+		err = fn(ctx)
 		return nil
 	})
 	if failed := g.Wait(); failed != nil && !errors.Is(failed, context.Canceled) {
-		return "", failed
+		return failed
 	}
-	return text, err
+	return err
 }
 
-// waitFor waits for the answer to a prompt. The prompt stays where it is when the wait ends early.
-func (c config) waitFor(ctx context.Context, room *watch.Room, q queuedPrompt, most time.Duration) (text string, err error) {
-	if most > 0 {
+// patience is how long a command waits in all; 0: as long as it takes.
+type patience struct {
+	most  time.Duration
+	since time.Time
+}
+
+// wait waits with fn for a session. The prompt stays where it is when the wait ends early.
+func (p patience) wait(ctx context.Context, name string, fn func(context.Context) error) error {
+	if p.most > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, most)
+		ctx, stop = context.WithDeadline(ctx, p.since.Add(p.most))
 		defer stop()
 	}
-	text, err = reply.Waiter{Dir: c.Dir, Projects: c.projectsDir(), Watch: room}.Wait(ctx, q.Session, q.Prompt)
+	err := fn(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Errorf("%s has not answered in %s; the prompt stays", q.Name, most)
+		return fmt.Errorf("%s has not answered in %s; the prompt stays", name, p.most)
 	case errors.Is(err, context.Canceled):
-		return "", errors.New("not waited for the answer; the prompt stays")
+		return errors.New("not waited for the answer; the prompt stays")
 	}
-	return text, err
-}
-
-// waitHere waits while another process drives the agents.
-func (c config) waitHere(ctx context.Context, q queuedPrompt, most time.Duration) (text string, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	room := watch.New(slog.New(slog.DiscardHandler))
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return room.Run(ctx) })
-	text, err = c.waitFor(ctx, room, q, most)
-	stop()
-	_ = g.Wait() // the watch ends with the context; if it ended before, nothing more was to be seen
-	return text, err
+	return err
 }
 
 // promptOptions are the flags of `ccbot send-prompt`.
@@ -135,7 +144,8 @@ the same queue, and is on disk before the command says so. - reads it from the s
 input. With --wait the command ends with the agent's turn, and prints what the agent has
 said at its end, in Markdown. Where there is no such text (the turn was stopped or has
 failed, the agent asks for something, the session is over) it says so and ends with 1.
-Ctrl-C ends only the wait. Where no bot runs, --wait drives the agent itself.`,
+Ctrl-C ends only the wait. Where no bot runs, --wait types the prompt itself, unless
+the agent is busy.`,
 		Example: "  ccbot send-prompt api 'run the tests'\n  git diff | ccbot send-prompt api - --wait --timeout 10m",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] == "" {
@@ -168,15 +178,19 @@ func sendPrompt(ctx context.Context, environ []string, what, text string, o prom
 	if err != nil {
 		return err
 	}
-	q := promptCall{Key: uuid.New(), Session: r.ID, Text: text}
+	send, patient := prompting, patience{o.timeout, time.Now()}
 	if o.wait {
-		q.wait = &o.timeout
+		send.alone = func(ctx context.Context, s *system, q queuedPrompt) error {
+			return patient.wait(ctx, q.Name, func(ctx context.Context) error { return s.typed(ctx, q) })
+		}
 	}
-	did, alone, err := prompting.make(ctx, environ, stderr, q)
-	if err == nil && o.wait && did.Answer == nil {
-		var answer string
-		answer, err = d.waitHere(ctx, did, o.timeout)
-		did.Answer = &answer
+	did, alone, err := send.make(ctx, environ, stderr, promptCall{Key: uuid.New(), Session: r.ID, Text: text})
+	if err == nil && o.wait {
+		err = patient.wait(ctx, did.Name, func(ctx context.Context) error {
+			answer, err := d.answer(ctx, did, alone)
+			did.Answer = &answer
+			return err
+		})
 	}
 	if err != nil {
 		return err

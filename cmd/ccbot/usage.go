@@ -10,6 +10,7 @@ import (
 
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
+	"ccbot/i18n"
 	"ccbot/internal/ledger"
 )
 
@@ -25,7 +26,7 @@ cost. It reads only: all transcripts, so the first time may take a while.`,
 			if err != nil {
 				return err
 			}
-			log := slog.New(slog.DiscardHandler)
+			log := newLog(d.config, slog.LevelWarn, stderr)
 			read := ledger.New(d.projectsDir(), filepath.Join(d.Dir, "usage"), time.Now, log)
 			read.ReadOnly = true
 			spent := &host.Spending{Ledger: read, Dir: d.Dir, Records: d.store, Now: time.Now, Log: log}
@@ -33,7 +34,8 @@ cost. It reads only: all transcripts, so the first time may take a while.`,
 			if err != nil {
 				return err
 			}
-			return show.Used(stdout, report, spent.Limits(), asJSON)
+			broken := d.words.Say(i18n.UsagePricesBroken, i18n.Args{"Path": d.words.Short(report.Broken)})
+			return show.Used(stdout, report, spent.Limits(), broken, asJSON)
 		}}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

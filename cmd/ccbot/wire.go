@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
@@ -87,6 +88,7 @@ type system struct {
 	served    []served // the changes that the socket serves
 	// recoveredFor is what was recovered for one verb, where no bot runs; nil: this is the bot.
 	recoveredFor *recovery.Report
+	owner        atomic.Int64 // the first of ALLOWED_USERS: what begins at the desk belongs there
 	receipts     *receipts
 	claude       *hooks.Binary
 	metrics      *metrics
@@ -220,6 +222,7 @@ func (s *system) wireChat(environ []string) error {
 		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
 	}
 	who := s.lists()
+	s.owner.Store(s.AllowedUsers[0])
 	s.bot = bot.New(
 		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",

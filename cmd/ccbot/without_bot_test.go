@@ -132,7 +132,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 			assert.ErrorAs(t, fromChat, &state)
 		}
 		_, again := s.resume(ctx, naming.ShortID(r.ID))
-		require.ErrorContains(t, again, "api is open already; in a terminal: tmux -L ")
+		require.ErrorContains(t, again, "api is already open. In a terminal: tmux -L ")
 
 		panes, err := s.tmux.Panes(ctx)
 		require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestResumeWithoutABot(t *testing.T) {
 	environ := machine(t, r, missing)
 	ccbot := installed(t)
 	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "nobody"), "there is no session \"nobody\"")
-	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "web"), "web cannot be opened in "+missing.Dir+": missing; in the chat /resume web PATH")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "web"), "The folder "+missing.Dir+" no longer exists.")
 	said := ccbot(t, environ, exit.OK, "resume", "api")
 	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nin a terminal: tmux -L ")
 
@@ -169,7 +169,7 @@ func TestResumeWithoutABot(t *testing.T) {
 	said = ccbot(t, environ, exit.OK, "recover", "--dry-run")
 	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
 	require.NoError(t, held.Close())
-	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "api"), "api is open already; in a terminal: tmux -L ")
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "resume", "api"), "api is already open. In a terminal: tmux -L ")
 }
 
 // TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.

@@ -16,6 +16,7 @@ type Reply struct {
 	since  time.Time
 	text   string
 	called bool // a tool was called after the last of Texts
+	local  bool // the last command that was typed is the text itself, and not one of the person at the terminal
 }
 
 // Ending is how a turn has ended.
@@ -63,11 +64,16 @@ func (a *Reply) take(item Item) {
 		a.Begun = true
 	}
 	switch item.Kind {
+	case LocalCommand:
+		a.local = proves(item, a.text)
 	case Text:
 		a.say(item.Text)
 	case ToolUse:
 		a.called = true
 	case LocalOutput: // of a command: no end of a turn follows
+		if !a.local && !proves(item, a.text) {
+			return
+		}
 		a.say(item.Text)
 		a.end(EndedTurn)
 		if item.Failure.Kind != "" {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,11 @@ func TestReplyTo(t *testing.T) {
 		aside     = `{"type":"assistant","uuid":"a5","isSidechain":true,"timestamp":"2026-05-04T03:02:05Z","message":{"id":"m3","role":"assistant","content":[{"type":"text","text":"of a subagent"}]}}`
 		end       = `{"type":"system","subtype":"turn_duration","uuid":"s1","timestamp":"2026-05-04T03:02:06Z","durationMs":4000}`
 		interrupt = `{"type":"user","uuid":"u3","timestamp":"2026-05-04T03:02:06Z","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`
+		command   = `{"type":"user","uuid":"u4","timestamp":"2026-05-04T03:02:04Z","message":{"role":"user","content":"<command-name>/cost</command-name>"}}`
+		bash      = `{"type":"user","uuid":"u5","timestamp":"2026-05-04T03:02:04Z","message":{"role":"user","content":"<bash-input>ls</bash-input>"}}`
+		output    = `{"type":"user","uuid":"u6","timestamp":"2026-05-04T03:02:04Z","message":{"role":"user","content":"<local-command-stdout>$2</local-command-stdout>"}}`
+		listed    = `{"type":"user","uuid":"u7","timestamp":"2026-05-04T03:02:04Z","message":{"role":"user","content":"<bash-stdout>go.mod</bash-stdout>"}}`
+		unknown   = `{"type":"system","subtype":"informational","uuid":"s2","timestamp":"2026-05-04T03:02:04Z","content":"Unknown command: /x"}`
 		refused   = `{"type":"assistant","uuid":"a6","isApiErrorMessage":true,"timestamp":"2026-05-04T03:02:06Z","message":{"id":"m4","role":"assistant","content":[{"type":"text","text":"API Error: 529 overloaded"}]}}`
 	)
 	tests := []struct {
@@ -42,6 +48,7 @@ func TestReplyTo(t *testing.T) {
 		{"behind another turn", []string{other, answers, end, asked, more, end}, true, EndedTurn, []string{"And more."}, ""},
 		{"only the first turn", []string{asked, answers, end, other, more}, true, EndedTurn, []string{"**Done**"}, ""},
 		{"stopped", []string{asked, says, interrupt}, true, StoppedTurn, []string{"I look."}, ""},
+		{"what commands of the terminal print meanwhile", []string{asked, command, output, bash, listed, unknown, answers, end}, true, EndedTurn, []string{"**Done**"}, ""},
 		{"failed", []string{asked, refused}, true, FailedTurn, nil, "API Error: 529 overloaded"},
 	}
 	for _, tt := range tests {
@@ -57,6 +64,40 @@ func TestReplyTo(t *testing.T) {
 				require.NoError(t, reply.Read(), "line by line")
 			}
 			assert.Equal(t, []any{tt.begun, tt.over, tt.texts, tt.failure}, []any{reply.Begun, reply.Over, reply.Texts, reply.Failure})
+			require.NoError(t, reply.Close())
+		})
+	}
+}
+
+// A command is answered by its own output, and by no other command's.
+func TestReplyToACommand(t *testing.T) {
+	const at = `"timestamp":"2026-05-04T03:02:04Z",`
+	user := func(text string) string {
+		return `{"type":"user",` + at + `"message":{"role":"user","content":"` + text + `"}}`
+	}
+	cost, compact := user("<command-name>/cost</command-name>"), user("<command-name>/compact</command-name>")
+	output, bash := user("<local-command-stdout>$2</local-command-stdout>"), user("<bash-input>ls</bash-input>")
+	listed := user("<bash-stdout>go.mod</bash-stdout>")
+	tests := []struct {
+		name, text string
+		lines      []string
+		over       Ending
+		texts      []string
+	}{
+		{"its output", "/cost", []string{cost, output}, EndedTurn, []string{"$2"}},
+		{"another one's", "/compact", []string{compact, cost, output}, Runs, nil},
+		{"its output, after another one's", "/compact", []string{compact, bash, listed, compact, output}, EndedTurn, []string{"$2"}},
+		{"of the shell", "!ls", []string{bash, listed}, EndedTurn, []string{"go.mod"}},
+		{"no command of the shell's", "!ls", []string{bash, cost, output}, Runs, nil},
+		{"not known", "/x", []string{`{"type":"system","subtype":"informational",` + at + `"content":"Unknown command: /x"}`}, EndedTurn, []string{"Unknown command: /x"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.jsonl")
+			require.NoError(t, os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600))
+			reply := ReplyTo(path, 0, time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), tt.text)
+			require.NoError(t, reply.Read())
+			assert.Equal(t, []any{true, tt.over, tt.texts}, []any{reply.Begun, reply.Over, reply.Texts})
 			require.NoError(t, reply.Close())
 		})
 	}

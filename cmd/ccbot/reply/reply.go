@@ -9,14 +9,21 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
@@ -25,14 +32,29 @@ import (
 
 // Waiter waits on one machine.
 type Waiter struct {
-	Dir      string // ccbot's own
-	Projects string // Claude Code's folder of transcripts
-	Watch    *watch.Room
+	Dir    string // ccbot's own
+	Claude string // Claude Code's folder
+	Watch  *watch.Room
+	// Ended waits for the end of an agent. nil: a bot looks after the agents, and their records say how they are.
+	Ended func(ctx context.Context, agent process.Identity) error
 }
 
 // Wait gives the text with which an agent ends its turn about a prompt, as the agent wrote it. The error is a
 // sentence for a person where the turn has ended without one, or where a person has to do something first.
 func (w Waiter) Wait(ctx context.Context, id uuid.UUID, key string) (text string, err error) {
+	err = w.until(ctx, id, key, func(now seen) (over bool, err error) {
+		text, over, err = now.outcome()
+		return over, err
+	})
+	return text, err
+}
+
+// Typed waits until an agent has a prompt. The error is a sentence for a person where nobody knows when it will.
+func (w Waiter) Typed(ctx context.Context, id uuid.UUID, key string) error {
+	return w.until(ctx, id, key, seen.typed)
+}
+
+func (w Waiter) until(ctx context.Context, id uuid.UUID, key string, isOver func(seen) (bool, error)) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	l := looking{Waiter: w, id: id, key: key, changed: make(chan struct{}, 1)}
@@ -48,7 +70,7 @@ func (w Waiter) Wait(ctx context.Context, id uuid.UUID, key string) (text string
 		}
 		var now seen
 		if now, err = l.look(ctx, g); err == nil {
-			text, over, err = now.outcome()
+			over, err = isOver(now)
 		}
 	}
 	stop()
@@ -56,7 +78,7 @@ func (w Waiter) Wait(ctx context.Context, id uuid.UUID, key string) (text string
 	if l.answer != nil {
 		_ = l.answer.Close() // it was only read
 	}
-	return text, err
+	return err
 }
 
 // looking is one wait.
@@ -66,6 +88,9 @@ type looking struct {
 	key     string
 	changed chan struct{}
 	answer  *transcript.Reply // nil: the prompt is not typed, or its transcript is not there yet
+	agent   process.Identity  // whose end and whose presence file are followed
+	done    time.Time         // when the prompt was first seen as finished
+	gone    atomic.Bool       // the agent has ended, and Ended has said so
 }
 
 // follow has a look taken when one of some files of a folder changes.
@@ -82,7 +107,7 @@ func (l *looking) follow(ctx context.Context, g *errgroup.Group, dir string, nam
 	})
 }
 
-// look reads the record first: what the transcript has of a session that is over is all of it.
+// look reads the record and how the agent is first: what the transcript has of a session that is over is all of it.
 func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err error) {
 	if now.record, err = l.record(); err != nil {
 		return now, err
@@ -90,6 +115,10 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 	if now.entry, now.finished, err = l.entry(); err != nil {
 		return now, err
 	}
+	if now.finished && l.done.IsZero() {
+		l.done = time.Now()
+	}
+	l.lookAtAgent(ctx, g, &now)
 	if mark := now.entry.Typing; l.answer == nil && mark != nil && now.finished {
 		path := cmp.Or(mark.Path, l.transcriptOf(now.record, mark.Claude))
 		if path != "" {
@@ -106,6 +135,50 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 	return now, nil
 }
 
+// settled is how long an agent is idle after a command until the command counts as done: what a command begins shows in
+// the presence file and in the transcript a moment later.
+const settled = 2 * time.Second
+
+// lookAtAgent reads the agent's presence file.
+func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen) {
+	if now.record.Binding == nil {
+		return
+	}
+	folder := filepath.Join(l.Claude, "sessions")
+	if agent := now.record.Binding.Agent; agent != l.agent {
+		l.agent = agent
+		l.follow(ctx, g, folder, strconv.Itoa(agent.PID)+".json")
+		if l.Ended != nil {
+			l.gone.Store(false)
+			g.Go(func() error {
+				if l.Ended(ctx, agent) == nil {
+					l.gone.Store(true)
+					pause.Poke(l.changed)
+				}
+				return nil
+			})
+		}
+	}
+	now.gone = l.gone.Load()
+	f, err := presence.Dir{Path: folder}.Read(ctx, l.agent.PID)
+	if err != nil || f.ProcStart != l.agent.Start {
+		return // it is not known what the agent does
+	}
+	now.asks = l.Ended != nil && f.Status == presence.Waiting
+	if f.Status != presence.Idle || !now.finished {
+		return
+	}
+	idle := l.done
+	if f.UpdatedAt.After(idle) {
+		idle = f.UpdatedAt
+	}
+	if wait := time.Until(idle.Add(settled)); wait > 0 {
+		time.AfterFunc(wait, func() { pause.Poke(l.changed) })
+		return
+	}
+	now.idle = true
+}
+
 // transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty: it is not there.
 func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 	for _, c := range slices.Backward(r.Cursors) {
@@ -113,7 +186,7 @@ func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 			return c.Path
 		}
 	}
-	path, _ := transcript.Find(l.Projects, cmp.Or(claude, r.ClaudeSessionID)) // else the record will say
+	path, _ := transcript.Find(filepath.Join(l.Claude, "projects"), cmp.Or(claude, r.ClaudeSessionID)) // else the record will say
 	return path
 }
 
@@ -151,6 +224,21 @@ type seen struct {
 	entry    inbox.Entry
 	finished bool // the inbox has no more to do for the prompt
 	answer   transcript.Reply
+	// How the agent is, by the kernel and by its presence file. All false: it is not known.
+	gone bool // it has ended; no bot says so in the record
+	asks bool // a dialog is open; no bot says so in the record
+	idle bool // it has done nothing for a while since the prompt was finished
+}
+
+// typed decides whether the agent has the prompt. It is pure.
+func (s seen) typed() (over bool, err error) {
+	if s.finished && s.entry.Typing != nil {
+		return true, nil
+	}
+	if _, over, err = s.outcome(); err == nil && len(s.entry.Told) > 0 {
+		return true, fmt.Errorf("%s does not take the prompt now; the prompt stays in the queue, and is sent once ccbot runs", s.record.Name)
+	}
+	return over, err
 }
 
 // outcome decides whether a wait is over. It is pure.
@@ -173,8 +261,13 @@ func (s seen) outcome() (text string, over bool, err error) {
 		return "", true, errors.New("the prompt waits for an answer in the chat")
 	case !s.record.State.Live():
 		return "", true, fmt.Errorf("%s is over (%s), and has not answered", name, s.record.State)
-	case phase.Phase(s.record.Phase).Waiting():
-		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`", name, with(s.record.PhaseWhat), name)
+	case s.gone:
+		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
+	case s.asks, phase.Phase(s.record.Phase).Waiting():
+		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
+			name, with(s.record.PhaseWhat), terminal.ShellWord(name))
+	case s.idle && s.entry.Class == string(prompts.Command):
+		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
 	}
 	return "", false, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -26,6 +27,7 @@ func TestOutcome(t *testing.T) {
 	asking := session.Record{Name: "api", State: session.Running, Phase: string(phase.WaitingPermission), PhaseWhat: "Bash"}
 	over := session.Record{Name: "api", State: session.Lost}
 	typed := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}
+	command := inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}, Text: "/clear", Class: string(prompts.Command)}
 	said := func(over transcript.Ending, texts ...string) transcript.Reply {
 		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: "API Error"}
 	}
@@ -49,6 +51,11 @@ func TestOutcome(t *testing.T) {
 		{"not proven", seen{record: running, entry: inbox.Entry{State: inbox.Unproven}}, "", "not proven"},
 		{"asked about", seen{record: running, entry: inbox.Entry{State: inbox.Asked}}, "", "waits for an answer in the chat"},
 		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api is over (lost)"},
+		{"its agent has ended", seen{record: running, entry: typed, finished: true, gone: true}, "", "the agent of api has ended"},
+		{"its agent asks", seen{record: running, entry: typed, finished: true, asks: true}, "", "api asks for something"},
+		{"a command is done", seen{record: running, entry: command, finished: true, idle: true}, "", "api has done /clear, and says nothing"},
+		{"a command runs", seen{record: running, entry: command, finished: true}, "", ""},
+		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: true}, "", ""},
 		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(transcript.Runs)}, "", "api asks for something (Bash)"},
 	}
 	for _, tt := range tests {
@@ -56,6 +63,34 @@ func TestOutcome(t *testing.T) {
 			text, over, err := tt.seen.outcome()
 			assert.Equal(t, tt.text, text)
 			assert.Equal(t, tt.text != "" || tt.err != "", over)
+			if tt.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, tt.err)
+		})
+	}
+}
+
+// TestTyped: without a bot a prompt is waited for until the agent has it, and not while the agent is busy.
+func TestTyped(t *testing.T) {
+	running := session.Record{Name: "api", State: session.Running}
+	tests := []struct {
+		name string
+		seen seen
+		over bool
+		err  string
+	}{
+		{"in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, false, ""},
+		{"being typed", seen{record: running, entry: inbox.Entry{State: inbox.Typing, Typing: &inbox.Mark{}}}, false, ""},
+		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &inbox.Mark{}, Told: []string{"queued"}}, finished: true}, true, ""},
+		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Told: []string{"queued"}}}, true, "api does not take the prompt now"},
+		{"the session is over", seen{record: session.Record{Name: "api", State: session.Lost}, entry: inbox.Entry{State: inbox.Held}}, true, "api is over (lost)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			over, err := tt.seen.typed()
+			assert.Equal(t, tt.over, over)
 			if tt.err == "" {
 				require.NoError(t, err)
 				return
@@ -87,7 +122,7 @@ func TestWait(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() { _ = room.Run(ctx) }()
-	w := Waiter{Dir: dir, Projects: filepath.Join(dir, "projects"), Watch: room}
+	w := Waiter{Dir: dir, Claude: dir, Watch: room}
 	gone, leave := context.WithCancel(ctx)
 	leave()
 	_, err := w.Wait(gone, id, key)

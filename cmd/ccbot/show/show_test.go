@@ -74,7 +74,7 @@ func TestUsage(t *testing.T) {
 	rep := spending.Report{Spans: []spending.Span{{}, {}, span}, Days: make([]float64, spending.Days), Prices: "2026-05-01"}
 	limits := []spending.Limit{{Window: spending.Week, Percent: 42, Resets: at}}
 	var out strings.Builder
-	require.NoError(t, Used(&out, rep, limits, false))
+	require.NoError(t, Used(&out, rep, limits, "", false))
 	assert.Equal(t, `limit of the week: 42% used, until 2026-05-04 03:02:01
 1d       $0.00, tokens: 0 in, 0 from the cache, 0 out
 7d       $0.00, tokens: 0 in, 0 from the cache, 0 out

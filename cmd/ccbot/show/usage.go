@@ -20,6 +20,9 @@ type Usage struct {
 	Days   []float64 `json:"cost_usd_by_day"` // of the last 30 days, today last
 	Prices string    `json:"prices"`          // their date
 	Unread int       `json:"unread_transcripts,omitempty"`
+	Broken string    `json:"broken_prices,omitempty"` // the file of a person's own prices that cannot be used
+
+	words string // that say so
 }
 
 // Limit is how far a limit of the account is used, in JSON.
@@ -55,9 +58,9 @@ type Sum struct {
 	Unpriced   bool    `json:"unpriced,omitempty"` // it leaves out models whose price is not known
 }
 
-// Used prints what agents use.
-func Used(out io.Writer, rep spending.Report, limits []spending.Limit, asJSON bool) error {
-	u := Usage{Limits: []Limit{}, Spans: []Span{}, Days: rep.Days, Prices: rep.Prices, Unread: rep.Unread}
+// Used prints what agents use. broken says that a person's own prices cannot be used.
+func Used(out io.Writer, rep spending.Report, limits []spending.Limit, broken string, asJSON bool) error {
+	u := Usage{Limits: []Limit{}, Spans: []Span{}, Days: rep.Days, Prices: rep.Prices, Unread: rep.Unread, Broken: rep.Broken, words: broken}
 	for _, l := range limits {
 		u.Limits = append(u.Limits, Limit{string(l.Window), l.Percent, l.Resets.UTC()})
 	}
@@ -102,6 +105,9 @@ func (u Usage) print(p *terminal.Printer) {
 	}
 	if u.Unread > 0 {
 		p.Line("%s not read in time: call it again", terminal.Several(u.Unread, "transcript"))
+	}
+	if u.Broken != "" {
+		p.Line("%s", terminal.Printable(u.words))
 	}
 	p.Line("costs are estimates, by prices of %s", terminal.Printable(u.Prices))
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 )
@@ -155,7 +153,7 @@ func (o objection) sentence(path string) string {
 	if o.command == "" {
 		return o.why + ": " + o.instead
 	}
-	text := fmt.Sprintf("%s: `%s %s` mends that", o.why, o.command, shellWord(path))
+	text := fmt.Sprintf("%s: `%s %s` mends that", o.why, o.command, terminal.ShellWord(path))
 	switch {
 	case o.instead == "":
 		return text
@@ -163,13 +161,4 @@ func (o objection) sentence(path string) string {
 		return text + ", " + o.instead
 	}
 	return text + "; " + o.instead
-}
-
-// shellWord is a path for a command that a person copies.
-func shellWord(path string) string {
-	word, err := syntax.Quote(path, syntax.LangBash)
-	if err != nil { // no path has a NUL
-		return path
-	}
-	return word
 }

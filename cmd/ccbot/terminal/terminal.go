@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Printable makes a text from somebody else safe for a terminal.
@@ -87,4 +89,13 @@ func Words(before, value, after string) string {
 		return ""
 	}
 	return before + value + after
+}
+
+// ShellWord is a path or a name in a command that a person copies.
+func ShellWord(word string) string {
+	quoted, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil { // it has a NUL
+		return Printable(word)
+	}
+	return quoted
 }

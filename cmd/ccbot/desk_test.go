@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/session"
+)
+
+func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"See /list.":                                "See ccbot list.",
+		"api has ended. Resume it: /resume api":     "api has ended. Resume it: ccbot resume api",
+		"Send /new to start one, or /resume.":       "Send ccbot new to start one, or ccbot resume.",
+		"There is no folder /archive/api.":          "There is no folder /archive/api.",
+		"There is no folder /archive.d, nor ~/new.": "There is no folder /archive.d, nor ~/new.",
+		"There is no folder /new-api.":              "There is no folder /new-api.",
+	} {
+		assert.Equal(t, want, inTerminal(text))
+	}
+}
+
+// A name may have signs that mean something to the shell.
+func TestACommandToCopyIsQuoted(t *testing.T) {
+	dir := stateWith(t, one(1, "a$(x)", func(r *session.Record) { r.State = session.Archived }))
+	code, _, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "attach", "a$(x)")
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, errs, "`ccbot resume 'a$(x)'` brings it back")
+	d, err := openDesk([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
+	require.NoError(t, err)
+	assert.Equal(t, "ccbot attach 'a$(x)'", d.words.Attach(idOf(1)))
+}
+
+func TestABrokenPriceFileIsNamed(t *testing.T) {
+	dir := stateWith(t)
+	file := filepath.Join(dir, "prices.json")
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	code, out, errs := ccbot(environ, "usage")
+	assert.Equal(t, exit.OK, code, errs)
+	assert.Contains(t, out, "~/prices.json cannot be read as a price list, so the built-in prices count.")
+	assert.Contains(t, errs, "prices_unusable")
+	_, out, _ = ccbot(environ, "usage", "--json")
+	assert.Contains(t, out, `"broken_prices": "`+file+`"`)
+}
