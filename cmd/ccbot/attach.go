@@ -83,14 +83,14 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 	if err != nil {
 		return tmux.WindowID{}, err
 	}
-	seen, _, err := d.look(ctx, environ, d.store, table, quietLog(d.config, stderr))
+	seen, _, err := look(ctx, d.Config, environ, d.store, table, quietLog(d.Config, stderr))
 	if err != nil {
 		return tmux.WindowID{}, err
 	}
 	server, _ := seen.Server(ctx) // its error is that of the panes
 	panes, err := seen.Panes(ctx)
 	if err != nil {
-		return tmux.WindowID{}, d.machineError(err)
+		return tmux.WindowID{}, machineError(d.Config, err)
 	}
 	for _, pane := range panes {
 		if recovery.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
@@ -98,7 +98,7 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 		}
 	}
 	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` says what is left",
-		name, d.tmuxCommand(), terminal.ShellWord(r.Name))
+		name, d.TmuxCommand(), terminal.ShellWord(r.Name))
 }
 
 // socketPath is where tmux has the socket of the server in use.

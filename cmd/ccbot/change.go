@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -20,7 +21,7 @@ type change[Body, Reply any] struct {
 	verb  string
 	keyed bool // the body has a key with which it is not made twice
 	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
-	first func(c config, body Body, stderr io.Writer) error
+	first func(c config.Config, body Body, stderr io.Writer) error
 	do    func(ctx context.Context, s *system, body Body) (Reply, error)
 	// alone, which may be nil, is what follows where no bot runs, under the lock.
 	alone func(ctx context.Context, s *system, did Reply) error
@@ -53,7 +54,7 @@ func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr 
 }
 
 func (v change[Body, Reply]) once(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
-	c, err := loadForReading(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return reply, false, err
 	}
@@ -64,7 +65,7 @@ func (v change[Body, Reply]) once(ctx context.Context, environ []string, stderr 
 	if err := harden(); err != nil { // not before the call: the bot must see who calls
 		return reply, true, err
 	}
-	if c, err = loadConfig(environ); err != nil {
+	if c, err = config.Load(environ); err != nil {
 		return reply, true, err
 	}
 	if v.first != nil {

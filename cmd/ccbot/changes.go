@@ -44,7 +44,7 @@ func printChanges(ctx context.Context, environ, args []string, asJSON bool, stdo
 		return err
 	}
 	defer os.RemoveAll(work)
-	changed := d.diffs(d.store, environ)
+	changed := diffsOf(d.Config, d.store, environ)
 	changed.Open = func(ctx context.Context, dir string) (*git.Tree, error) {
 		return git.OpenTree(ctx, dir, environment.Server(environ), work)
 	}

@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -41,7 +42,7 @@ type forgetful struct {
 func newForgetful(t *testing.T) forgetful {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	s := &system{config: config{Dir: dir}, log: log}
+	s := &system{Config: config.Config{Dir: dir}, log: log}
 	require.NoError(t, s.openStores())
 	require.NoError(t, s.openAsks())
 	words, err := i18n.Load(glyph.Name)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/importer"
 	"ccbot/cmd/ccbot/show"
@@ -26,7 +27,7 @@ var printed = map[string]any{
 	"list --json": []listed{}, "status NAME --json": detailed{}, "why NAME --json": told{}, "recover --json": account{},
 	"hooks status --json": hooksReport{}, "doctor --json": doctor.Report{}, "resume NAME --json": resumed{}, "forget NAME --json": forgottenSession{}, "new --json": newSession{}, "send-prompt NAME TEXT --wait --json": queuedPrompt{},
 	"archive NAME --json": ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
-	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []setting{}, "import DIR --json": importer.Report{},
+	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []config.Setting{}, "import DIR --json": importer.Report{},
 }
 
 // TestTheDocumentHasAllJSON compares the fields of each example in docs/cli.md with those of the program.

@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session"
@@ -227,7 +228,7 @@ func stateOf(environ []string) string {
 // start has posted, which are gone then.
 func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts string) {
 	t.Helper()
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	var log bytes.Buffer
 	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.NewTextHandler(&log, nil)))
@@ -263,7 +264,7 @@ func TestP8_ADamagedInstanceIsNotReplaced(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "0123456789ab", id)
 			spoil(t, path)
-			c, err := loadConfig(environ)
+			c, err := config.Load(environ)
 			require.NoError(t, err)
 			_, err = begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
 			require.ErrorContains(t, err, "@ccbot_session")

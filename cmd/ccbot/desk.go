@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -24,7 +25,7 @@ import (
 
 // desk is what a verb knows of the sessions: it finds them by the chat's rule, and says what the chat says, in English.
 type desk struct {
-	config
+	config.Config
 	store *session.Store
 	book  *conversation.Book
 	words chat.Phrases
@@ -41,10 +42,10 @@ func openDesk(environ []string, stderr io.Writer) (desk, error) {
 		return desk{}, err
 	}
 	attach := func(id uuid.UUID) string { r, _ := store.Get(id); return "ccbot attach " + terminal.ShellWord(r.Name) }
-	return desk{config: c, store: store,
+	return desk{Config: c, store: store,
 		book: &conversation.Book{Records: host.Views{Records: store}, Successors: host.Sessions{Desk: host.Desk{Records: store}}},
 		words: chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Attach: attach,
-			Places: &host.Machine{Home: host.WithoutLinks(c.home), Roots: c.roots, Records: store}}}}, nil
+			Places: &host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders, Records: store}}}}, nil
 }
 
 // find finds the one session that a person means, one that fits where any does.

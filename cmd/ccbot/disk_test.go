@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session/disktest"
@@ -32,7 +33,7 @@ func used(t *testing.T, disk string) (dir string, environ []string) {
 func refuses(t *testing.T, dir string, environ []string, why string) {
 	t.Helper()
 	records := tree(t, filepath.Join(dir, "sessions"))
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	for _, role := range []string{"run", "cli"} {
 		s, err := begin(t.Context(), c, role, "/bin/true", environ, slog.New(slog.DiscardHandler))

@@ -19,6 +19,7 @@ import (
 
 	"ccbot/bot/chat"
 	bothealth "ccbot/bot/health"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
@@ -93,32 +94,29 @@ func examine(ctx context.Context, environ []string, o doctorOptions, stdout, std
 }
 
 // doctorsConfig is as much of the settings as can be had: those of the environment where the file cannot be read.
-func doctorsConfig(environ []string) (c config, s doctor.Settings, err error) {
+func doctorsConfig(environ []string) (c config.Config, s doctor.Settings, err error) {
 	vars := env.ToMap(environ)
 	home := vars["HOME"]
 	if home == "" {
 		return c, s, exit.Usage(errors.New("HOME is not set"))
 	}
-	full, file, wrong := parseConfig(environ)
-	s.File = filepath.Join(stateFolder(vars, home), statefolder.SettingsFile)
-	if wrong == nil {
-		s.File, s.Unknown = file, make(map[string]string)
-		wrong = full.check(file, full.checkPaths, full.checkTmux)
-	}
+	full, wrong := config.LoadForReading(environ)
+	s.File = filepath.Join(config.StateFolder(vars, home), statefolder.SettingsFile)
 	if wrong != nil {
 		s.Wrong = wrong
-		return config{home: home, Dir: stateFolder(vars, home)}, s, nil
+		return config.Config{Home: home, Dir: config.StateFolder(vars, home)}, s, nil
 	}
-	for _, name := range full.unknown {
-		shown, near := nearestSetting(name)
+	s.Unknown = make(map[string]string)
+	for _, name := range full.Unknown {
+		shown, near := config.Nearest(name)
 		s.Unknown[shown] = near
 	}
-	whole, partial := loadConfig(environ)
+	whole, partial := config.Load(environ)
 	if s.Partial = partial; partial == nil {
-		s.Voice = whole.voiceCommand()
+		s.Voice = whole.VoiceCommand()
 		return whole, s, nil
 	}
-	return *full, s, nil
+	return full, s, nil
 }
 
 // doctorsWorld is all that the doctor looks at. Nothing in it is changed by looking.
@@ -151,7 +149,7 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 			w.Bot.Program = p.Exe
 		}
 	}
-	if c.Token.Valid() && c.checkAPI() == nil {
+	if c.Token.Valid() && c.CheckAPI() == nil {
 		w.Telegram = doctor.Telegram{Client: telegram.Client(c.Token, c.APIURL), Server: c.APIURL, Now: time.Now}
 	}
 	w.Lock = func(ctx context.Context) (func(), error) {
@@ -166,7 +164,7 @@ func doctorsWorld(ctx context.Context, environ []string, stderr io.Writer) (*doc
 }
 
 // doctorsHook is ccbot's hook, and where it may be installed.
-func doctorsHook(c config) doctor.Hook {
+func doctorsHook(c config.Config) doctor.Hook {
 	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
 	binary, err := hookBinary()
 	if err == nil {
@@ -177,7 +175,7 @@ func doctorsHook(c config) doctor.Hook {
 }
 
 // doctorsRecords looks at the folder, the records in it, and the windows of tmux.
-func doctorsRecords(ctx context.Context, c config, w *doctor.World, environ []string, table *process.Table, log *slog.Logger) {
+func doctorsRecords(ctx context.Context, c config.Config, w *doctor.World, environ []string, table *process.Table, log *slog.Logger) {
 	mayRead, _ := strconv.ParseBool(w.Vars[statefolder.ReadableVariable])
 	w.Folder = doctor.Folder{Path: c.Dir, Exposed: func() ([]statefolder.Exposure, error) { return statefolder.Inspect(c.Dir, mayRead) }, Now: time.Now,
 		Forgotten: func(string) bool { return false }}
@@ -252,11 +250,11 @@ func askFigures(ctx context.Context, dir string, f *health.Figures) error {
 }
 
 // sayWarning says what is wrong as the chat's /health does, in English.
-func sayWarning(c config) func(health.Warning) string {
+func sayWarning(c config.Config) func(health.Warning) string {
 	words, err := i18n.Load(glyph.Name)
 	if err != nil {
 		return func(w health.Warning) string { return string(w.Code) }
 	}
-	p := chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Places: &host.Machine{Home: host.WithoutLinks(c.home)}}}
+	p := chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Places: &host.Machine{Home: host.WithoutLinks(c.Home)}}}
 	return func(w health.Warning) string { return inTerminal(bothealth.Sentence(p, w, c.Dir)) }
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
@@ -39,8 +40,8 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	bot, _ := statefolder.RunningBot(c.Dir, table)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
-	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
-		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
+	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.TmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
+		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: purgesOf(c, archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}
@@ -55,14 +56,14 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 }
 
 // survey looks at all that a recovery looks at. seen is its look at tmux.
-func survey(ctx context.Context, c config, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+func survey(ctx context.Context, c config.Config, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	w recovery.World, seen picture, err error) {
-	seen, sources, err := c.look(ctx, environ, store, table, log)
+	seen, sources, err := look(ctx, c, environ, store, table, log)
 	if err != nil {
 		return w, seen, err
 	}
 	_, since := statefolder.RunningBot(c.Dir, table)
-	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Since: since,
+	looking := recovery.Recovery{Instance: sources.Instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.Limits(), Since: since,
 		Store: store, Tmux: seen, Processes: table, Evidence: sources, Now: time.Now, Log: log}
 	return looking.Look(ctx), seen, nil
 }
@@ -71,7 +72,7 @@ func survey(ctx context.Context, c config, environ []string, store *session.Stor
 const keep = "keep"
 
 // look looks at tmux once, and collects everything else that a plan reads.
-func (c config) look(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+func look(ctx context.Context, c config.Config, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
 	seen picture, sources *evidence.Sources, err error) {
 	instance, err := statefolder.ReadInstance(c.Dir) // empty before the first start: then no window belongs to this ccbot
 	if err != nil {
@@ -79,7 +80,7 @@ func (c config) look(ctx context.Context, environ []string, store *session.Store
 	}
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
 		Env: environment.Server(environ), Log: log, Start: startOf(table)})
-	return seen, c.evidence(instance, store, table, seen.Panes, log), nil
+	return seen, sourcesOf(c, instance, store, table, seen.Panes, log), nil
 }
 
 // picture is the result of one look at tmux.

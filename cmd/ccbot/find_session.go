@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
@@ -32,10 +33,10 @@ func openRecords(dir string, stderr io.Writer) (*session.Store, error) {
 }
 
 // openForReading is the first step of every verb that only looks.
-func openForReading(environ []string, stderr io.Writer) (config, *session.Store, error) {
-	c, err := loadForReading(environ)
+func openForReading(environ []string, stderr io.Writer) (config.Config, *session.Store, error) {
+	c, err := config.LoadForReading(environ)
 	if err != nil {
-		return config{}, nil, err
+		return config.Config{}, nil, err
 	}
 	store, err := openRecords(c.Dir, stderr)
 	return c, store, err

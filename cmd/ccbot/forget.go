@@ -15,6 +15,7 @@ import (
 	"ccbot/archive"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
@@ -98,7 +99,7 @@ func notOver(r session.Record) error {
 // of its age. If a record and a copy have the same name, the record is meant. If several are
 // possible, it lists whole ids, which forget accepts.
 func (d desk) findToForget(what string) (session.Record, error) {
-	all, broken := d.backups().Purged()
+	all, broken := backupsIn(d.Dir).Purged()
 	present := d.store.List()
 	records := slices.Clone(present)
 	for _, p := range all {
@@ -158,11 +159,11 @@ var forgetting = change[forgetCall, struct{}]{verb: "forget", do: func(ctx conte
 // purge removes the records that are due, and reports each.
 func (s *system) purge(ctx context.Context) []accountPurge {
 	records := s.store.List()
-	return s.purgesOf(s.keeper.Purge(ctx), records, time.Now(), "was forgotten", "; `ccbot recover --restore` brings it back for a week")
+	return purgesOf(s.Config, s.keeper.Purge(ctx), records, time.Now(), "was forgotten", "; `ccbot recover --restore` brings it back for a week")
 }
 
 // purgesOf describes records that are due, or were removed because of their age.
-func (c config) purgesOf(all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []accountPurge) {
+func purgesOf(c config.Config, all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []accountPurge) {
 	names := make(map[uuid.UUID]string)
 	for _, r := range records {
 		names[r.ID] = r.Name

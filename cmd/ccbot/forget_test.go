@@ -63,7 +63,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	r, other := one(1, "api"), one(2, "web")
 	environ := machine(t, r, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	backups := config{Dir: dir}.backups()
+	backups := backupsIn(dir)
 	name, err := backups.Make(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, backups.Keep(r.ID))
@@ -96,7 +96,7 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	left, other := one(1, "api"), one(2, "api-2")
 	environ := machine(t, left, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	require.NoError(t, config{Dir: dir}.backups().Keep(left.ID))
+	require.NoError(t, backupsIn(dir).Keep(left.ID))
 	require.NoError(t, os.Remove(recordOf(environ, left)))
 	find := finderToForget(t, environ)
 	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
@@ -117,7 +117,7 @@ func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
 	environ := machine(t, left, gone, other, apart)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
 	for _, r := range []session.Record{left, gone, apart} {
-		require.NoError(t, config{Dir: dir}.backups().Keep(r.ID))
+		require.NoError(t, backupsIn(dir).Keep(r.ID))
 		require.NoError(t, os.Remove(recordOf(environ, r)))
 	}
 	find := finderToForget(t, environ)
@@ -175,7 +175,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 func TestABackupBringsBackWhatWasDue(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15 * 24 * time.Hour) })
 	environ := machine(t, old)
-	name, err := config{Dir: strings.TrimPrefix(environ[0], "HOME=")}.backups().Make(t.Context())
+	name, err := backupsIn(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
 	require.NoError(t, err)
 	ccbot := installed(t)
 	ccbot(t, environ, exit.OK, "recover")

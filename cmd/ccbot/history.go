@@ -43,7 +43,7 @@ only, from Claude Code's own file.`,
 			if err != nil {
 				return err
 			}
-			said := host.Conversations{Records: d.store, Projects: d.projectsDir()}
+			said := host.Conversations{Records: d.store, Projects: d.ProjectsDir()}
 			if len(args) > 1 && strings.TrimSpace(args[1]) != "" {
 				err = show.Found(cmd.Context(), stdout, said, r.ID, strings.TrimSpace(args[1]), most, asJSON)
 			} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
@@ -42,11 +43,7 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 // hookFolders returns the two folders that the verbs of the hooks need. No setting is required, but
 // each setting that is there must be right, as for every verb.
 func hookFolders(environ []string) (dir, claudeDir string, err error) {
-	c, file, err := parseConfig(environ)
-	if err != nil {
-		return "", "", err
-	}
-	err = c.check(file, c.checkPaths) // writes the paths out
+	c, err := config.LoadFolders(environ)
 	return c.Dir, c.ClaudeDir, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/importer"
 	"ccbot/cmd/ccbot/statefolder"
@@ -54,13 +55,13 @@ func importFormer(ctx context.Context, environ []string, dir string, yes bool, s
 	if err != nil {
 		return report, fmt.Errorf("import: %w", err)
 	}
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	if err != nil {
 		return report, err
 	}
 	open := func() (*session.Store, error) { return openRecords(c.Dir, stderr) }
 	if yes {
-		let, err := c.lockRecords(ctx, environ, stderr)
+		let, err := lockRecords(ctx, c, environ, stderr)
 		if err != nil {
 			return report, err
 		}
@@ -91,7 +92,7 @@ func importFormer(ctx context.Context, environ []string, dir string, yes bool, s
 }
 
 // importerOf looks at what is there.
-func importerOf(ctx context.Context, c config, environ []string, store *session.Store) (i importer.Importer, err error) {
+func importerOf(ctx context.Context, c config.Config, environ []string, store *session.Store) (i importer.Importer, err error) {
 	name, err := os.Hostname()
 	if err != nil {
 		return i, fmt.Errorf("host name: %w", err)
@@ -100,12 +101,12 @@ func importerOf(ctx context.Context, c config, environ []string, store *session.
 	if err != nil {
 		return i, err
 	}
-	_, sources, err := c.look(ctx, environ, store, table, slog.New(slog.DiscardHandler))
+	_, sources, err := look(ctx, c, environ, store, table, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return i, err
 	}
-	return importer.Importer{Host: name, Allowed: c.AllowedUsers, Projects: c.projectsDir(), Records: store.List(),
-		Folder: func(path string) (string, error) { return c.sessionFolder(ctx, path) },
+	return importer.Importer{Host: name, Allowed: c.AllowedUsers, Projects: c.ProjectsDir(), Records: store.List(),
+		Folder: func(path string) (string, error) { return sessionFolder(ctx, c, path) },
 		Written: func(id uuid.UUID) (bool, error) {
 			written, err := sources.Written(ctx, id)
 			return written[id], err

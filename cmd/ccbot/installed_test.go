@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
 )
 
 // TestP9_ClaudeIsAskedForItsVersionWithoutSecrets: neither the bot's nor the
@@ -15,7 +17,7 @@ func TestP9_ClaudeIsAskedForItsVersionWithoutSecrets(t *testing.T) {
 	dir := t.TempDir()
 	claude := filepath.Join(dir, "claude")
 	require.NoError(t, os.WriteFile(claude, []byte("#!/bin/sh\nenv >\"$0.env\"\necho '2.0.30 (Claude Code)'\n"), 0o700))
-	c := config{Claude: "~/claude", home: dir, claudeSet: "/c"}
+	c := config.Config{Claude: "~/claude", Home: dir, ClaudeSet: "/c"}
 	b := installedClaude(c, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TELEGRAM_BOT_TOKEN=1:secret",
 		"ANTHROPIC_API_KEY=secret", "ALLOWED_USERS=1"}, nil)
 	assert.Equal(t, "2.0.30 (Claude Code)", b.Version(t.Context()))

@@ -121,7 +121,7 @@ func list(ctx context.Context, environ []string, all, asJSON bool, stdout, stder
 	return terminal.Show(stdout, asJSON, sessions, func(p *terminal.Printer) {
 		switch {
 		case len(sessions) > 0:
-			printList(p, sessions, time.Now(), c.home)
+			printList(p, sessions, time.Now(), c.Home)
 		case len(records) > 0:
 			p.Line("no open sessions; %s: ccbot list --all", terminal.Several(len(records), "other"))
 		default:

@@ -8,12 +8,14 @@ import (
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
+
+	"ccbot/cmd/ccbot/config"
 )
 
 // newLog makes the program's log: with colours for a person at a terminal, otherwise as key=value
 // lines or JSON. Each line is written whole, and the token is removed from it, however the token
 // came there.
-func newLog(c config, level slog.Leveler, out io.Writer) *slog.Logger {
+func newLog(c config.Config, level slog.Leveler, out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	clean := c.Token.Writer(out)
 	f, isFile := out.(*os.File)
@@ -26,14 +28,6 @@ func newLog(c config, level slog.Leveler, out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(clean, options))
 }
 
-// level is the least level that the log shows.
-func (c config) level() (level slog.Level) {
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return slog.LevelInfo // check has refused anything else
-	}
-	return level
-}
-
 // foreignLog takes the log lines that libraries write by themselves, such as net/http with
 // GODEBUG=http2debug=1, which shows every URL.
-func foreignLog(c config, out io.Writer) { stdlog.SetOutput(c.Token.Writer(out)) }
+func foreignLog(c config.Config, out io.Writer) { stdlog.SetOutput(c.Token.Writer(out)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/token"
 )
 
@@ -23,8 +24,8 @@ func TestP9_NoLineHasTheToken(t *testing.T) {
 	for _, format := range []string{"text", "json", "auto"} {
 		for _, leak := range []string{goodToken, half, url.QueryEscape(goodToken), "https://x/bot" + goodToken + "/getMe"} {
 			var out strings.Builder
-			c := config{Token: secret, LogFormat: format, LogLevel: "debug"}
-			log := newLog(c, c.level(), &out).With("with", leak).WithGroup("g")
+			c := config.Config{Token: secret, LogFormat: format, LogLevel: "debug"}
+			log := newLog(c, c.Level(), &out).With("with", leak).WithGroup("g")
 			log.Debug("m "+leak, "error", &url.Error{Op: "Get", URL: leak, Err: os.ErrClosed}, slog.Group("deep", leak, leak),
 				"panic", any([]string{leak}))
 			assert.NotContains(t, out.String(), tokenSecret)

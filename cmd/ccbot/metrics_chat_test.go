@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/news"
 	promptport "ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/servicemanager"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -38,7 +39,7 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	agent := one(1, "api")
 	agent.State, agent.EndedAt, agent.Binding = session.Running, time.Time{}, &session.Binding{Agent: me}
 	require.NoError(t, f.store.Create(agent))
-	s := &system{config: config{MetricsAddr: "127.0.0.1:0"}, metrics: m, inbox: w.Store, store: f.store, table: table,
+	s := &system{Config: config.Config{MetricsAddr: "127.0.0.1:0"}, metrics: m, inbox: w.Store, store: f.store, table: table,
 		outbox: outbox.New(nil, "", t.TempDir(), slog.New(slog.DiscardHandler)), service: servicemanager.New(nil, slog.New(slog.DiscardHandler))}
 	s.gauges(t.Context())
 	require.NoError(t, s.listenMetrics(t.Context()))

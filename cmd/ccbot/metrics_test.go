@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -39,7 +40,7 @@ func scrape(t *testing.T, addr string) map[string]string {
 func TestMetricsTellTheReport(t *testing.T) {
 	counts := map[session.State]int{session.Running: 1, session.Lost: 0}
 	m := newMetrics(func() map[session.State]int { return counts })
-	s := &system{config: config{MetricsAddr: "127.0.0.1:0"}, metrics: m}
+	s := &system{Config: config.Config{MetricsAddr: "127.0.0.1:0"}, metrics: m}
 	require.NoError(t, s.listenMetrics(t.Context()))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -113,7 +114,7 @@ func TestMetricsThatCannotBeServed(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	m := newMetrics(func() map[session.State]int { return nil })
-	s := &system{config: config{MetricsAddr: taken.Addr().String()}, metrics: m}
+	s := &system{Config: config.Config{MetricsAddr: taken.Addr().String()}, metrics: m}
 	err = s.listenMetrics(t.Context())
 	require.ErrorContains(t, err, "METRICS_ADDR")
 	assert.Equal(t, exit.Misuse, exit.Code(err))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
@@ -186,8 +187,8 @@ func TestDryRunSaysWhatIsSetAside(t *testing.T) {
 
 // What a look is given has no method that could change anything.
 func TestP2_ALookCanDoNothing(t *testing.T) {
-	c, seen, table := config{Dir: t.TempDir()}, picture{}, new(process.Table)
-	sources, observer := c.evidence("", nil, table, seen.Panes, nil), c.observer(seen, table, nil)
+	c, seen, table := config.Config{Dir: t.TempDir()}, picture{}, new(process.Table)
+	sources, observer := sourcesOf(c, "", nil, table, seen.Panes, nil), observerOf(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")
 	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting"}
 	fields := func(of any) (all []reflect.Type) {
@@ -220,7 +221,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
-	name, err := config{Dir: dir}.backups().Make(t.Context())
+	name, err := backupsIn(dir).Make(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	before, err := os.ReadFile(file)

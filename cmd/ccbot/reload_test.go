@@ -8,22 +8,24 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
 )
 
 // TestDifferingSettingsAreNamed: those alone that a reload does not take over.
 func TestDifferingSettingsAreNamed(t *testing.T) {
 	environ := []string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
-	again, err := loadConfig(environ)
+	again, err := config.Load(environ)
 	require.NoError(t, err)
-	assert.Empty(t, c.differing(again, taken))
-	again.AllowedUsers, again.AllowedChats, again.LogLevel = ids{2}, ids{-3}, "debug"
-	assert.Empty(t, c.differing(again, taken))
+	assert.Empty(t, c.Differing(again, taken))
+	again.AllowedUsers, again.AllowedChats, again.LogLevel = []int64{2}, []int64{-3}, "debug"
+	assert.Empty(t, c.Differing(again, taken))
 	again.KillGrace = time.Hour
 	require.NoError(t, again.Token.UnmarshalText([]byte(goodToken+"x")))
-	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.differing(again, taken))
-	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.differing(again, nil))
+	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "KILL_GRACE"}, c.Differing(again, taken))
+	assert.Equal(t, []string{"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS", "KILL_GRACE", "LOG_LEVEL"}, c.Differing(again, nil))
 }
 
 // TestAReloadSaysToWhomWhatBeginsAtTheDeskBelongs, as it says who may speak.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -22,11 +23,11 @@ import (
 // restoreBackup brings back the records of a backup, or one record that was removed because of its
 // age. A running bot has the records in use, so this takes the lock.
 func restoreBackup(ctx context.Context, environ []string, name string, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return err
 	}
-	backups := c.backups()
+	backups := backupsIn(c.Dir)
 	backups.Failpoint = failpoint(environ)
 	list, err := backups.List()
 	if err != nil {
@@ -46,7 +47,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 		_, err := fmt.Fprintln(stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
-	let, err := c.lockRecords(ctx, environ, stderr)
+	let, err := lockRecords(ctx, c, environ, stderr)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 		if also != nil {
 			return fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
 		}
-		return c.restorePurged(left, stdout)
+		return restorePurged(c, left, stdout)
 	case wanted.Records == 0 && wanted.Broken == nil: // such a backup is never what a person wants: all sessions would be gone
 		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s%s", wanted.Name, backupLines(list), purgedLines(purged))
 	}
@@ -66,7 +67,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
-	store, err := c.renew(wanted)
+	store, err := renew(c, wanted)
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
@@ -75,8 +76,8 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 }
 
 // restorePurged brings back one record that was removed because of its age.
-func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
-	if err := c.backups().BringBack(left); err != nil {
+func restorePurged(c config.Config, left recovery.Purged, stdout io.Writer) error {
+	if err := backupsIn(c.Dir).BringBack(left); err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
 	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
@@ -86,14 +87,14 @@ func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
 
 // renew opens the records of a backup that was restored, and restarts the age of those records that
 // the next start would remove again.
-func (c config) renew(b recovery.Backup) (*session.Store, error) {
+func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
 	store, err := openRecords(c.Dir, io.Discard)
 	if err != nil {
 		return nil, err
 	}
 	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, store.List()) {
 		r, _ := store.Get(aged.ID)
-		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
+		if err := backupsIn(c.Dir).Renew(r, "it came back with backup "+b.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +117,7 @@ func restoredText(wanted recovery.Backup, done recovery.Restored, aside []sessio
 }
 
 // lockRecords takes the lock if no bot runs and the caller is no agent.
-func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
+func lockRecords(ctx context.Context, c config.Config, environ []string, stderr io.Writer) (let func(), err error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, quietLog(c, stderr))
 	if errors.Is(err, exit.ErrRunning) {
 		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", statefolder.Holder(c.Dir))
@@ -124,19 +125,19 @@ func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Wri
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refuseAgents(ctx, environ, table, stderr); err != nil {
+	if err := refuseCaller(ctx, c, environ, table, stderr); err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
 	return func() { _ = held.Close() }, nil // the process ends too, and the lock with it
 }
 
-// refuseAgents refuses a caller that runs below an agent, without a bot.
-func (c config) refuseAgents(ctx context.Context, environ []string, table *process.Table, stderr io.Writer) error {
+// refuseCaller refuses a caller that runs below an agent, without a bot.
+func refuseCaller(ctx context.Context, c config.Config, environ []string, table *process.Table, stderr io.Writer) error {
 	store, err := openRecords(c.Dir, io.Discard)
 	if err != nil {
 		return err
 	}
-	_, sources, err := c.look(ctx, environ, store, table, quietLog(c, stderr))
+	_, sources, err := look(ctx, c, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/logkey"
@@ -53,7 +54,7 @@ conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
 
 // resuming finds the session before a tmux server is started for nothing.
 var resuming = change[resumeCall, resumed]{verb: "resume",
-	first: func(c config, body resumeCall, stderr io.Writer) error {
+	first: func(c config.Config, body resumeCall, stderr io.Writer) error {
 		store, err := openRecords(c.Dir, stderr)
 		if err == nil {
 			_, err = find(store.List(), body.Session)
@@ -96,7 +97,7 @@ func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	if next, ok := session.Successor(records, r.ID); ok {
 		r = next
 	}
-	r, back, err := s.bringBack(ctx, s.lifecycle, s.store.Get, r)
+	r, back, err := bringBack(ctx, s.Config, s.lifecycle, s.store.Get, r)
 	now := back.Record
 	if now.ID == uuid.Nil {
 		now = r
@@ -140,10 +141,10 @@ type restores interface {
 // bringBack restores a session in a folder where sessions may be opened. If another record has
 // taken over the conversation since the records were read, it restores that record instead. which
 // is the record that the error is about.
-func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.UUID) (session.Record, bool),
+func bringBack(ctx context.Context, c config.Config, sessions restores, get func(uuid.UUID) (session.Record, bool),
 	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
 	for range 2 { // two transfers within a moment are for a person to look at
-		if !host.InRoots(c.roots, r.Dir) {
+		if !host.InRoots(c.RootFolders, r.Dir) {
 			return r, lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
 		}
 		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})

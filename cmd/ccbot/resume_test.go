@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/host"
@@ -93,7 +94,7 @@ func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, back, err := config{roots: tt.roots}.bringBack(t.Context(), tt.moves, get, one(1, "api"))
+			_, back, err := bringBack(t.Context(), config.Config{RootFolders: tt.roots}, tt.moves, get, one(1, "api"))
 			assert.Equal(t, tt.want, back.Record.ID)
 			require.Equal(t, tt.err == "", err == nil)
 			if tt.err != "" {

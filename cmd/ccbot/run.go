@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
@@ -30,19 +31,19 @@ func runBot(ctx context.Context, environ []string, changes []served, stderr io.W
 	if err := harden(); err != nil {
 		return err
 	}
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	if err != nil {
 		return err
 	}
 	return c.Token.CleanError(runWith(ctx, c, environ, changes, stderr))
 }
 
-func runWith(ctx context.Context, c config, environ []string, changes []served, stderr io.Writer) error {
+func runWith(ctx context.Context, c config.Config, environ []string, changes []served, stderr io.Writer) error {
 	level := new(slog.LevelVar)
-	level.Set(c.level())
+	level.Set(c.Level())
 	log := newLog(c, level, stderr)
 	foreignLog(c, stderr)
-	c.warn(log)
+	warn(c, log)
 	hook, err := hookBinary()
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func runWith(ctx context.Context, c config, environ []string, changes []served, 
 }
 
 // begin takes the lock and makes all parts; nothing runs yet.
-func begin(ctx context.Context, c config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
+func begin(ctx context.Context, c config.Config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
 	if err != nil {
 		return nil, err
@@ -77,21 +78,21 @@ func begin(ctx context.Context, c config, role, hook string, environ []string, l
 }
 
 // warn reports at the start conditions that will cause trouble later.
-func (c config) warn(log *slog.Logger) {
+func warn(c config.Config, log *slog.Logger) {
 	file := filepath.Join(c.Dir, statefolder.SettingsFile)
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)
 	}
-	if _, err := exec.LookPath(expandHome(c.Claude, c.home)); err != nil {
+	if _, err := exec.LookPath(c.ClaudeCommand()); err != nil {
 		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Mend, "install Claude Code, or set CLAUDE_COMMAND to its path")
 	}
-	if command := c.voiceCommand(); command != "" {
+	if command := c.VoiceCommand(); command != "" {
 		if _, err := exec.LookPath(command); err != nil {
 			log.Warn("voice_command_missing", logkey.Command, command, logkey.Mend, "set VOICE_COMMAND to a command that is there")
 		}
 	}
-	for _, name := range c.unknown {
-		name, nearest := nearestSetting(name)
+	for _, name := range c.Unknown {
+		name, nearest := config.Nearest(name)
 		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, nearest)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -77,7 +78,7 @@ func stateDir(environ []string) (string, error) {
 	if vars["HOME"] == "" && !filepath.IsAbs(vars["CCBOT_DIR"]) {
 		return "", exit.Usage(errors.New("HOME is not set"))
 	}
-	dir := stateFolder(vars, vars["HOME"])
+	dir := config.StateFolder(vars, vars["HOME"])
 	if !filepath.IsAbs(dir) {
 		return "", exit.Usage(errors.New("CCBOT_DIR must be an absolute path"))
 	}

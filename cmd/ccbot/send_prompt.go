@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/terminal"
@@ -73,8 +74,8 @@ func (s *system) typed(ctx context.Context, q queuedPrompt) error {
 		s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
 }
 
-// answer waits for the answer to a prompt, and only reads. alone: no bot drives the agent.
-func (c config) answer(ctx context.Context, q queuedPrompt, alone bool) (text string, err error) {
+// answerTo waits for the answer to a prompt, and only reads. alone: no bot drives the agent.
+func answerTo(ctx context.Context, c config.Config, q queuedPrompt, alone bool) (text string, err error) {
 	room := watch.New(slog.New(slog.DiscardHandler))
 	w := reply.Waiter{Dir: c.Dir, Claude: c.ClaudeDir, Watch: room}
 	if alone {
@@ -187,7 +188,7 @@ func sendPrompt(ctx context.Context, environ []string, what, text string, o prom
 	did, alone, err := send.make(ctx, environ, stderr, promptCall{Key: uuid.New(), Session: r.ID, Text: text})
 	if err == nil && o.wait {
 		err = patient.wait(ctx, did.Name, func(ctx context.Context) error {
-			answer, err := d.answer(ctx, did, alone)
+			answer, err := answerTo(ctx, d.Config, did, alone)
 			did.Answer = &answer
 			return err
 		})

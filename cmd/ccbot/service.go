@@ -17,6 +17,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/terminal"
@@ -76,15 +77,15 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
 	}
-	its, err := loadConfig(bare)
+	its, err := config.Load(bare)
 	if err != nil {
 		return fmt.Errorf("as a service ccbot reads its settings from its file alone, and would not start: %w", err)
 	}
-	mine, err := loadConfig(environ)
+	mine, err := config.Load(environ)
 	if err != nil {
 		return err
 	}
-	if names := mine.differing(its, nil); len(names) > 0 {
+	if names := mine.Differing(its, nil); len(names) > 0 {
 		fmt.Fprintf(stdout, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
 	}
 	return s.Install(ctx, force)
@@ -92,10 +93,7 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 
 // serviceOf is the service that runs this program.
 func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
-	c, file, err := parseConfig(environ)
-	if err == nil {
-		err = c.check(file, c.checkPaths)
-	}
+	c, err := config.LoadFolders(environ)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +102,12 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 		return nil, err
 	}
 	vars := env.ToMap(environ)
-	p := service.Program{Binary: me, Home: c.home, Path: service.FullPath("", vars["PATH"])}
-	if claude, err := exec.LookPath(expandHome(c.Claude, c.home)); err == nil {
+	p := service.Program{Binary: me, Home: c.Home, Path: service.FullPath("", vars["PATH"])}
+	if claude, err := exec.LookPath(c.ClaudeCommand()); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
 	}
 	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has to find.
-	if dir := stateFolder(vars, c.home); dir != filepath.Join(c.home, ".ccbot") {
+	if dir := config.StateFolder(vars, c.Home); dir != filepath.Join(c.Home, ".ccbot") {
 		p.StateDir = dir
 	}
 	return service.New(runtime.GOOS, vars["XDG_CONFIG_HOME"], os.Getuid(), p, runner(environ), stdout), nil

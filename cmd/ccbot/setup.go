@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
@@ -77,14 +78,11 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err := harden(); err != nil {
 		return err
 	}
-	c, file, err := parseConfig(environ)
+	c, err := config.LoadForSetup(environ)
 	if err != nil {
 		return err
 	}
-	if err := c.check(file, c.checkAPI, c.checkPaths, c.checkRoots, c.checkLang, c.checkLog); err != nil {
-		return err
-	}
-	log := quietLog(*c, stderr)
+	log := quietLog(c, stderr)
 	table, held, err := statefolder.Take(ctx, c.Dir, "cli", 0, log)
 	if errors.Is(err, exit.ErrRunning) {
 		err = fmt.Errorf("stop ccbot first: %w", err)
@@ -97,7 +95,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
-	if err := refuseAgents(ctx, c.evidence("", records, table, nil, log)); err != nil {
+	if err := refuseAgents(ctx, sourcesOf(c, "", records, table, nil, log)); err != nil {
 		return err
 	}
 	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), log)
@@ -108,12 +106,13 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
-	s := setup.Setup{File: file, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
-		Folder: c.sessionFolder, Hooks: func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
+	s := setup.Setup{File: c.File, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
+		Folder: func(ctx context.Context, text string) (string, error) { return sessionFolder(ctx, c, text) },
+		Hooks:  func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
-	if _, err := loadConfig(environ); err != nil { // what another line of ccbot.env is wrong about
+	if _, err := config.Load(environ); err != nil { // what another line of ccbot.env is wrong about
 		return fmt.Errorf("ccbot cannot start yet: %w", err)
 	}
 	if err := held.Close(); err != nil {
@@ -143,8 +142,8 @@ func checkSetup(environ []string, f setup.Flags) error {
 }
 
 // sessionFolder is the folder that a text names, if a session may begin there.
-func (c config) sessionFolder(ctx context.Context, text string) (string, error) {
-	m := host.Machine{Home: host.WithoutLinks(c.home), Roots: c.roots}
+func sessionFolder(ctx context.Context, c config.Config, text string) (string, error) {
+	m := host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/hookwire"
@@ -61,7 +62,7 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 		open: "chmod go-w " + open,
 	} {
 		t.Run(path, func(t *testing.T) {
-			_, err := loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + path})
+			_, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + path})
 			if mend == "" {
 				require.NoError(t, err)
 				return
@@ -69,11 +70,11 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 			refused(t, err, mend)
 		})
 	}
-	_, err = loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + home + "/loop"})
+	_, err = config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + home + "/loop"})
 	require.ErrorContains(t, err, "too many levels of symbolic links")
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 	require.NoError(t, os.WriteFile(filepath.Join(mkdir(0o700, "home", ".ccbot"), statefolder.SettingsFile), []byte("CCBOT_DIR="+inShared+"\n"), 0o600))
-	_, err = loadForReading([]string{"HOME=" + home})
+	_, err = config.LoadForReading([]string{"HOME=" + home})
 	refused(t, err, sharedMend)
 	_, _, err = hookFolders([]string{"HOME=" + home})
 	refused(t, err, sharedMend)
@@ -99,12 +100,12 @@ func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
 	home := filepath.Join(real, "home")
 	require.NoError(t, os.Symlink("../elsewhere/deep", filepath.Join(home, "link")))
 	for _, prefix := range []string{home, "~"} {
-		_, err = loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../open"})
+		_, err = config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../open"})
 		refused(t, err, "chmod go-w "+open)
-		c, err := loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../closed"})
+		c, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../closed"})
 		require.NoError(t, err)
 		assert.Equal(t, []string{home + "/closed", "ru"}, []string{c.Dir, c.Lang})
-		c, err = loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../none"})
+		c, err = config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../none"})
 		require.NoError(t, err)
 		assert.Equal(t, []string{home + "/none", "en"}, []string{c.Dir, c.Lang})
 	}
@@ -116,7 +117,7 @@ func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
 	env, err := statefolder.RefuseOthers(filepath.Join(home, "linked"), false)
 	require.NoError(t, err)
 	assert.Equal(t, secret, env, "the file itself, so that no link is followed twice")
-	c, err := loadForReading([]string{"HOME=" + home, "CCBOT_DIR=~/linked"})
+	c, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=~/linked"})
 	require.NoError(t, err)
 	assert.Equal(t, "zh", c.Lang)
 	for _, dir := range []string{filepath.Join(home, "none"), filepath.Join(real, "elsewhere", "deep")} {
@@ -132,11 +133,11 @@ func TestP9_AReadableConfigurationIsRefused(t *testing.T) {
 	file := filepath.Join(dir, statefolder.SettingsFile)
 	require.NoError(t, os.WriteFile(file, []byte("CCBOT_ALLOW_READABLE_ENV=1\nTELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=1\n"), 0o600))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir)}
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	assert.False(t, bool(c.ReadableEnv), "what the file says of itself counts for nothing")
 	require.NoError(t, os.Chmod(file, 0o640))
-	_, err = loadConfig(environ)
+	_, err = config.Load(environ)
 	refused(t, err, "chmod 600 "+file)
 	before := tree(t, dir)
 	for _, args := range [][]string{{"list"}, {"why", "api"}, {"recover", "--dry-run"}, {"recover", "--restore", "list"}, {"recover"},
@@ -149,11 +150,11 @@ func TestP9_AReadableConfigurationIsRefused(t *testing.T) {
 	}
 	assert.Equal(t, before, tree(t, dir))
 
-	c, err = loadConfig(append(environ, "CCBOT_ALLOW_READABLE_ENV=1"))
+	c, err = config.Load(append(environ, "CCBOT_ALLOW_READABLE_ENV=1"))
 	require.NoError(t, err)
-	assert.Equal(t, ids{1}, c.AllowedUsers)
+	assert.EqualValues(t, []int64{1}, c.AllowedUsers)
 	var log strings.Builder
-	c.warn(slog.New(slog.NewTextHandler(&log, nil)))
+	warn(c, slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Contains(t, log.String(), "configuration_readable_by_others")
 	assert.Equal(t, before, tree(t, dir), "it is meant, so it stays")
 }
@@ -163,7 +164,7 @@ func begun(t *testing.T, dir string) (string, error) {
 	t.Helper()
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1",
 		"CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(t.TempDir()), "PATH=" + os.Getenv("PATH")}
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	var log strings.Builder
 	s, err := begin(t.Context(), c, "run", "/bin/true", environ, slog.New(slog.NewTextHandler(&log, nil)))
@@ -204,9 +205,9 @@ func TestP9_WhatLiesInTheFolderIsLookedAt(t *testing.T) {
 			_, err := begun(t, dir)
 			refused(t, err, mend)
 			assert.Equal(t, before, tree(t, dir))
-			c, err := loadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
+			c, err := config.LoadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
 			require.NoError(t, err)
-			_, err = c.lockRecords(t.Context(), nil, &strings.Builder{})
+			_, err = lockRecords(t.Context(), c, nil, &strings.Builder{})
 			refused(t, err, mend)
 			assert.Equal(t, before, tree(t, dir))
 		})
@@ -238,9 +239,9 @@ func TestP9_AnotherUsersFilesAreRefused(t *testing.T) {
 				refused(t, err, mend)
 				return
 			}
-			_, err := loadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
+			_, err := config.LoadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
 			refused(t, err, mend)
-			_, err = loadForReading([]string{"HOME=/root", "CCBOT_DIR=" + filepath.Join(dir, "none")})
+			_, err = config.LoadForReading([]string{"HOME=/root", "CCBOT_DIR=" + filepath.Join(dir, "none")})
 			require.ErrorContains(t, err, dir+" belongs to user 4711")
 			require.ErrorContains(t, err, ": choose another CCBOT_DIR, or run ccbot as that user")
 			assert.NotContains(t, err.Error(), "chown")
@@ -282,7 +283,7 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 			store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
 			require.NoError(t, err)
 			require.NoError(t, store.Create(one(1, "api")))
-			_, err = config{Dir: dir}.backups().Make(t.Context())
+			_, err = backupsIn(dir).Make(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, hookwire.WriteEvent(dir, hookwire.Event{}))
 			ended, end := context.WithCancel(t.Context())

@@ -94,11 +94,11 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 		return err
 	}
 	log := quietLog(c, stderr)
-	seen, sources, err := c.look(ctx, environ, store, table, log)
+	seen, sources, err := look(ctx, c, environ, store, table, log)
 	if err != nil {
 		return err
 	}
-	m := host.Sessions{Desk: host.Desk{Observer: c.observer(seen, table, log), Records: store}, Git: gitWith(environ), Memory: gauge.Sum}
+	m := host.Sessions{Desk: host.Desk{Observer: observerOf(c, seen, table, log), Records: store}, Git: gitWith(environ), Memory: gauge.Sum}
 	d := detailsOf(ctx, m, sources, r, store.List())
 	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
 	return terminal.Show(stdout, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/logkey"
 	"ccbot/tmux"
 )
@@ -18,26 +19,18 @@ const tmuxPatience = 2 * time.Second
 // hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
 	slow := time.AfterFunc(tmuxPatience, func() {
-		s.log.Warn("tmux_does_not_answer", logkey.Server, s.tmuxCommand(), logkey.Look, s.tmuxCommand()+" ls")
+		s.log.Warn("tmux_does_not_answer", logkey.Server, s.TmuxCommand(), logkey.Look, s.TmuxCommand()+" ls")
 	})
 	defer slow.Stop()
 	err := s.tmux.Ensure(ctx)
 	if ctx.Err() != nil { // ccbot was stopped; tmux is not to blame
 		return err
 	}
-	return s.machineError(err)
-}
-
-// tmuxCommand is the tmux command that a person types for the server in use.
-func (c config) tmuxCommand() string {
-	if c.TmuxSocket == "" {
-		return "tmux"
-	}
-	return "tmux -L " + c.TmuxSocket
+	return machineError(s.Config, err)
 }
 
 // machineError says what a person can do about tmux.
-func (c config) machineError(err error) error {
+func machineError(c config.Config, err error) error {
 	silent := errors.Is(err, tmux.ErrNotSent) || errors.Is(err, tmux.ErrLost) || errors.Is(err, context.DeadlineExceeded)
 	if !silent {
 		return toInstall(err)
@@ -48,5 +41,5 @@ func (c config) machineError(err error) error {
 	}
 	return fmt.Errorf("tmux does not answer (%s). Look with `%s ls`; where that hangs too, a client or the server does: "+
 		"`ps -ef | grep tmux` shows them. ccbot ends neither: end a client that hangs by hand, then start again; "+
-		"ending the server ends its sessions: %w", server, c.tmuxCommand(), err)
+		"ending the server ends its sessions: %w", server, c.TmuxCommand(), err)
 }

@@ -26,8 +26,8 @@ cost. It reads only: all transcripts, so the first time may take a while.`,
 			if err != nil {
 				return err
 			}
-			log := newLog(d.config, slog.LevelWarn, stderr)
-			read := ledger.New(d.projectsDir(), filepath.Join(d.Dir, "usage"), time.Now, log)
+			log := newLog(d.Config, slog.LevelWarn, stderr)
+			read := ledger.New(d.ProjectsDir(), filepath.Join(d.Dir, "usage"), time.Now, log)
 			read.ReadOnly = true
 			spent := &host.Spending{Ledger: read, Dir: d.Dir, Records: d.store, Now: time.Now, Log: log}
 			report, err := spent.Spent(cmd.Context())

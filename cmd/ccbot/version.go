@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/release"
 	"ccbot/cmd/ccbot/statefolder"
@@ -69,7 +70,7 @@ var errNewer = exit.Newer(errors.New("the release can take the place of this ccb
 
 // checkRelease compares this program with a release.
 func checkRelease(environ []string, name string, stdout io.Writer) error {
-	c, err := loadForReading(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/turn"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/servicemanager"
@@ -58,7 +59,7 @@ type sender struct {
 
 // system is every part of a running ccbot.
 type system struct {
-	config
+	config.Config
 	log       *slog.Logger
 	tmux      *tmux.Client
 	store     *session.Store
@@ -109,8 +110,8 @@ type system struct {
 }
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
-func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
+func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
+	s := &system{Config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics = newMetrics(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
@@ -171,7 +172,7 @@ func (s *system) openStores() (err error) {
 	}
 	s.prompts = prompts{inbox: s.inbox}
 	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
-	if err := s.moments().Tidy(goesOn); err != nil {
+	if err := momentsIn(s.Dir).Tidy(goesOn); err != nil {
 		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
 	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
@@ -196,8 +197,8 @@ func (s *system) wireChat(environ []string) error {
 	if err := s.openAsks(); err != nil {
 		return err
 	}
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store,
-		ProjectsDir: s.projectsDir(), GitEnv: environment.Server(environ),
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, StateDir: s.Dir, Records: s.store,
+		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return s.evidence.Written(ctx, claude...)
@@ -212,16 +213,16 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: s.diffs(s.store, environ), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: gitWith(environ), Diffs: diffsOf(s.Config, s.store, environ), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {
 		*host.Transcripts
 		host.Conversations
-	}{s.talk, host.Conversations{Records: s.store, Projects: s.projectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.ProjectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
 	}
-	who := s.lists()
+	who := listsOf(s.Config)
 	s.owner.Store(s.AllowedUsers[0])
 	s.bot = bot.New(
 		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
@@ -239,7 +240,7 @@ func (s *system) wireChat(environ []string) error {
 
 // spending counts what all agents use.
 func (s *system) spending() *host.Spending {
-	return &host.Spending{Ledger: ledger.New(s.projectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+	return &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
 }
 
@@ -249,22 +250,22 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
-	env, unset := environment.Agent(environ, s.claudeSet)
+	env, unset := environment.Agent(environ, s.ClaudeSet)
 	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
-	s.claude = installedClaude(s.config, environ, s.log)
+	s.claude = installedClaude(s.Config, environ, s.log)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
-	times := s.config
+	times := s.Config
 	s.receipts = &receipts{Chat: countedNews{s.bot, s.inbox, s.metrics.ways}}
-	s.evidence = s.config.evidence(instance, s.store, s.table, s.tmux.Panes, s.log)
-	s.observer = s.config.observer(s.tmux, s.table, s.log)
+	s.evidence = sourcesOf(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
+	s.observer = observerOf(s.Config, s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
-			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
+			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: s.moments()},
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: momentsIn(s.Dir)},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
@@ -272,24 +273,24 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: backupsIn(s.Dir), Clear: s.clear(launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
-	s.presence = presence.NewWatcher(s.presenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
+	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
 }
 
-// evidence are the sources that show which process writes which conversation.
-func (c config) evidence(instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
+// sourcesOf are the sources that show which process writes which conversation.
+func sourcesOf(c config.Config, instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
 	log *slog.Logger) *evidence.Sources {
-	return &evidence.Sources{Instance: instance, Command: expandHome(c.Claude, c.home), Records: store, Processes: table,
-		Presences: presence.Dir{Path: c.presenceDir()}, Panes: panes, Log: log,
+	return &evidence.Sources{Instance: instance, Command: c.ClaudeCommand(), Records: store, Processes: table,
+		Presences: presence.Dir{Path: c.PresenceDir()}, Panes: panes, Log: log,
 		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
 }
 
-// observer looks at single sessions. It sees no screen.
-func (c config) observer(panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
-	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.presenceDir()}, ProjectsDir: c.projectsDir(),
+// observerOf looks at single sessions. It sees no screen.
+func observerOf(c config.Config, panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
+	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(),
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
@@ -301,23 +302,23 @@ func gitWith(environ []string) func(context.Context, string, string) (*git.State
 	}
 }
 
-// moments are the remembered work trees of sessions.
-func (c config) moments() host.Moments { return host.Moments{Dir: filepath.Join(c.Dir, "changes")} }
+// momentsIn are the remembered work trees of sessions.
+func momentsIn(dir string) host.Moments { return host.Moments{Dir: filepath.Join(dir, "changes")} }
 
-// diffs are the changes of sessions, which git tells without secrets, as in gitWith.
-func (c config) diffs(records host.Records, environ []string) host.Diffs {
-	return host.Diffs{Records: records, Moments: c.moments(), StateDir: host.WithoutLinks(c.Dir),
+// diffsOf are the changes of sessions, which git tells without secrets, as in gitWith.
+func diffsOf(c config.Config, records host.Records, environ []string) host.Diffs {
+	return host.Diffs{Records: records, Moments: momentsIn(c.Dir), StateDir: host.WithoutLinks(c.Dir),
 		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
-			return git.OpenTree(ctx, dir, environment.Server(environ), c.moments().Dir)
+			return git.OpenTree(ctx, dir, environment.Server(environ), momentsIn(c.Dir).Dir)
 		}}
 }
 
 // wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
 // another record.
 func (s *system) wireRecovery(instance string, environ []string) {
-	backups := s.backups()
+	backups := backupsIn(s.Dir)
 	backups.Failpoint = failpoint(environ)
-	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.limits(),
+	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
 		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
 		Now: time.Now, Log: s.log, Failpoint: failpoint(environ)}
 	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
@@ -347,14 +348,9 @@ func (u unmade) Remove(id uuid.UUID) error {
 	return err
 }
 
-// limits are the ages that recovery uses.
-func (c config) limits() recovery.Limits {
-	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
-}
-
-// backups are the copies of the records that a recovery makes.
-func (c config) backups() recovery.Backups {
-	return recovery.Backups{Dir: filepath.Join(c.Dir, "backups"), Sessions: filepath.Join(c.Dir, "sessions"), Now: time.Now}
+// backupsIn are the copies of the records that a recovery makes.
+func backupsIn(dir string) recovery.Backups {
+	return recovery.Backups{Dir: filepath.Join(dir, "backups"), Sessions: filepath.Join(dir, "sessions"), Now: time.Now}
 }
 
 // wireSocket connects the parts that need all other parts.
@@ -363,26 +359,26 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
-	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, projects: s.projectsDir(), hook: hook,
+	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, projects: s.ProjectsDir(), hook: hook,
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
 func (s *system) transcriber(environ []string) prompt.Transcriber {
-	if len(s.voice) == 0 {
+	if len(s.VoiceWords) == 0 {
 		return nil
 	}
-	return voice.New(s.voice, environment.Server(environ), s.home, s.table)
+	return voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
 }
 
 // installedClaude is the Claude Code that launches start. It gets no secret, not even its own, when it is
 // asked for its version.
-func installedClaude(c config, environ []string, log *slog.Logger) *hooks.Binary {
+func installedClaude(c config.Config, environ []string, log *slog.Logger) *hooks.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
-	if c.claudeSet != "" {
-		env = append(env, "CLAUDE_CONFIG_DIR="+c.claudeSet)
+	if c.ClaudeSet != "" {
+		env = append(env, "CLAUDE_CONFIG_DIR="+c.ClaudeSet)
 	}
-	return &hooks.Binary{Command: expandHome(c.Claude, c.home), Env: env, Log: log, Stale: make(chan struct{}, 1)}
+	return &hooks.Binary{Command: c.ClaudeCommand(), Env: env, Log: log, Stale: make(chan struct{}, 1)}
 }
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are
@@ -396,13 +392,9 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
-		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), s.moments().Forget(r.ID))
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), momentsIn(s.Dir).Forget(r.ID))
 	}
 }
-
-func (c config) projectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }
-
-func (c config) presenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
 
 // startOf returns the start time of a process. It distinguishes a tmux server from a later one with
 // the same pid.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/lifecycle/evidence"
@@ -24,7 +25,7 @@ func sentence(err error) error {
 
 // withoutBot recovers as a start of the bot does, then calls fn. No update is handled, and reports
 // for the chat wait for the next start of the bot.
-func withoutBot(ctx context.Context, c config, environ []string, stderr io.Writer,
+func withoutBot(ctx context.Context, c config.Config, environ []string, stderr io.Writer,
 	fn func(context.Context, *system) error) error {
 	hook, err := hookBinary()
 	if err != nil {
@@ -72,9 +73,9 @@ func refuseAgents(ctx context.Context, sources *evidence.Sources) error {
 }
 
 // quietLog is for a verb that prints itself what it did: its log shows failures only.
-func quietLog(c config, stderr io.Writer) *slog.Logger {
+func quietLog(c config.Config, stderr io.Writer) *slog.Logger {
 	if c.LogLevel != "debug" {
 		c.LogLevel = "error"
 	}
-	return newLog(c, c.level(), stderr)
+	return newLog(c, c.Level(), stderr)
 }

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
@@ -52,7 +53,7 @@ func machine(t *testing.T, records ...session.Record) (environ []string) {
 // aside runs fn as a verb that finds no bot does.
 func aside(t *testing.T, environ []string, fn func(context.Context, *system) error) error {
 	t.Helper()
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -202,7 +203,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 // TestAHangingTmuxIsNamed: a start says which server it is and what can be done.
 func TestAHangingTmuxIsNamed(t *testing.T) {
 	environ := machine(t)
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
@@ -238,14 +239,14 @@ func serverOf(t *testing.T, s *system) (pid int) {
 
 func TestWhatTmuxIsToldToDo(t *testing.T) {
 	for _, err := range []error{tmux.ErrNotSent, tmux.ErrLost, context.DeadlineExceeded} {
-		said := config{}.machineError(fmt.Errorf("ensure: %w", err))
+		said := machineError(config.Config{}, fmt.Errorf("ensure: %w", err))
 		assert.ErrorContains(t, said, "tmux does not answer (the default server, CCBOT_TMUX_SOCKET is not set). Look with `tmux ls`")
 		assert.ErrorIs(t, said, err)
 	}
 	other := errors.New("x")
-	assert.Equal(t, other, config{}.machineError(other))
-	assert.NoError(t, config{}.machineError(nil))
-	assert.Equal(t, exit.Misuse, exit.Code(config{}.machineError(tmux.ErrNoTmux)))
+	assert.Equal(t, other, machineError(config.Config{}, other))
+	assert.NoError(t, machineError(config.Config{}, nil))
+	assert.Equal(t, exit.Misuse, exit.Code(machineError(config.Config{}, tmux.ErrNoTmux)))
 }
 
 // TestP8_RecoverWithoutABot: once more it has nothing to do, the chat hears of it
@@ -274,7 +275,7 @@ func TestP8_RecoverWithoutABot(t *testing.T) {
 func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)
-	c, err := loadConfig(environ)
+	c, err := config.Load(environ)
 	require.NoError(t, err)
 	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

@@ -232,5 +232,5 @@ func TestOnlyThisPackageKnowsIt(t *testing.T) {
 		}
 		return err
 	}))
-	assert.Equal(t, []string{"../../cmd/ccbot/config_show.go", "../../cmd/ccbot/setup/bot.go"}, news)
+	assert.Equal(t, []string{"../../cmd/ccbot/config/show.go", "../../cmd/ccbot/setup/bot.go"}, news)
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"io/fs"
@@ -30,12 +30,12 @@ func TestOneSourceOfDurations(t *testing.T) {
 	names := spans()
 	require.Contains(t, names, "ARCHIVE_PURGE_AFTER")
 	forbidden := map[string]*regexp.Regexp{ // what nobody but the files after it may have
-		"config.go":       regexp.MustCompile("envDefault:|`env:|\"(" + strings.Join(names, "|") + `)"`),
-		"config_spans.go": regexp.MustCompile(`ParseDuration|durationForm|time\.Duration\((s|c)\.[A-Z]`),
+		"config.go": regexp.MustCompile("envDefault:|`env:|\"(" + strings.Join(names, "|") + `)"`),
+		"spans.go":  regexp.MustCompile(`ParseDuration|durationForm|time\.Duration\((s|c)\.[A-Z]`),
 	}
 	seen := make(map[string]bool)
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "../.." {
+	err := filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "../../.." {
 			return fs.SkipDir
 		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -44,17 +44,17 @@ func TestOneSourceOfDurations(t *testing.T) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for place, pattern := range forbidden {
-			own := path == filepath.Join("..", "..", "cmd", "ccbot", place)
+			own := path == filepath.Join("..", "..", "..", "cmd", "ccbot", "config", place)
 			if found := pattern.Find(text); own {
 				seen[place] = found != nil
 			} else {
-				assert.Nil(t, found, "%s has %q: that belongs into cmd/ccbot/%s", path, found, place)
+				assert.Nil(t, found, "%s has %q: that belongs into cmd/ccbot/config/%s", path, found, place)
 			}
 		}
 		return nil
 	})
 	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{"config.go": true, "config_spans.go": true}, seen, "the patterns still find what they are for")
+	assert.Equal(t, map[string]bool{"config.go": true, "spans.go": true}, seen, "the patterns still find what they are for")
 }
 
 // Each variable reaches those who need it: none is forgotten, no two are mixed up.
@@ -63,7 +63,7 @@ func TestDurationsAreAllOfThem(t *testing.T) {
 	for i, name := range spans() {
 		environ = append(environ, name+"="+(time.Duration(i+1)*time.Second).String())
 	}
-	c, err := loadForReading(environ)
+	c, err := LoadForReading(environ)
 	require.NoError(t, err)
 	for i, name := range spans() {
 		for f := range fields() {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -19,7 +19,6 @@ import (
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
 	"ccbot/bot/turn"
-	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/claudeflags"
 )
 
@@ -44,18 +43,8 @@ func oneOf(name, value string, values ...string) error {
 	return fmt.Errorf("%s is %s or %s%s", name, strings.Join(values[:last], ", "), values[last], butIs(value))
 }
 
-// check finds what is missing or malformed, and resolves paths.
-func (c *config) check(file string, checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return exit.Usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
-		}
-	}
-	return nil
-}
-
 // checkPeople requires a bot and somebody who may speak to it.
-func (c *config) checkPeople() error {
+func (c *Config) checkPeople() error {
 	switch {
 	case c.Token.Empty():
 		return errors.New("TELEGRAM_BOT_TOKEN is missing: ask @BotFather for one")
@@ -69,8 +58,8 @@ func (c *config) checkPeople() error {
 	return nil
 }
 
-// checkAPI refuses addresses that would send the token over the network unencrypted.
-func (c *config) checkAPI() error {
+// CheckAPI refuses addresses that would send the token over the network unencrypted.
+func (c *Config) CheckAPI() error {
 	u, err := url.Parse(strings.TrimRight(c.APIURL, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("TELEGRAM_API_URL is not an http or https address")
@@ -84,7 +73,7 @@ func (c *config) checkAPI() error {
 }
 
 // checkFlags splits the flags as a shell would, without expanding anything.
-func (c *config) checkFlags() error {
+func (c *Config) checkFlags() error {
 	if strings.ContainsAny(c.ClaudeFlags, "$`") {
 		return errors.New("CLAUDE_FLAGS: there is no expansion, so $ and ` cannot be used")
 	}
@@ -95,51 +84,51 @@ func (c *config) checkFlags() error {
 	if name, found := claudeflags.Forbidden(words); found {
 		return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
 	}
-	c.flags = words
+	c.Flags = words
 	return nil
 }
 
-func (c *config) checkMode() error {
+func (c *Config) checkMode() error {
 	switch err := oneOf("CCBOT_PERMISSION_MODE", c.PermissionMode, "ask", "bypass"); {
 	case err != nil:
 		return err
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
 		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
-		c.flags = append(c.flags, claudeflags.Bypass)
+		c.Flags = append(c.Flags, claudeflags.Bypass)
 	}
 	return nil
 }
 
-func (c *config) checkPaths() error {
-	c.Dir, c.ClaudeDir = expandHome(c.Dir, c.home), expandHome(c.ClaudeDir, c.home)
+func (c *Config) checkPaths() error {
+	c.Dir, c.ClaudeDir = expandHome(c.Dir, c.Home), expandHome(c.ClaudeDir, c.Home)
 	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
 		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
 	}
 	// The kernel would follow a link before a "..", and the code here would not.
 	c.Dir, c.ClaudeDir = filepath.Clean(c.Dir), filepath.Clean(c.ClaudeDir)
-	if c.claudeSet != "" {
-		c.claudeSet = c.ClaudeDir
+	if c.ClaudeSet != "" {
+		c.ClaudeSet = c.ClaudeDir
 	}
 	return nil
 }
 
 // checkRoots resolves the roots, so that a link inside one cannot lead out.
-func (c *config) checkRoots() error {
+func (c *Config) checkRoots() error {
 	for root := range strings.SplitSeq(c.Roots, ":") {
 		if root == "" {
 			continue
 		}
-		real, err := filepath.EvalSymlinks(expandHome(root, c.home))
+		real, err := filepath.EvalSymlinks(expandHome(root, c.Home))
 		if err != nil || !filepath.IsAbs(real) {
 			return fmt.Errorf("CCBOT_ROOTS names %q, which is not there or not absolute", root)
 		}
-		c.roots = append(c.roots, real)
+		c.RootFolders = append(c.RootFolders, real)
 	}
 	return nil
 }
 
-func (c *config) checkLog() error {
+func (c *Config) checkLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
@@ -148,27 +137,27 @@ func (c *config) checkLog() error {
 }
 
 // checkShown checks how the chat shows things.
-func (c *config) checkShown() error {
+func (c *Config) checkShown() error {
 	return cmp.Or(oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
 		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"))
 }
 
-func (c *config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
+func (c *Config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
 
 var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-func (c *config) checkTmux() error {
+func (c *Config) checkTmux() error {
 	if !tmuxName.MatchString(c.TmuxSession) || c.TmuxSocket != "" && !tmuxName.MatchString(c.TmuxSocket) {
 		return errors.New("TMUX_SESSION_NAME and CCBOT_TMUX_SOCKET have letters, digits, _ and - only")
 	}
 	return nil
 }
 
-func (c *config) checkResume() error {
+func (c *Config) checkResume() error {
 	if err := oneOf("CCBOT_RESUME_ON_START", c.ResumeOnStart, report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever); err != nil {
 		return err
 	}
-	launch := claudeflags.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
+	launch := claudeflags.Launch{PermissionMode: c.PermissionMode, Flags: c.Flags}
 	if c.ResumeOnStart == report.ResumeContinue && launch.Bypasses() {
 		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
 	}
@@ -180,7 +169,7 @@ func (c *config) checkResume() error {
 
 // checkMetrics keeps the metrics away from other machines unless the person wants them there. A
 // host name is not looked up, because its address may be another one at the next look-up.
-func (c *config) checkMetrics() error {
+func (c *Config) checkMetrics() error {
 	if c.MetricsAddr == "" {
 		return nil
 	}
@@ -195,30 +184,30 @@ func (c *config) checkMetrics() error {
 }
 
 // checkVoice splits the command as a shell would, without expanding anything.
-func (c *config) checkVoice() error {
+func (c *Config) checkVoice() error {
 	if strings.ContainsAny(c.Voice, "$`") {
 		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
 	}
 	words, err := shell.Fields(c.Voice, func(name string) string {
 		if name == "HOME" { // of ~
-			return c.home
+			return c.Home
 		}
 		return ""
 	})
 	if err != nil {
 		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
 	}
-	c.voice = words
+	c.VoiceWords = words
 	return oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on")
 }
 
-// voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
-func (c *config) voiceCommand() (program string) {
-	if len(c.voice) > 0 {
-		program = c.voice[0]
+// VoiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
+func (c Config) VoiceCommand() (program string) {
+	if len(c.VoiceWords) > 0 {
+		program = c.VoiceWords[0]
 	}
 	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
-		program = filepath.Join(c.home, program)
+		program = filepath.Join(c.Home, program)
 	}
 	return program
 }

@@ -1,0 +1,351 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/caarlos0/env/v11"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/token"
+	"ccbot/recovery"
+)
+
+// Config is everything that can be set, with its defaults. The documentation is checked against
+// this struct.
+type Config struct {
+	Token          token.Token   `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
+	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
+	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"address of the Bot API server; plain http only to loopback"`
+	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"comma list of group chat ids in which allowed people may speak; private chats need none"`
+	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files; its path has at most 95 bytes, because a socket lies in it"`
+	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session that the windows are made in"`
+	TmuxSocket     string        `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
+	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code's command, a name on PATH or a path"`
+	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
+	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's own configuration folder"`
+	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
+	Roots          string        `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
+	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
+	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"6h" doc:"a session that is idle for this long is archived; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
+	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
+	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions that could have come back elsewhere, those without a sign of life for this long are not meant; 0: none is too old"`
+	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
+	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
+	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
+	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
+	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"where the chat shows what Claude does: \"card\", one message per turn that follows it; \"messages\", a silent message for each step; \"off\""`
+	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
+	Voice          string        `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`
+	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is shown, and sent when somebody taps [Send]; off: it is sent at once"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
+	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
+	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
+	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
+	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
+	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
+	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
+
+	Home        string
+	File        string // ccbot.env, where more may be set
+	Flags       []string
+	VoiceWords  []string
+	RootFolders []string
+	ClaudeSet   string   // ClaudeDir if the person has set it, else empty
+	Unknown     []string // names in the file that are no setting
+}
+
+// ids is a comma list of Telegram ids.
+type ids []int64
+
+// UnmarshalText reads the list; blanks around the numbers are fine.
+func (l *ids) UnmarshalText(text []byte) error {
+	for i, word := range strings.FieldsFunc(string(text), func(r rune) bool { return r == ',' || r == ' ' }) {
+		id, err := strconv.ParseInt(word, 10, 64)
+		if err != nil || id == 0 {
+			return fmt.Errorf("entry %d is not a numeric id", i+1) // never the value: people paste tokens into the wrong line
+		}
+		*l = append(*l, id)
+	}
+	return nil
+}
+
+// yes is 1 or true, 0 or false.
+type yes bool
+
+// UnmarshalText reads the value; a value that it refuses is never shown.
+func (y *yes) UnmarshalText(text []byte) error {
+	value, err := strconv.ParseBool(string(text))
+	if err != nil {
+		return errors.New("it is 1 or 0")
+	}
+	*y = yes(value)
+	return nil
+}
+
+// Set is the list as a set.
+func (l ids) Set() map[int64]bool {
+	set := make(map[int64]bool, len(l))
+	for _, id := range l {
+		set[id] = true
+	}
+	return set
+}
+
+// Load reads the environment, and $CCBOT_DIR/ccbot.env for variables that the environment does not
+// set. Every error names the variable and the place to set it, and never contains a secret value.
+func Load(environ []string) (Config, error) {
+	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
+		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkShown,
+		(*Config).checkVoice, (*Config).checkLang, (*Config).checkLog)
+}
+
+// LoadForReading is Load for a verb that only looks: the verb needs to know the folders, but no
+// token and no list of people.
+func LoadForReading(environ []string) (Config, error) {
+	return load(environ, (*Config).checkPaths, (*Config).checkTmux)
+}
+
+// LoadForSetup is Load before there is a token and a list of people.
+func LoadForSetup(environ []string) (Config, error) {
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkLang, (*Config).checkLog)
+}
+
+// LoadFolders is Load for a verb that needs Dir and ClaudeDir alone.
+func LoadFolders(environ []string) (Config, error) { return load(environ, (*Config).checkPaths) }
+
+// load reads the settings. The checks find what is missing or malformed, and resolve paths.
+func load(environ []string, checks ...func(*Config) error) (c Config, err error) {
+	vars := env.ToMap(environ)
+	home := vars["HOME"]
+	if home == "" {
+		return c, exit.Usage(errors.New("HOME is not set"))
+	}
+	merged, file, err := withFile(vars, home)
+	if err != nil {
+		return c, err
+	}
+	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Unknown: unknownSettings(merged, vars)}
+	if err := env.ParseWithOptions(&c, env.Options{Environment: merged,
+		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): readSpan}}); err != nil {
+		return Config{}, exit.Usage(describe(err, file))
+	}
+	for _, check := range checks {
+		if err := check(&c); err != nil {
+			return c, exit.Usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
+		}
+	}
+	return c, nil
+}
+
+// withFile returns the environment, completed by ccbot.env, and that file's path. Before it reads
+// the file it refuses one that another user could have written, because the file decides which
+// programs ccbot runs. The file may name another folder: that folder is checked in the same way,
+// but no settings are read from there.
+func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
+	dir, mayRead := StateFolder(vars, home), false
+	file, merged = filepath.Join(dir, statefolder.SettingsFile), make(map[string]string)
+	if filepath.IsAbs(dir) { // a relative path is refused by its own check
+		mayRead, _ = strconv.ParseBool(vars[statefolder.ReadableVariable])
+		real, err := statefolder.RefuseOthers(dir, mayRead)
+		if err != nil {
+			return nil, "", err
+		}
+		if merged, err = readSettings(file, real); err != nil {
+			return nil, "", exit.Usage(err)
+		}
+		delete(merged, statefolder.ReadableVariable)
+	}
+	maps.Copy(merged, vars)
+	if named := StateFolder(merged, home); named != dir && filepath.IsAbs(named) {
+		if _, err := statefolder.RefuseOthers(named, mayRead); err != nil {
+			return nil, "", err
+		}
+	}
+	return merged, file, nil
+}
+
+// StateFolder is ccbot's folder as vars name it. The path is cleaned, as it is everywhere else: the
+// kernel would follow a link before a "..", and then the folder that was checked would not be the
+// folder that is used.
+func StateFolder(vars map[string]string, home string) string {
+	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
+}
+
+// readSettings reads ccbot.env from real, the path without links, which is empty when there is no
+// file. Errors name file.
+func readSettings(file, real string) (map[string]string, error) {
+	if real == "" {
+		return make(map[string]string), nil
+	}
+	data, err := os.ReadFile(real)
+	if errors.Is(err, fs.ErrNotExist) { // the file was removed since it was looked at
+		return make(map[string]string), nil
+	}
+	var vars map[string]string
+	if err == nil {
+		vars, err = statefolder.ParseSettings(string(data))
+	}
+	if err != nil {
+		return nil, fileError(file, real, err)
+	}
+	return vars, nil
+}
+
+// fileError says where the file is wrong. It never shows the line, which may hold the token. real
+// is the path of the file without links.
+func fileError(file, real string, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
+	}
+	data, err := os.ReadFile(real)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: it has changed meanwhile", file)
+	}
+	return fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
+}
+
+// junkLine is the number of the first line that cannot be read: all text before this line can be
+// read, and no text that includes it.
+func junkLine(text string) int {
+	lines := strings.SplitAfter(text, "\n")
+	for good := len(lines) - 1; good > 0; good-- {
+		if _, err := statefolder.ParseSettings(strings.Join(lines[:good], "")); err == nil {
+			return good + 1
+		}
+	}
+	return 1
+}
+
+// unknownSettings are the names in the file that are no settings.
+func unknownSettings(merged, environment map[string]string) (unknown []string) {
+	for name := range merged {
+		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}
+
+// settingNames are the variables that can be set.
+func settingNames() (names []string) {
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if name := field.Tag.Get("env"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// settingName matches names that look like the name of a setting.
+var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
+
+// Nearest is the setting that is most similar to an unknown name, or empty when none is
+// similar. shown is the unknown name, where it cannot be a token in the wrong place.
+func Nearest(unknown string) (shown, nearest string) {
+	upper := strings.ToUpper(unknown)
+	distance := func(name string) int { return levenshtein.ComputeDistance(upper, name) }
+	nearest = slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
+	switch {
+	case distance(nearest) <= len(upper)/3:
+		return unknown, nearest
+	case settingName.MatchString(unknown):
+		return unknown, ""
+	}
+	return "a name that is not shown", ""
+}
+
+// describe names the variables of a parse error without values that may be secret.
+func describe(err error, file string) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return fmt.Errorf("configuration: set it in the environment or in %s: %w", file, err)
+	}
+	var lines []string
+	for _, e := range all.Errors {
+		var field env.ParseError
+		if errors.As(e, &field) {
+			lines = append(lines, fmt.Sprintf("%s: %v", envName(field.Name), field.Err))
+			continue
+		}
+		lines = append(lines, e.Error())
+	}
+	return fmt.Errorf("%s (set it in the environment or in %s)", strings.Join(lines, "; "), file)
+}
+
+func expandHome(path, home string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.Join(home, path[1:])
+	}
+	return path
+}
+
+// envName is the variable of a field of Config.
+func envName(field string) string {
+	if f, ok := reflect.TypeFor[Config]().FieldByName(field); ok {
+		return f.Tag.Get("env")
+	}
+	return field
+}
+
+// Differing names the settings that another configuration has otherwise, without the ones to leave
+// out. It shows no value.
+func (c Config) Differing(other Config, without map[string]bool) (names []string) {
+	if c.Token.Equal(other.Token) { // as values they always differ
+		c.Token, other.Token = token.Token{}, token.Token{}
+	}
+	mine, others := reflect.ValueOf(c), reflect.ValueOf(other)
+	for field := range reflect.TypeFor[Config]().Fields() {
+		name := field.Tag.Get("env")
+		if name != "" && !without[name] && !reflect.DeepEqual(mine.FieldByIndex(field.Index).Interface(), others.FieldByIndex(field.Index).Interface()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Level is the least level that the log shows.
+func (c Config) Level() (level slog.Level) {
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return slog.LevelInfo // checkLog has refused anything else
+	}
+	return level
+}
+
+// TmuxCommand is the tmux command that a person types for the server in use.
+func (c Config) TmuxCommand() string {
+	if c.TmuxSocket == "" {
+		return "tmux"
+	}
+	return "tmux -L " + c.TmuxSocket
+}
+
+// ClaudeCommand is Claude Code's command, with the home folder written out.
+func (c Config) ClaudeCommand() string { return expandHome(c.Claude, c.Home) }
+
+// ProjectsDir is where Claude Code keeps its transcripts.
+func (c Config) ProjectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }
+
+// PresenceDir is where Claude Code says which of its processes are there.
+func (c Config) PresenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
+
+// Limits are the ages that recovery uses.
+func (c Config) Limits() recovery.Limits {
+	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}
+}

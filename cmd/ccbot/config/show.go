@@ -1,0 +1,72 @@
+package config
+
+import (
+	"cmp"
+	"net/url"
+	"reflect"
+
+	"github.com/caarlos0/env/v11"
+
+	"ccbot/internal/token"
+)
+
+// Setting is one setting as `ccbot config --json` prints it.
+type Setting struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"` // "hidden", where it is a secret
+	Source string `json:"source"`
+	Place  string `json:"file,omitempty"` // of Source file
+}
+
+// Where the value of a setting comes from.
+const (
+	fromDefault     = "default"
+	fromSettings    = "file"
+	fromEnvironment = "environment"
+)
+
+// Settings are all settings in the order of the documentation. What is set wrong is an error, as for every verb.
+func Settings(environ []string) (all []Setting, err error) {
+	if _, err := LoadForReading(environ); err != nil {
+		return nil, err
+	}
+	vars := env.ToMap(environ)
+	merged, place, err := withFile(vars, vars["HOME"])
+	if err != nil {
+		return nil, err
+	}
+	for field := range reflect.TypeFor[Config]().Fields() {
+		name := field.Tag.Get("env")
+		if name == "" {
+			continue
+		}
+		s := Setting{Name: name, Value: cmp.Or(merged[name], field.Tag.Get("envDefault")), Source: fromDefault}
+		_, inEnvironment := vars[name]
+		switch {
+		case merged[name] == "":
+		case inEnvironment:
+			s.Source = fromEnvironment
+		default:
+			s.Source, s.Place = fromSettings, place
+		}
+		s.Value = token.New(merged["TELEGRAM_BOT_TOKEN"]).Clean(shownSetting(name, s.Value))
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// shownSetting is a value without what is secret in it.
+func shownSetting(name, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid(): // people paste it into the wrong line
+		return "hidden"
+	case name == "TELEGRAM_API_URL":
+		if address, err := url.Parse(value); err == nil {
+			return address.Redacted()
+		}
+		return "hidden"
+	}
+	return value
+}
