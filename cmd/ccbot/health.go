@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
 
@@ -34,6 +35,33 @@ func (s *system) health(ctx context.Context) health.Figures {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
 	}
 	return f
+}
+
+// states counts the sessions in each state. States without sessions are counted as 0.
+func (s *system) states() map[session.State]int {
+	counts := make(map[session.State]int)
+	for _, state := range session.States() {
+		counts[state] = 0
+	}
+	for _, r := range s.store.Shared() {
+		counts[r.State]++
+	}
+	return counts
+}
+
+// agentsMemory is the memory of the live sessions' agents with all that they have started, by one look at the processes.
+func (s *system) agentsMemory(ctx context.Context) uint64 {
+	table, err := s.table.Snapshot(ctx)
+	if err != nil {
+		return 0
+	}
+	var pids []int
+	for _, r := range s.store.Shared() {
+		if r.State.Live() && r.Binding != nil {
+			pids = append(pids, lifecycle.Tree(table, r.Binding.Agent)...)
+		}
+	}
+	return gauge.Sum(ctx, pids...)
 }
 
 // sizeOf is what the files of a folder take together. Files may come and go meanwhile.

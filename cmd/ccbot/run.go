@@ -55,7 +55,7 @@ func runWith(ctx context.Context, c config.Config, environ []string, changes []s
 	defer s.end()
 	s.environ, s.level = environ, level
 	s.served = changes
-	if err := s.listenMetrics(ctx); err != nil {
+	if err := s.metrics.Listen(ctx, c.MetricsAddr); err != nil {
 		return err
 	}
 	return statefolder.Error(c.Dir, s.run(ctx))

@@ -31,7 +31,7 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err != nil {
 		return recovery.Report{}, err
 	}
-	s.metrics.recovered(report)
+	s.metrics.Recovered(report)
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
 		s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
 	}
@@ -109,9 +109,9 @@ func (s *system) recoverAgain(ctx context.Context) (account, error) {
 	defer done()
 	report, err := s.recovery.Run(ctx)
 	if err == nil {
-		s.metrics.recovered(report)
+		s.metrics.Recovered(report)
 	} else {
-		s.metrics.acted(report.Results)
+		s.metrics.Acted(report.Results)
 	}
 	s.tell(ctx, report)
 	did := accountOf(report, s.nameOf)

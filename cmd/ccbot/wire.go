@@ -27,6 +27,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/metrics"
 	"ccbot/cmd/ccbot/servicemanager"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
@@ -92,7 +93,7 @@ type system struct {
 	owner        atomic.Int64 // the first of ALLOWED_USERS: what begins at the desk belongs there
 	receipts     *receipts
 	claude       *hooks.Binary
-	metrics      *metrics
+	metrics      *metrics.Metrics
 	service      *servicemanager.Service
 	environ      []string       // of the process
 	level        *slog.LevelVar // of the log
@@ -112,7 +113,7 @@ type system struct {
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{Config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
-	s.metrics = newMetrics(s.states)
+	s.metrics = metrics.New(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
 	s.lasting = lastingIn(ctx)
@@ -144,7 +145,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.OnSent = func(m outbox.Message, id int) {
-		s.metrics.ways.shown(m.Written)
+		s.metrics.Shown(m.Written)
 		s.bot.Sent(m, id)
 	}
 	s.wireRecovery(instance, environ)
@@ -152,7 +153,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.gauges(ctx)
+	s.metrics.Measure(metrics.Parts{Inbox: s.inbox, Outbox: s.outbox, Pulse: s.service.Pulse, Memory: func() uint64 { return s.agentsMemory(ctx) }})
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
@@ -256,7 +257,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
 	times := s.Config
-	s.receipts = &receipts{Chat: countedNews{s.bot, s.inbox, s.metrics.ways}}
+	s.receipts = &receipts{Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = sourcesOf(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = observerOf(s.Config, s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
@@ -270,11 +271,11 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, environment.Server(environ))
 			},
-			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
+			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End},
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: backupsIn(s.Dir), Clear: s.clear(launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil

@@ -1,10 +1,10 @@
-package main
+package metrics
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,9 +17,6 @@ import (
 	"ccbot/bot/port/news"
 	promptport "ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
-	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/servicemanager"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -30,19 +27,12 @@ func (c chatOf) SessionNews(_ context.Context, _ views.Session, n news.News) err
 
 // TestMessagesOnTheirWayAreMeasured counts a prompt once the chat was told, and measures at the reading what waits.
 func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
-	w, f := newInbox(t), newForgetful(t)
-	m := newMetrics(f.states)
-	table, err := process.NewTable()
+	store, err := inbox.OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	me, err := table.Identify(os.Getpid())
-	require.NoError(t, err)
-	agent := one(1, "api")
-	agent.State, agent.EndedAt, agent.Binding = session.Running, time.Time{}, &session.Binding{Agent: me}
-	require.NoError(t, f.store.Create(agent))
-	s := &system{Config: config.Config{MetricsAddr: "127.0.0.1:0"}, metrics: m, inbox: w.Store, store: f.store, table: table,
-		outbox: outbox.New(nil, "", t.TempDir(), slog.New(slog.DiscardHandler)), service: servicemanager.New(nil, slog.New(slog.DiscardHandler))}
-	s.gauges(t.Context())
-	require.NoError(t, s.listenMetrics(t.Context()))
+	m := New(func() map[session.State]int { return nil })
+	m.Measure(Parts{Inbox: store, Outbox: outbox.New(nil, "", t.TempDir(), slog.New(slog.DiscardHandler)), Pulse: new(inbox.Pulse),
+		Memory: func() uint64 { return 4096 }})
+	require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
@@ -52,8 +42,11 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	})
 
 	var fails error
-	told := countedNews{chatOf(func(news.News) error { return fails }), w.Store, m.ways}
-	e := w.prompt(t, uuid.New(), "one", inbox.Typing)
+	told := News{chatOf(func(news.News) error { return fails }), store, m}
+	e := inbox.Entry{Key: inbox.UpdateKey(1), Received: time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC), State: inbox.Typing, Session: uuid.New(),
+		Conversation: session.Conversation{ChatID: 7}, MessageID: 77, Text: "one"}
+	_, err = store.Add(e)
+	require.NoError(t, err)
 	fails = errors.New("not now")
 	for range 2 {
 		for _, n := range []news.News{news.Delivered{Prompt: promptport.Prompt{Key: e.Key}},
@@ -62,9 +55,9 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 		}
 		fails = nil
 	}
-	m.ways.shown(time.Now().Add(-15 * time.Second))
-	m.ways.shown(time.Time{})
-	m.ways.shown(time.Now().Add(time.Hour)) // the clock was set back
+	m.Shown(time.Now().Add(-15 * time.Second))
+	m.Shown(time.Time{})
+	m.Shown(time.Now().Add(time.Hour)) // the clock was set back
 
 	got := scrape(t, m.listener.Addr().String())
 	for name, want := range map[string]string{
@@ -75,6 +68,7 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 		`ccbot_answer_delivery_seconds_bucket{le="0.25"}`: "1",
 		`ccbot_answer_delivery_seconds_bucket{le="10"}`:   "1",
 		"ccbot_inbox_messages":                            "1",
+		"ccbot_agents_memory_bytes":                       "4096",
 		"ccbot_outbox_messages":                           "0",
 		"ccbot_telegram_wait_seconds":                     "0",
 		"ccbot_telegram_waits_total":                      "0",
@@ -83,5 +77,4 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 		assert.Equal(t, want, got[name], name)
 	}
 	assert.Contains(t, got, "ccbot_telegram_poll_age_seconds")
-	assert.NotEqual(t, "0", got["ccbot_agents_memory_bytes"])
 }

@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"ccbot/recovery"
 )
 
-// metrics are the numbers that Prometheus may read of this ccbot. They hold counts and times, no
+// Metrics are the numbers that Prometheus may read of this ccbot. They hold counts and times, no
 // names and no texts.
-type metrics struct {
+type Metrics struct {
 	registry *prometheus.Registry
 	took     prometheus.Gauge
 	actions  *prometheus.CounterVec
@@ -29,13 +29,15 @@ type metrics struct {
 	ages     atomic.Pointer[prometheus.Metric]
 	purged   *prometheus.HistogramVec
 	ended    *prometheus.CounterVec
-	ways     ways
+	in       prometheus.Histogram
+	out      prometheus.Histogram
+	asked    prometheus.Counter
 	listener net.Listener // nil: nobody may read them
 }
 
-// newMetrics makes the metrics; states counts the sessions at each reading.
-func newMetrics(states func() map[session.State]int) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), ways: newWays(),
+// New makes the metrics; states counts the sessions at each reading.
+func New(states func() map[session.State]int) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(),
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
 			Help: "How long the last recovery took."}),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
@@ -49,8 +51,9 @@ func newMetrics(states func() map[session.State]int) *metrics {
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
 		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
+	m.measureWays()
 	m.aged(nil)
-	m.registry.MustRegister(m.ways.in, m.ways.out, m.ways.asked, m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
+	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
@@ -59,10 +62,10 @@ func newMetrics(states func() map[session.State]int) *metrics {
 	return m
 }
 
-// recovered notes what a recovery did.
-func (m *metrics) recovered(r recovery.Report) {
+// Recovered notes what a recovery did.
+func (m *Metrics) Recovered(r recovery.Report) {
 	m.took.Set(r.Took.Seconds())
-	m.acted(r.Results)
+	m.Acted(r.Results)
 	m.notices.Reset()
 	for _, n := range r.Notices {
 		m.notices.WithLabelValues(string(n.Kind)).Inc()
@@ -75,7 +78,7 @@ var agesDesc = prometheus.NewDesc("ccbot_recovery_session_age_seconds",
 
 // aged rebuilds the histogram of the ages in a report. Each of its buckets counts those before as
 // well; the sum is unknown.
-func (m *metrics) aged(ages []recovery.AgeBucket) {
+func (m *Metrics) aged(ages []recovery.AgeBucket) {
 	buckets, count := make(map[float64]uint64), uint64(0)
 	for _, a := range ages {
 		count += uint64(max(a.Count, 0))
@@ -87,16 +90,16 @@ func (m *metrics) aged(ages []recovery.AgeBucket) {
 	m.ages.Store(&histogram)
 }
 
-// forgot counts a record that has gone.
-func (m *metrics) forgot(state session.State, age time.Duration) {
+// Forgot counts a record that has gone.
+func (m *Metrics) Forgot(state session.State, age time.Duration) {
 	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
 }
 
-// end counts a process that was to end, by the outcome.
-func (m *metrics) end(outcome string) { m.ended.WithLabelValues(outcome).Inc() }
+// End counts a process that was to end, by the outcome.
+func (m *Metrics) End(outcome string) { m.ended.WithLabelValues(outcome).Inc() }
 
-// acted counts the actions of a recovery, also of one that was cut short.
-func (m *metrics) acted(results []recovery.Result) {
+// Acted counts the actions of a recovery, also of one that was cut short.
+func (m *Metrics) Acted(results []recovery.Result) {
 	for _, result := range results {
 		word := "ok"
 		if result.Err != nil {
@@ -106,13 +109,14 @@ func (m *metrics) acted(results []recovery.Result) {
 	}
 }
 
-// listenMetrics opens METRICS_ADDR. Only a change of the configuration removes an error here.
-func (s *system) listenMetrics(ctx context.Context) (err error) {
-	if s.MetricsAddr == "" {
+// Listen opens METRICS_ADDR; empty: nobody reads the metrics. Only a change of the configuration
+// removes an error here.
+func (m *Metrics) Listen(ctx context.Context, addr string) (err error) {
+	if addr == "" {
 		return nil
 	}
 	var lc net.ListenConfig
-	if s.metrics.listener, err = lc.Listen(ctx, "tcp", s.MetricsAddr); err != nil {
+	if m.listener, err = lc.Listen(ctx, "tcp", addr); err != nil {
 		return exit.Usage(fmt.Errorf("METRICS_ADDR: %w", err))
 	}
 	return nil
@@ -120,36 +124,24 @@ func (s *system) listenMetrics(ctx context.Context) (err error) {
 
 // How long a reader of metrics may take for each part.
 const (
-	metricsHeader = 5 * time.Second
-	metricsReply  = 30 * time.Second
-	metricsIdle   = 2 * time.Minute
+	headerTime = 5 * time.Second
+	replyTime  = 30 * time.Second
+	idleTime   = 2 * time.Minute
 )
 
 // Run serves /metrics until ctx ends.
-func (m *metrics) Run(ctx context.Context) error {
+func (m *Metrics) Run(ctx context.Context) error {
 	if m.listener == nil {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: metricsReply}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: metricsHeader, ReadTimeout: metricsHeader,
-		WriteTimeout: metricsReply + metricsHeader, IdleTimeout: metricsIdle, MaxHeaderBytes: 16 << 10}
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: replyTime}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime,
+		WriteTimeout: replyTime + headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	return nil
-}
-
-// states counts the sessions in each state. States without sessions are counted as 0.
-func (s *system) states() map[session.State]int {
-	counts := make(map[session.State]int)
-	for _, state := range session.States() {
-		counts[state] = 0
-	}
-	for _, r := range s.store.Shared() {
-		counts[r.State]++
-	}
-	return counts
 }

@@ -1,7 +1,8 @@
-package main
+package metrics
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -39,9 +39,8 @@ func scrape(t *testing.T, addr string) map[string]string {
 // TestMetricsTellTheReport, and the sessions as they are at the reading.
 func TestMetricsTellTheReport(t *testing.T) {
 	counts := map[session.State]int{session.Running: 1, session.Lost: 0}
-	m := newMetrics(func() map[session.State]int { return counts })
-	s := &system{Config: config.Config{MetricsAddr: "127.0.0.1:0"}, metrics: m}
-	require.NoError(t, s.listenMetrics(t.Context()))
+	m := New(func() map[session.State]int { return counts })
+	require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
@@ -51,11 +50,14 @@ func TestMetricsTellTheReport(t *testing.T) {
 	})
 	addr := m.listener.Addr().String()
 
-	report, _ := reported(t)
-	report.Ages = []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}}
-	m.recovered(report)
+	report := recovery.Report{Took: 1500 * time.Millisecond,
+		Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}},
+		Results: []recovery.Result{{Action: recovery.Action{Do: recovery.MarkLost}},
+			{Action: recovery.Action{Do: recovery.Discard}, Err: errors.New("no room")}},
+		Notices: []recovery.Notice{{Kind: recovery.OrphanWindow}}}
+	m.Recovered(report)
 	for _, outcome := range []string{"hup", "failed", "hup"} {
-		m.end(outcome)
+		m.End(outcome)
 	}
 	got := scrape(t, addr)
 	for name, want := range map[string]string{
@@ -77,19 +79,19 @@ func TestMetricsTellTheReport(t *testing.T) {
 	assert.Contains(t, got, "go_goroutines")
 
 	counts = map[session.State]int{session.Running: 0, session.Lost: 1}
-	m.recovered(recovery.Report{Results: report.Results})
+	m.Recovered(recovery.Report{Results: report.Results})
 	got = scrape(t, addr)
 	assert.Equal(t, "1", got[`ccbot_sessions{state="lost"}`], "at the reading, not at the recovery")
 	assert.Equal(t, "2", got[`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`])
 	assert.NotContains(t, got, `ccbot_recovery_notices{kind="orphan_window"}`, "of the last one only")
 	assert.Equal(t, "0", got[`ccbot_recovery_session_age_seconds_count`])
 
-	m.forgot(session.Lost, 40*24*time.Hour)
+	m.Forgot(session.Lost, 40*24*time.Hour)
 	got = scrape(t, addr)
 	assert.Equal(t, "0", got[`ccbot_session_purged_age_seconds_bucket{state="lost",le="2.592e+06"}`])
 	assert.Equal(t, "1", got[`ccbot_session_purged_age_seconds_bucket{state="lost",le="7.776e+06"}`])
 
-	m.acted(report.Results) // of one that was cut short
+	m.Acted(report.Results) // of one that was cut short
 	assert.Equal(t, "3", scrape(t, addr)[`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`])
 
 	resp, err := http.Post("http://"+addr+"/metrics", "", nil)
@@ -98,28 +100,15 @@ func TestMetricsTellTheReport(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
 }
 
-// TestMetricsCountEveryState, also those that nobody is in: a gap in a graph means
-// that nobody knows.
-func TestMetricsCountEveryState(t *testing.T) {
-	f := newForgetful(t)
-	require.NoError(t, f.store.Create(one(1, "api")))
-	counts := f.states()
-	assert.Len(t, counts, len(session.States()))
-	assert.Equal(t, 1, counts[session.Archived])
-	assert.Zero(t, counts[session.Running])
-}
-
 func TestMetricsThatCannotBeServed(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	m := newMetrics(func() map[session.State]int { return nil })
-	s := &system{Config: config.Config{MetricsAddr: taken.Addr().String()}, metrics: m}
-	err = s.listenMetrics(t.Context())
+	m := New(func() map[session.State]int { return nil })
+	err = m.Listen(t.Context(), taken.Addr().String())
 	require.ErrorContains(t, err, "METRICS_ADDR")
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 
-	off := &system{metrics: m}
-	require.NoError(t, off.listenMetrics(t.Context()))
+	require.NoError(t, m.Listen(t.Context(), ""))
 	require.NoError(t, m.Run(t.Context()), "nothing is served")
 }
