@@ -13,6 +13,7 @@ import (
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -40,19 +41,19 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	bot, _ := statefolder.RunningBot(c.Dir, table)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
-	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.TmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
-		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: purgesOf(c, archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
+	a := show.Account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.TmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
+		Actions: []show.Action{}, Notices: show.NoticesOf(notices, name), Purge: purgesOf(c, archive.Leaving(w.Now, c.PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}
 	for _, action := range actions {
-		would := actionOf(action, name)
+		would := show.ActionOf(action, name)
 		if bot != 0 && action.Do == recovery.Reattach {
 			would.Do = keep // the running bot is attached to it already
 		}
 		a.Actions = append(a.Actions, would)
 	}
-	return a.show(asJSON, stdout)
+	return a.Show(asJSON, stdout)
 }
 
 // survey looks at all that a recovery looks at. seen is its look at tmux.

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
@@ -157,20 +158,20 @@ var forgetting = change[forgetCall, struct{}]{verb: "forget", do: func(ctx conte
 }}
 
 // purge removes the records that are due, and reports each.
-func (s *system) purge(ctx context.Context) []accountPurge {
+func (s *system) purge(ctx context.Context) []show.Purge {
 	records := s.store.List()
 	return purgesOf(s.Config, s.keeper.Purge(ctx), records, time.Now(), "was forgotten", "; `ccbot recover --restore` brings it back for a week")
 }
 
 // purgesOf describes records that are due, or were removed because of their age.
-func purgesOf(c config.Config, all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []accountPurge) {
+func purgesOf(c config.Config, all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []show.Purge) {
 	names := make(map[uuid.UUID]string)
 	for _, r := range records {
 		names[r.ID] = r.Name
 	}
 	for _, aged := range all {
 		old := now.Sub(aged.Ended)
-		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
+		purges = append(purges, show.Purge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
 			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, terminal.Age(old), terminal.Age(c.PurgeAfter), next)})
 	}
 	return purges

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/terminal"
 )
 
@@ -54,11 +55,11 @@ must not run. --restore list says what there is.`,
 }
 
 // recovering recovers where a bot runs: without one that was done before.
-var recovering = change[struct{}, account]{verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (account, error) {
+var recovering = change[struct{}, show.Account]{verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (show.Account, error) {
 	if s.recoveredFor == nil {
 		return s.recoverAgain(ctx)
 	}
-	did := accountOf(*s.recoveredFor, s.nameOf)
+	did := show.AccountOf(*s.recoveredFor, s.nameOf)
 	did.Purge = s.purge(ctx)
 	return did, nil
 }}
@@ -68,10 +69,10 @@ func recoverNow(ctx context.Context, environ []string, asJSON bool, stdout, stde
 	if err != nil {
 		return err
 	}
-	if err := did.show(asJSON, stdout); err != nil {
+	if err := did.Show(asJSON, stdout); err != nil {
 		return err
 	}
-	if n := did.failed(); n > 0 {
+	if n := did.Failed(); n > 0 {
 		return fmt.Errorf("%s failed; what could not be done stays as it is, and the next start tries again", terminal.Several(n, "action"))
 	}
 	return nil

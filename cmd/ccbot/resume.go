@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/internal/logkey"
@@ -107,7 +108,7 @@ func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	}
 	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
 	for _, e := range back.Ended {
-		done.Ended = append(done.Ended, endingText(e))
+		done.Ended = append(done.Ended, show.EndingText(e))
 	}
 	return done, nil
 }

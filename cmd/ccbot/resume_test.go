@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/host"
 	"ccbot/internal/control"
@@ -186,7 +187,8 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 		case resuming.verb:
 			return resumed{Name: "api", Dir: "/src", Attach: "tmux attach", Chat: chat, Ended: []string{"process 7 ended (term), verified gone"}}, no
 		case recovering.verb:
-			return accountOf(reported(t)), no
+			return show.Account{Actions: []show.Action{{Changes: true}, {Changes: true}, {Changes: true, Error: "no room"}},
+				Notices: make([]show.Notice, 3), Backup: "2026-03-04T12-00-00.000Z"}, no
 		}
 		return struct{}{}, allowed
 	})

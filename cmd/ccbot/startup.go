@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/cmd/ccbot/show"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
@@ -99,11 +100,11 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on even if the
 // caller is gone. What it did before an error is reported as well, because nothing else would
 // report it to the chat.
-func (s *system) recoverAgain(ctx context.Context) (account, error) {
+func (s *system) recoverAgain(ctx context.Context) (show.Account, error) {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()
 	if err := ctx.Err(); err != nil {
-		return account{}, err
+		return show.Account{}, err
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
@@ -114,7 +115,7 @@ func (s *system) recoverAgain(ctx context.Context) (account, error) {
 		s.metrics.Acted(report.Results)
 	}
 	s.tell(ctx, report)
-	did := accountOf(report, s.nameOf)
+	did := show.AccountOf(report, s.nameOf)
 	if err == nil {
 		did.Purge = s.purge(ctx)
 	}

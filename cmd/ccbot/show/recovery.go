@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ import (
 	"ccbot/recovery"
 )
 
-// account is what a recovery did, or what a dry run would do: the output of `ccbot recover --json`.
+// Account is what a recovery did, or what a dry run would do: the output of `ccbot recover --json`.
 // Times are RFC 3339 in UTC, spans are seconds.
-type account struct {
+type Account struct {
 	DryRun bool `json:"dry_run"`
 	// Bot is the process of a bot that runs during a dry run. Sessions that this bot holds then
 	// have the action "keep".
@@ -31,23 +31,23 @@ type account struct {
 	// States and Ages count the sessions after the recovery. Ages are those of the open sessions,
 	// since the last sign of life.
 	States map[session.State]int `json:"states,omitempty"`
-	Ages   []accountAge          `json:"ages,omitempty"`
+	Ages   []age                 `json:"ages,omitempty"`
 	// Actions are the actions that were done, or would be. Those that change nothing are included.
-	Actions []accountAction `json:"actions"`
-	Notices []accountNotice `json:"notices"`
-	Purge   []accountPurge  `json:"purge,omitempty"`  // what was removed because of its age; in a dry run: what is due
-	Backup  string          `json:"backup,omitempty"` // of the records as they were before
+	Actions []Action `json:"actions"`
+	Notices []Notice `json:"notices"`
+	Purge   []Purge  `json:"purge,omitempty"`  // what was removed because of its age; in a dry run: what is due
+	Backup  string   `json:"backup,omitempty"` // of the records as they were before
 }
 
-// accountAge counts sessions up to an age; without a bound it counts the ones older than all
+// age counts sessions up to an age; without a bound it counts the ones older than all
 // bounds.
-type accountAge struct {
+type age struct {
 	UpTo  float64 `json:"up_to_seconds,omitempty"`
 	Count int     `json:"count"`
 }
 
-// accountAction is one thing done with one record.
-type accountAction struct {
+// Action is one thing done with one record.
+type Action struct {
 	Do       string    `json:"do"`
 	Changes  bool      `json:"changes"`
 	ID       uuid.UUID `json:"id"`
@@ -61,8 +61,8 @@ type accountAction struct {
 	Ended    []string  `json:"ended,omitempty"` // processes, and how
 }
 
-// accountNotice is something that was noticed and left as it is.
-type accountNotice struct {
+// Notice is something that was noticed and left as it is.
+type Notice struct {
 	Kind   string    `json:"kind"`
 	ID     uuid.UUID `json:"id,omitzero"`
 	Name   string    `json:"name,omitempty"` // of the session, else of the window
@@ -71,8 +71,8 @@ type accountNotice struct {
 	Why    string    `json:"why"`
 }
 
-// accountPurge is a record that is old enough to be removed.
-type accountPurge struct {
+// Purge is a record that is old enough to be removed.
+type Purge struct {
 	ID    uuid.UUID `json:"id"`
 	Name  string    `json:"name"`
 	Ended time.Time `json:"ended_at"`
@@ -80,30 +80,31 @@ type accountPurge struct {
 	Why   string    `json:"why"`
 }
 
-// accountOf turns a report into an account for people and programs; name gives the name of a
+// AccountOf turns a report into an account for people and programs; name gives the name of a
 // record, empty when the record is gone.
-func accountOf(r recovery.Report, name func(uuid.UUID) string) account {
-	a := account{At: r.At.UTC(), Took: r.Took.Seconds(), Records: r.Records, States: r.States, Backup: r.Backup,
-		Actions: []accountAction{}, Notices: noticesOf(r.Notices, name)}
+func AccountOf(r recovery.Report, name func(uuid.UUID) string) Account {
+	a := Account{At: r.At.UTC(), Took: r.Took.Seconds(), Records: r.Records, States: r.States, Backup: r.Backup,
+		Actions: []Action{}, Notices: NoticesOf(r.Notices, name)}
 	for _, bucket := range r.Ages {
-		a.Ages = append(a.Ages, accountAge{bucket.UpTo.Seconds(), bucket.Count})
+		a.Ages = append(a.Ages, age{bucket.UpTo.Seconds(), bucket.Count})
 	}
 	for _, result := range r.Results {
-		did := actionOf(result.Action, name)
+		did := ActionOf(result.Action, name)
 		did.Took = result.Took.Seconds()
 		if result.Err != nil {
 			did.Error = result.Err.Error()
 		}
 		for _, e := range result.Ended {
-			did.Ended = append(did.Ended, endingText(e))
+			did.Ended = append(did.Ended, EndingText(e))
 		}
 		a.Actions = append(a.Actions, did)
 	}
 	return a
 }
 
-func actionOf(a recovery.Action, name func(uuid.UUID) string) accountAction {
-	did := accountAction{Do: string(a.Do), Changes: a.Do.Changes(), ID: a.Record, Name: name(a.Record), Closed: a.Closed,
+// ActionOf is one action, without what became of it.
+func ActionOf(a recovery.Action, name func(uuid.UUID) string) Action {
+	did := Action{Do: string(a.Do), Changes: a.Do.Changes(), ID: a.Record, Name: name(a.Record), Closed: a.Closed,
 		Why: a.Why, Evidence: a.Evidence}
 	if a.Pane.Window.Valid() {
 		did.Window = a.Pane.Window.String()
@@ -111,10 +112,11 @@ func actionOf(a recovery.Action, name func(uuid.UUID) string) accountAction {
 	return did
 }
 
-func noticesOf(all []recovery.Notice, name func(uuid.UUID) string) []accountNotice {
-	told := []accountNotice{}
+// NoticesOf are the notices; the list is never nil.
+func NoticesOf(all []recovery.Notice, name func(uuid.UUID) string) []Notice {
+	told := []Notice{}
 	for _, n := range all {
-		one := accountNotice{Kind: string(n.Kind), ID: n.Record, Name: name(n.Record), Window: n.Window, File: n.File, Why: n.Why}
+		one := Notice{Kind: string(n.Kind), ID: n.Record, Name: name(n.Record), Window: n.Window, File: n.File, Why: n.Why}
 		if n.Pane.Window.Valid() {
 			one.Window, one.Name = n.Pane.Window.String(), cmp.Or(one.Name, n.Pane.WindowName)
 		}
@@ -123,7 +125,8 @@ func noticesOf(all []recovery.Notice, name func(uuid.UUID) string) []accountNoti
 	return told
 }
 
-func endingText(e lifecycle.Ending) string {
+// EndingText says how a process ended.
+func EndingText(e lifecycle.Ending) string {
 	who := fmt.Sprintf("process %d", e.Process.PID)
 	if e.Process.Comm != "" {
 		who += " (" + e.Process.Comm + ")"
@@ -138,7 +141,7 @@ func endingText(e lifecycle.Ending) string {
 }
 
 // count counts the actions for which is returns true.
-func (a account) count(is func(accountAction) bool) (n int) {
+func (a Account) count(is func(Action) bool) (n int) {
 	for _, did := range a.Actions {
 		if is(did) {
 			n++
@@ -147,18 +150,19 @@ func (a account) count(is func(accountAction) bool) (n int) {
 	return n
 }
 
-// show prints the account for people or programs.
-func (a account) show(asJSON bool, out io.Writer) error {
+// Show prints the account for people or programs.
+func (a Account) Show(asJSON bool, out io.Writer) error {
 	return terminal.Show(out, asJSON, a, a.print)
 }
 
-func (a account) failed() int {
-	return a.count(func(did accountAction) bool { return did.Error != "" })
+// Failed is the number of actions that could not be done.
+func (a Account) Failed() int {
+	return a.count(func(did Action) bool { return did.Error != "" })
 }
 
 // print prints the account like a plan: first the changes, then the actions that change nothing,
 // then the notices, and a line that sums up.
-func (a account) print(p *terminal.Printer) {
+func (a Account) print(p *terminal.Printer) {
 	if a.Bot != 0 {
 		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
 	}
@@ -181,7 +185,7 @@ func (a account) print(p *terminal.Printer) {
 	p.Line("%s", a.sum())
 }
 
-func (did accountAction) print(p *terminal.Printer) {
+func (did Action) print(p *terminal.Printer) {
 	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
 	if !did.Changes && did.Error == "" { // most sessions after most starts
 		p.Line("%s: %s", who, terminal.Printable(did.Why)+terminal.Words(" (", terminal.Printable(did.Evidence), ")"))
@@ -200,7 +204,7 @@ func (did accountAction) print(p *terminal.Printer) {
 	}
 }
 
-func (n accountNotice) text() string {
+func (n Notice) text() string {
 	words := []string{n.Kind}
 	if n.Window != "" {
 		words = append(words, n.Window)
@@ -218,7 +222,7 @@ func (n accountNotice) text() string {
 }
 
 // aside counts the records that a start moves away because they cannot be read.
-func (a account) aside() (n int) {
+func (a Account) aside() (n int) {
 	for _, notice := range a.Notices {
 		if notice.Kind == string(recovery.Unreadable) {
 			n++
@@ -227,18 +231,18 @@ func (a account) aside() (n int) {
 	return n
 }
 
-func (a account) sum() string {
+func (a Account) sum() string {
 	notices := terminal.Several(len(a.Notices), "notice")
 	if a.DryRun {
-		changes := a.count(func(did accountAction) bool { return did.Changes })
+		changes := a.count(func(did Action) bool { return did.Changes })
 		sum := fmt.Sprintf("%d to change, ", changes)
 		if aside := a.aside(); aside > 0 {
 			sum += fmt.Sprintf("%d to set aside, ", aside)
 		}
 		return sum + notices + "; nothing was changed"
 	}
-	changed := a.count(func(did accountAction) bool { return did.Changes && did.Error == "" })
-	sum := fmt.Sprintf("%d changed, %d failed, %s", changed, a.failed(), notices)
+	changed := a.count(func(did Action) bool { return did.Changes && did.Error == "" })
+	sum := fmt.Sprintf("%d changed, %d failed, %s", changed, a.Failed(), notices)
 	if a.Backup != "" {
 		sum += "; the records as they were: ccbot recover --restore " + a.Backup
 	}
