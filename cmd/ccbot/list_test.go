@@ -2,128 +2,17 @@ package main
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/phase"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/git"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
-
-// full is a record of which everything is known.
-func full() session.Record {
-	return one(9, "api", func(r *session.Record) {
-		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", noon.Add(time.Minute)
-		r.StartedAt, r.EndedAt = noon, time.Time{}
-		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
-		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = transcript.Progress{Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
-			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
-		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
-		r.Prompts = []string{"7", "8"}
-		r.TookOver, r.Closed = idOf(1), session.ClosedReboot
-	})
-}
-
-func alive(process.Identity) process.Liveness { return process.Alive }
-
-// TestListingIsTheRegistry is the whole JSON of one session.
-func TestListingIsTheRegistry(t *testing.T) {
-	r := full()
-	data, err := json.Marshal(listingOf(r, alive))
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"id":"`+r.ID.String()+`","name":"api","dir":"/src/api","host":"box","state":"running",
-		"phase":"waiting_permission","phase_at":"2026-03-04T12:01:00Z","claude_session_id":"`+r.ClaudeSessionID.String()+`",
-		"created_at":"2026-03-04T12:00:09Z","updated_at":"2026-03-04T12:00:09Z","started_at":"2026-03-04T12:00:00Z","last_turn_at":"2026-03-04T12:00:00Z","turns":7,
-		"model":"Opus 5.5","context_percent":41.6,"cost_usd":3.5,
-		"tokens":{"input":1,"cache_creation":2,"cache_read":3,"output":4},
-		"git":{"root":"/src","branch":"main","head":"abc","dirty":true,"at":"2026-03-04T12:00:00Z"},
-		"tasks":{"done":1,"total":2},"pid":4711,"alive":"alive","window":"@21","held_prompts":2,
-		"closed_reason":"reboot","took_over_from":"`+r.TookOver.String()+`"}`, string(data))
-}
-
-// What is not known is not there: a zero would be a claim.
-func TestListingClaimsNothing(t *testing.T) {
-	r := one(1, "web", func(r *session.Record) { r.Usage = &session.Usage{Context: -1} })
-	l := listingOf(r, alive)
-	assert.Nil(t, l.Context)
-	data, err := json.Marshal(l)
-	require.NoError(t, err)
-	for _, absent := range []string{"pid", "alive", "window", "context_percent", "git", "phase", "closed_reason", "took_over_from"} {
-		assert.NotContains(t, string(data), `"`+absent+`"`)
-	}
-}
-
-// A lost session was last seen when it last did something, not when somebody noticed.
-func TestListSeenIsTheLastSignOfLife(t *testing.T) {
-	for state, want := range map[session.State]time.Time{session.Lost: noon.Add(time.Minute), session.Archived: noon.Add(time.Hour)} {
-		r := session.Record{State: state, CreatedAt: noon, PhaseAt: noon.Add(time.Minute), EndedAt: noon.Add(time.Hour)}
-		assert.Equal(t, want, lastSeen(listingOf(r, alive)), string(state))
-	}
-}
-
-// TestP6_AliveIsWhatTheKernelSays also where that is nothing.
-func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
-	for _, is := range []process.Liveness{process.Alive, process.Gone, process.Unknown} {
-		l := listingOf(full(), func(id process.Identity) process.Liveness {
-			assert.Equal(t, full().Binding.Agent, id)
-			return is
-		})
-		assert.Equal(t, is.String(), l.Alive)
-	}
-}
-
-func TestListFitsATerminal(t *testing.T) {
-	long := full()
-	long.Name, long.Dir = strings.Repeat("東京", 20), "/home/me/"+strings.Repeat("very/", 30)+"deep"
-	long.State, long.Usage.Context = session.CleanupFailed, 100
-	long.Launch = &session.Launch{PermissionMode: "ask"}
-	for range 200 {
-		long.Progress.Tasks = append(long.Progress.Tasks, transcript.Task{Status: "completed"})
-	}
-	evil := one(3, "a\x1b[31m\nb")
-	mine := one(4, "mine", func(r *session.Record) { r.Dir = "/home/me/src" })
-	var rows []listed
-	for _, r := range []session.Record{long, evil, mine} {
-		rows = append(rows, listingOf(r, alive))
-	}
-	rows[0].Memory = 412 << 20
-	var out strings.Builder
-	printList(&terminal.Printer{Out: &out}, rows, noon.Add(49*time.Hour), "/home/me")
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	require.Len(t, lines, 4, "one line each")
-	for _, line := range lines {
-		assert.LessOrEqual(t, ansi.StringWidth(line), listWidth, line)
-		assert.NotContains(t, line, "\x1b")
-	}
-	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +MEM +TASKS +DIR$`, lines[0])
-	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +412 MB +201/202  ….*deep$`, lines[1])
-	assert.Regexp(t, `^mine +00000004  archived +2d ago +- +- +- +- +- +~/src$`, lines[3])
-}
-
-// A session whose agent crashed is not called completed.
-func TestListSaysThatASessionCrashed(t *testing.T) {
-	crashed := one(1, "api", func(r *session.Record) {
-		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Status: 3}
-	})
-	clean := one(2, "web", func(r *session.Record) { r.State, r.Exit = session.Completed, &session.Exit{Known: true} })
-	for _, l := range []struct {
-		session.Record
-		want string
-	}{{crashed, "crashed"}, {clean, "completed"}} {
-		assert.Equal(t, l.want, stateText(listingOf(l.Record, alive)))
-	}
-}
 
 func TestListShowsWhatIsOpen(t *testing.T) {
 	var records []session.Record
@@ -146,72 +35,6 @@ func TestListShowsWhatIsOpen(t *testing.T) {
 	}
 	assert.Equal(t, []string{"starting", "running", "restoring", "stopping", "cleanup_failed"}, names())
 	assert.Len(t, names("--all"), len(session.States()))
-}
-
-// TestListSaysWhatTheAgentDoes of a session that runs; its state says the rest.
-func TestListSaysWhatTheAgentDoes(t *testing.T) {
-	tests := []struct {
-		name, phase, alive string
-		state              session.State
-		want               string
-	}{
-		{"idle", "idle", "alive", session.Running, "idle"},
-		{"working", "working", "alive", session.Running, "working"},
-		{"a permission", "waiting_permission", "alive", session.Running, "asks for permission"},
-		{"a question", "waiting_answer", "alive", session.Running, "asks a question"},
-		{"nobody has seen it", "unknown", "alive", session.Running, "running"},
-		{"nobody has looked yet", "", "alive", session.Running, "running"},
-		{"its agent is gone", "idle", "gone", session.Running, "running, agent gone"},
-		{"nobody knows", "idle", "unknown", session.Restoring, "restoring, agent unknown"},
-		{"what it did before its restore counts no more", "working", "", session.Restoring, "restoring"},
-		{"what it did before its end counts no more", "working", "gone", session.Archived, "archived"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			text := stateText(listed{State: tt.state, Phase: tt.phase, Alive: tt.alive})
-			assert.Equal(t, tt.want, text)
-			assert.LessOrEqual(t, len(text), 24, "it is not cut")
-		})
-	}
-}
-
-// TestListSaysWhatAnAgentWaitsFor: with one word more than the phase where more is known.
-func TestListSaysWhatAnAgentWaitsFor(t *testing.T) {
-	end := time.Now().Add(time.Hour)
-	clock := end.Local().Format("15:04")
-	for _, tt := range []struct {
-		want string
-		now  phase.Now
-	}{
-		{"asks permission: Bash", phase.Now{Phase: phase.WaitingPermission, What: "Bash"}},
-		{"asks about a plan", phase.Now{Phase: phase.WaitingPermission, What: "ExitPlanMode"}},
-		{"asks a question", phase.Now{Phase: phase.WaitingAnswer, What: "AskUserQuestion"}},
-		{"logged out", phase.Now{Phase: phase.LoggedOut, What: "Not logged in"}},
-		{"limit reached until " + clock, phase.Now{Phase: phase.Limited, Until: end}},
-		{"limit reached", phase.Now{Phase: phase.Limited}},
-		{"idle", phase.Now{Phase: phase.Limited, Until: time.Now().Add(-time.Hour)}},
-		{"API error", phase.Now{Phase: phase.APIError, What: "400"}},
-		{"API error, again " + clock, phase.Now{Phase: phase.APIError, What: "529", Until: end}},
-		{"blocked by your hook", phase.Now{Phase: phase.Blocked, What: "no"}},
-	} {
-		t.Run(tt.want, func(t *testing.T) {
-			r := session.Record{State: session.Running, Phase: string(tt.now.Phase), PhaseWhat: tt.now.What, PhaseUntil: tt.now.Until}
-			text := stateText(listingOf(r, alive))
-			assert.Equal(t, tt.want, text)
-			assert.LessOrEqual(t, len(text), 26, "it is not cut")
-		})
-	}
-}
-
-// TestListTellsTwinsApart: a lost session, and the one that goes on with it.
-func TestListTellsTwinsApart(t *testing.T) {
-	for closed, want := range map[string]string{"": "lost", session.ClosedTransferred: "lost, moved", session.ClosedReboot: "lost, reboot",
-		session.ClosedTmux: "lost, tmux ended", session.ClosedStale: "lost, stale", "of a later ccbot": "lost"} {
-		assert.Equal(t, want, stateText(listed{State: session.Lost, Closed: closed}))
-	}
-	assert.Equal(t, "idle", stateText(listed{State: session.Running, Phase: "idle", Closed: session.ClosedReboot}))
-	abandoned := stateText(listed{State: session.Abandoned, Closed: session.ClosedTmux})
-	assert.LessOrEqual(t, len(abandoned), 24, "it is not cut")
 }
 
 func TestListOfNone(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -14,11 +15,28 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/git"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
 )
+
+// full is a record of which everything is known.
+func full() session.Record {
+	return one(9, "api", func(r *session.Record) {
+		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", noon.Add(time.Minute)
+		r.StartedAt, r.EndedAt = noon, time.Time{}
+		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
+		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
+		r.Progress = transcript.Progress{Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
+			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
+		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
+		r.Prompts = []string{"7", "8"}
+		r.TookOver, r.Closed = idOf(1), session.ClosedReboot
+	})
+}
 
 // repository is one with a commit, and a file changed since.
 func repository(t *testing.T) (dir, commit string) {
@@ -63,16 +81,16 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 
 	code, out, errs := ccbot(environ, "status", "api", "--json")
 	require.Equal(t, exit.OK, code, errs)
-	var got detailed
+	var got show.Details
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	assert.Equal(t, listingOf(r, alive).Tokens, got.Tokens)
+	assert.Equal(t, r.Progress.Tokens, got.Tokens)
 	assert.Equal(t, []string{"--model", "opus"}, got.Flags)
 	assert.Equal(t, []string{"ask", "plan", "yes", "main"}, []string{got.Mode, got.ClaudeMode, got.Repository, got.Git.Branch})
 	assert.Equal(t, []transcript.Task{{Text: "a\x1b[31m", Status: "completed"}, {Text: "b", Status: "in_progress"}}, got.TaskList)
 	assert.Equal(t, &git.Changes{Files: 1, Insertions: 1}, got.Changes)
 	assert.Equal(t, commit, got.Start.Head)
 	assert.Equal(t, []string{"beta"}, got.Beside)
-	assert.Equal(t, []waiting{{Text: "run\nit", Received: noon}}, got.Queue)
+	assert.Equal(t, []show.Queued{{Text: "run\nit", Received: noon}}, got.Queue)
 	assert.Equal(t, r.History, got.Events)
 	assert.NotNil(t, got.Writers)
 	assert.Contains(t, out, `"other_writers": []`)
@@ -106,7 +124,7 @@ func TestStatusShowsAWriterOfWhichNobodyWasTold(t *testing.T) {
 	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
 	code, out, errs := ccbot(environ, "status", "api", "--json")
 	require.Equal(t, exit.OK, code, errs)
-	var got detailed
+	var got show.Details
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Writers, 1, out)
 	assert.Equal(t, cmd.Process.Pid, got.Writers[0].PID)
@@ -137,20 +155,4 @@ func TestStatusClaimsNothing(t *testing.T) {
 	code, _, errs = ccbot(environ, "status", "none")
 	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "there is no session \"none\"")
-}
-
-// What git does not say is told as that.
-func TestStatusSaysWhatGitDoesNot(t *testing.T) {
-	start := &git.State{Head: "0123456789"}
-	for _, tt := range []struct {
-		d    detailed
-		want string
-	}{
-		{detailed{Repository: "unknown"}, "did not answer"},
-		{detailed{Repository: "yes", listed: listed{Git: &git.State{}}}, "no branch is checked out; the commit at the start is not known"},
-		{detailed{Repository: "yes", Start: start, listed: listed{Git: &git.State{Branch: "x"}}},
-			"branch x; what has changed since the start (01234567) is not known"},
-	} {
-		assert.Equal(t, tt.want, tt.d.gitText())
-	}
 }

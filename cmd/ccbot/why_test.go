@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/session"
 )
 
@@ -43,9 +44,9 @@ goes on as `+target.ID.String()+`
 
 	code, out, errs = ccbot(environ, "why", "api", "--json")
 	require.Equal(t, exit.OK, code, errs)
-	var got told
+	var got show.Fate
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	assert.Equal(t, told{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
+	assert.Equal(t, show.Fate{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
 
 	cut := one(3, "cut", func(r *session.Record) {
 		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Signal: 9, At: noon, Screen: "not told"}
@@ -61,9 +62,9 @@ interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3
 `, out)
 	code, out, errs = ccbot(environ, "why", "cut", "--json")
 	require.Equal(t, exit.OK, code, errs)
-	got = told{}
+	got = show.Fate{}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	assert.Equal(t, &exited{Signal: 9, At: noon}, got.Exit)
+	assert.Equal(t, &show.Exit{Signal: 9, At: noon}, got.Exit)
 	assert.True(t, got.Crashed)
 	assert.Equal(t, cut.Interruption, got.Interruption)
 

@@ -1,0 +1,114 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/session"
+)
+
+// Fate is the output of `ccbot why --json`: a session and its history, oldest first. A line that
+// changed nothing has the same state twice.
+type Fate struct {
+	ID       uuid.UUID     `json:"id"`
+	Name     string        `json:"name"`
+	State    session.State `json:"state"`
+	Closed   string        `json:"closed_reason,omitempty"`
+	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
+	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
+	Crashed  bool          `json:"crashed,omitempty"`       // its agent crashed: the state is completed then, too
+	// Exit is how the agent ended by itself. Interruption is the work that this end cut short, as
+	// long as nobody has continued it.
+	Exit         *Exit                 `json:"exit,omitempty"`
+	Interruption *session.Interruption `json:"interruption,omitempty"`
+	History      []session.Change      `json:"history"` // the newest hundred
+}
+
+// Exit is how an agent ended.
+type Exit struct {
+	Status int       `json:"status"`
+	Signal int       `json:"signal,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Became prints what became of one of the records.
+func Became(out io.Writer, records []session.Record, r session.Record, asJSON bool) error {
+	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver,
+		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
+	if e := r.Exit; e != nil && e.Known {
+		t.Exit = &Exit{Status: e.Status, Signal: e.Signal, At: e.At}
+	}
+	if t.History == nil {
+		t.History = []session.Change{}
+	}
+	if next, ok := session.Successor(records, r.ID); ok {
+		t.GoesOn = next.ID
+	}
+	return terminal.Show(out, asJSON, t, t.print)
+}
+
+// print prints the history for people: the time by their own clock, from → to, the rule, and the
+// evidence on a line of its own.
+func (t Fate) print(p *terminal.Printer) {
+	state := string(t.State)
+	if t.Crashed {
+		state = crashed
+	}
+	p.Line("%s  %s  %s%s", terminal.Printable(t.Name), t.ID, state, terminal.Words(" (", t.Closed, ")"))
+	if t.TookOver != uuid.Nil {
+		p.Line("goes on with the conversation of %s", t.TookOver)
+	}
+	if t.GoesOn != uuid.Nil {
+		p.Line("goes on as %s", t.GoesOn)
+	}
+	if e := t.Exit; e != nil {
+		p.Line("%s", e.text())
+	}
+	if i := t.Interruption; i != nil {
+		p.Line("%s", interruptionText(*i))
+	}
+	for _, c := range t.History {
+		p.Line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), cmp.Or(string(c.Rule), "-"))
+		p.Line("    %s", terminal.Printable(c.Why))
+	}
+}
+
+func (e Exit) text() string {
+	switch {
+	case e.Signal != 0:
+		return fmt.Sprintf("crashed: ended by signal %d", e.Signal)
+	case e.Status != 0:
+		return fmt.Sprintf("crashed: exit status %d", e.Status)
+	}
+	return "left with exit status 0"
+}
+
+// interruptionText says which work was cut short, and how far it was.
+func interruptionText(i session.Interruption) string {
+	text := "interrupted at work"
+	if i.Waited {
+		text = "interrupted while it waited for a person"
+	}
+	if i.Step != "" {
+		text += "; last step: " + terminal.Printable(i.Step)
+	}
+	if i.Tasks > 0 {
+		text += fmt.Sprintf("; %d of %d tasks done", i.Done, i.Tasks)
+	}
+	return text
+}
+
+func movement(c session.Change) string {
+	switch c.From {
+	case c.To:
+		return "stays " + string(c.To)
+	case "":
+		return "new → " + string(c.To)
+	}
+	return fmt.Sprintf("%s → %s", c.From, c.To)
+}
