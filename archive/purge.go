@@ -57,17 +57,11 @@ func expired(now time.Time, after time.Duration, r session.Record) bool {
 // back, if that was later.
 func ended(r session.Record) time.Time {
 	at := r.EndedAt
-	switch {
-	case !at.IsZero():
-	case len(r.History) > 0:
-		at = r.History[len(r.History)-1].At
-	default:
+	if at.IsZero() {
 		at = r.UpdatedAt
 	}
-	for _, c := range r.History {
-		if c.Rule == session.BroughtBack && c.At.After(at) {
-			at = c.At
-		}
+	if r.ReturnedAt.After(at) {
+		at = r.ReturnedAt
 	}
 	return at
 }
