@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -42,14 +43,14 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	if !gjson.ValidBytes(data) || !members.IsObject() {
 		return nil, cmp.Or(json.Unmarshal(data, v), errors.New("not a JSON object"))
 	}
-	has, known, unknown := 0, fields(reflect.TypeOf(v).Elem()), Unknown(nil)
+	has, names, unknown := 0, fields(reflect.TypeOf(v).Elem()), Unknown(nil)
 	var err error
 	members.ForEach(func(key, value gjson.Result) bool {
 		name := key.String()
 		if name == "version" {
 			err = json.Unmarshal([]byte(value.Raw), &has)
 		}
-		if !slices.Contains(known, name) {
+		if !slices.Contains(names, name) {
 			if unknown == nil {
 				unknown = make(Unknown)
 			}
@@ -68,13 +69,20 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	return unknown, json.Unmarshal(data, v)
 }
 
+// known has the result of fields, which costs as much as reading a small object, for each type.
+var known sync.Map
+
 // fields are the JSON names of a struct's fields.
 func fields(t reflect.Type) []string {
+	if names, ok := known.Load(t); ok {
+		return names.([]string)
+	}
 	names := make([]string, 0, t.NumField())
 	for f := range t.Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)
 		}
 	}
+	known.Store(t, names)
 	return names
 }
