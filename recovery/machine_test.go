@@ -130,8 +130,8 @@ func (m *machine) change(id uuid.UUID, change func(r *session.Record)) session.R
 
 func (m *machine) get(id uuid.UUID) session.Record {
 	m.t.Helper()
-	r, ok := m.store.Get(id)
-	require.True(m.t, ok)
+	r, err := m.store.Whole(id)
+	require.NoError(m.t, err)
 	return r
 }
 

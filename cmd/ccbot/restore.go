@@ -92,8 +92,11 @@ func (c config) renew(b recovery.Backup) (*session.Store, error) {
 		return nil, err
 	}
 	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, store.List()) {
-		r, _ := store.Get(aged.ID)
-		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
+		r, err := store.Whole(aged.ID)
+		if err == nil {
+			err = c.backups().Renew(r, "it came back with backup "+b.Name)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

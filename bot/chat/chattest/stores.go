@@ -52,6 +52,14 @@ func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
 	return r.Clone(), ok
 }
 
+func (f *fakeRecords) Whole(id uuid.UUID) (session.Record, error) {
+	r, ok := f.Get(id)
+	if !ok {
+		return r, session.ErrNotFound
+	}
+	return r, nil
+}
+
 func (f *fakeRecords) Shared() []session.Record { return f.List() }
 
 func (f *fakeRecords) List() []session.Record {
