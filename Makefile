@@ -5,6 +5,7 @@
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
+RUN     ?=
 SKIP    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
@@ -21,7 +22,7 @@ try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
-	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+	@$(GOTEST) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
 tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
