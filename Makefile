@@ -5,6 +5,7 @@
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
+RUN     ?=
 SKIP    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
@@ -17,12 +18,12 @@ GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
+try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
 	@$(GO) test -C tools ./...
-	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+	@$(GOTEST) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
 tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
