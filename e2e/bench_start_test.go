@@ -1,0 +1,162 @@
+//go:build bench
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
+)
+
+type botapiCall = botapi.Call
+
+// starts have archives of several sizes; what is measured of each is a point of a curve.
+func (b *bench) starts() {
+	for _, n := range size([]int{0, 1000, 3000, 10000}, []int{0, 3000}) {
+		c := b.newCrowd(1)
+		c.archived(n)
+		c.start() // the first one makes the tmux server and asks the agent for its version
+		c.stop()
+		for range size(3, 3) {
+			b.restart(c, fmt.Sprint(" archived ", n))
+			b.list(c, fmt.Sprint("list archived ", n))
+			b.sample(fmt.Sprint("memory archived ", n), memory(c.pid()))
+			b.sample(fmt.Sprint("commands archived ", n), c.commands())
+			c.stop()
+		}
+	}
+}
+
+// restart measures a start until the first poll for updates, and leaves the bot running.
+func (b *bench) restart(c *crowd, figure string) {
+	began := time.Now()
+	c.launch()
+	polled := c.came(began, "the first poll", func(call botapi.Call) bool { return strings.EqualFold(call.Method, "getUpdates") })
+	b.sample("poll"+figure, ms(polled.At.Sub(began)))
+	b.sample("start processor"+figure, processor(c.pid())*1000)
+	c.until("ccbot is ready", func() bool { return strings.Contains(c.bot.log.String(), "msg=ready") })
+}
+
+// commands counts what tmux has been asked since its server began, by its own list.
+func (c *crowd) commands() float64 {
+	return float64(strings.Count(c.tmux("show-messages"), " command: "))
+}
+
+// longName is the session with a long transcript.
+var longID = uuid.MustParse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+
+// longTranscript resumes, adopts and pages a session with a transcript of 500 MB. The stand-in of Claude does not read it.
+func (b *bench) longTranscript() {
+	c := b.newCrowd(1, "DEMOAGENT_NO_HISTORY=1")
+	c.past500(b)
+	c.start()
+	time.Sleep(size(5*time.Second, 2*time.Second)) // the memory of the start is given back
+	p, before, read := c.people[0], memory(c.pid()), number(c.pid(), "io", `rchar: (\d+)`)
+	forgetPeak(c.pid())
+
+	began := time.Now()
+	p.Send(p.ID(), "/resume long")
+	c.came(began, "it is ready", shows(p, "long is ready"))
+	b.sample("resume 500 MB", ms(c.agentSince(b).Sub(began)))
+
+	time.Sleep(time.Second)
+	began = time.Now()
+	p.Send(p.ID(), "/history")
+	b.sample("history 500 MB", ms(c.came(began, "a page", shows(p, "")).At.Sub(began)))
+	b.sample("read 500 MB", (number(c.pid(), "io", `rchar: (\d+)`)-read)/1e6)
+
+	c.end("long")
+	d := c.ccbotDesk()
+	pane, _ := d.shell()
+	d.enter(pane, "DEMOAGENT_NO_HISTORY=1 "+c.agentPath()+" --resume "+longID.String())
+	offered := c.offered(0, "Connect")
+	writers := c.writersOf(longID.String())
+	c.endLater(writers[0])
+	began = time.Now()
+	c.tap(offered, "Connect")
+	b.sample("adopt 500 MB", ms(c.came(began, "it is connected", shows(p, "is connected")).At.Sub(began)))
+	time.Sleep(time.Second)
+	b.sample("memory 500 MB", peak(c.pid())-before)
+	c.stop()
+}
+
+// agentSince is when the only agent was started, as it says itself.
+func (c *crowd) agentSince(b *bench) time.Time {
+	files, err := filepath.Glob(filepath.Join(c.claude, "sessions", "*.json"))
+	require.NoError(b, err)
+	require.Len(b, files, 1)
+	data, err := os.ReadFile(files[0])
+	require.NoError(b, err)
+	var told struct {
+		StartedAt int64 `json:"startedAt"`
+	}
+	require.NoError(b, json.Unmarshal(data, &told))
+	return time.UnixMilli(told.StartedAt)
+}
+
+// past500 archives a session with a long conversation.
+func (c *crowd) past500(b *bench) {
+	r := c.past("long", time.Now().UTC())
+	r.ClaudeSessionID = longID
+	s := benchSession{id: longID, transcript: filepath.Join(c.projects(), longID.String()+".jsonl")}
+	require.NoError(b, os.MkdirAll(c.projects(), 0o755))
+	f, err := os.Create(s.transcript)
+	require.NoError(b, err)
+	w := bufio.NewWriterSize(f, 1<<20)
+	asked, said := s.line("user", "a question", nil), s.line("assistant", text(strings.Repeat("An answer of many words. ", 160)), "end_turn")
+	for written := 0; written < size(500, 100)<<20; written += len(asked) + len(said) {
+		_, _ = w.Write(asked) // Flush tells of an error
+		_, _ = w.Write(said)
+	}
+	require.NoError(b, w.Flush())
+	require.NoError(b, f.Close())
+	require.NoError(b, c.store().Create(r))
+}
+
+// longLine writes a line of 10 MB into one session, while others answer.
+func (b *bench) longLine() {
+	c := b.newCrowd(6)
+	c.start()
+	c.open(6)
+	for i := range c.sessions { // its reader is there
+		c.answer(&c.sessions[i], fmt.Sprintf("hello-%d-", i))
+	}
+	time.Sleep(5 * time.Second)
+	before := memory(c.pid())
+	forgetPeak(c.pid())
+	large := c.sessions[0].line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_1", "content": strings.Repeat("0123456789", 1<<20)}}, nil)
+	c.sessions[0].append(b, large)
+	for i := range 15 {
+		b.sample("beside a long line", ms(c.answer(&c.sessions[1+i%5], fmt.Sprintf("beside-%d-", i))))
+	}
+	c.answer(&c.sessions[0], "behind-")
+	b.sample("memory long line", peak(c.pid())-before)
+	c.stop()
+}
+
+// scan compares a look at all processes with pgrep, by the benchmark that has them both.
+func (b *bench) scan() {
+	if b.side == baseline {
+		b.Skip("the ratio is to pgrep")
+	}
+	said := command(b, "..", "go", "test", "-run", "^$", "-bench", "Scan.*/"+size("", "2000/")+"against_pgrep", "-benchtime", size("10x", "3x"), "./internal/process")
+	found := regexp.MustCompile(`/(\d+)/against_pgrep\S*.*?([\d.]+) scan_ms\s+([\d.]+) x_pgrep`).FindAllStringSubmatch(said, -1)
+	require.NotEmpty(b, found, said)
+	for _, m := range found {
+		var took, times float64
+		_, err := fmt.Sscan(m[2]+" "+m[3], &took, &times)
+		require.NoError(b, err)
+		b.sample("scan "+m[1], took)
+		b.sample("pgrep "+m[1], times)
+	}
+}
