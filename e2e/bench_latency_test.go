@@ -45,6 +45,7 @@ func (b *bench) prompts() {
 	c := b.newCrowd(5)
 	c.start()
 	c.open(5)
+	c.rest()
 	sent := make(map[string]time.Time)
 	for i := range size(60, 20) {
 		s := &c.sessions[i%len(c.sessions)]
@@ -69,6 +70,7 @@ func (b *bench) answers() {
 	c := b.newCrowd(10)
 	c.start()
 	c.open(10)
+	c.rest()
 	for i := range size(100, 40) {
 		b.sample("answer", ms(c.answer(&c.sessions[i%10], fmt.Sprintf("answer-%d-", i))))
 		time.Sleep(150 * time.Millisecond) // each chat has room for one message a second
@@ -79,11 +81,13 @@ func (b *bench) answers() {
 // approvals are asked for by ten sessions, and given by a tap. The moment of the decision is the one that the agent
 // writes into its transcript.
 func (b *bench) approvals() {
-	c := b.newCrowd(10)
+	people := size(10, 5)
+	c := b.newCrowd(people)
 	c.start()
-	c.open(10)
-	for i := range size(30, 10) {
-		s := &c.sessions[i%10]
+	c.open(people)
+	c.rest()
+	for i := range size(30, 5) {
+		s := &c.sessions[i%people]
 		began := time.Now()
 		s.person.Send(s.person.ID(), fmt.Sprintf("bash echo %d", i))
 		var asked botapi.Message

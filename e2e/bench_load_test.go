@@ -5,7 +5,10 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,7 +18,7 @@ import (
 
 // households have several sizes; what is measured of each is a point of a curve.
 func (b *bench) households() {
-	for _, n := range size([]int{1, 10, 100, 300}, []int{1, 10}) {
+	for _, n := range size([]int{1, 10, 100, 300}, []int{10}) {
 		b.household(n)
 	}
 }
@@ -25,6 +28,7 @@ func (b *bench) household(n int) {
 	c := b.newCrowd(min(n, 10))
 	c.start()
 	c.open(n)
+	c.rest()
 	b.sample(fmt.Sprint("memory ", n), memory(c.pid()))
 	files, spawned := c.files(), c.spawned()
 	bot, tmux := processor(c.pid()), processor(c.server)
@@ -45,9 +49,33 @@ func (b *bench) household(n int) {
 		b.sample(fmt.Sprint("processes ", n), 0)
 	}
 	b.list(c, fmt.Sprint("list ", n))
+	if n == 100 {
+		b.systemCalls(c)
+	}
 	c.stop()
 	b.restart(c, fmt.Sprint(" ", n))
 	c.stop()
+}
+
+// systemCalls counts those of an idle minute, where strace is installed.
+func (b *bench) systemCalls(c *crowd) {
+	c.rest()
+	told := filepath.Join(benchFolder, "calls-of-"+b.side+".txt")
+	cmd := exec.Command("strace", "-f", "-c", "-U", "calls,name", "-o", told, "-p", itoa(c.pid()))
+	if err := cmd.Start(); err != nil {
+		b.Log(err)
+		return
+	}
+	time.Sleep(time.Minute)
+	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Wait() // it ends by the signal
+	data, err := os.ReadFile(told)
+	require.NoError(b, err)
+	b.Logf("system calls of an idle minute:\n%s", data)
+	if m := regexp.MustCompile(`(?m)^\s*(\d+) total`).FindSubmatch(data); m != nil {
+		n, _ := strconv.ParseFloat(string(m[1]), 64) // the pattern has digits only
+		b.sample("calls 100", n)
+	}
 }
 
 // memoryOf is the last sample of the memory of a household.
@@ -58,7 +86,7 @@ func memoryOf(b *bench, n int) float64 {
 
 // list asks for the list of the sessions.
 func (b *bench) list(c *crowd, figure string) {
-	for i := range size(5, 3) {
+	for i := range size(3, 1) {
 		p := c.people[i%len(c.people)]
 		time.Sleep(time.Second) // the chat's pace
 		began := time.Now()
@@ -73,14 +101,13 @@ func longestTurn() time.Duration { return size(30*time.Second, 10*time.Second) }
 // busy has all sessions write ten lines a second, and measures what the chats see of their current ones.
 func (b *bench) busy() {
 	n := size(100, 20)
+	binaries = profiled(binaries)
 	c := b.newCrowd(10, withCards)
 	profile := filepath.Join(benchFolder, b.side)
 	c.start("CCBOT_BENCH_PROFILE=" + profile)
-	c.open(n)
-	for i := range c.sessions {
-		s := &c.sessions[i]
-		s.append(b, s.line("user", "work", nil))
-	}
+	c.open(n, "slow 600") // the turn outlives the measurement
+	c.until("all have begun", func() bool { return len(lines[struct{}](b, c.sent)) == n })
+	time.Sleep(5 * time.Second) // the chats may send again
 	forgetPeak(c.pid())
 	bot, tmux, began := processor(c.pid()), processor(c.server), time.Now()
 	require.NoError(b, syscall.Kill(c.pid(), syscall.SIGUSR1))
@@ -101,9 +128,7 @@ func (b *bench) busy() {
 	for word, at := range marked {
 		b.sample("busy answer", ms(c.came(at, word, func(call botapiCall) bool { return strings.Contains(call.Params["text"], word) }).At.Sub(at)))
 	}
-	if _, err := os.Stat(profile + ".cpu.pprof"); err == nil {
-		b.Logf("profiles: %s.*.pprof", profile)
-	}
+	b.Logf("profiles: %s.*.pprof; calls: %v", profile, c.methods(began))
 	c.stop()
 }
 
@@ -125,4 +150,17 @@ func (c *crowd) work(i, turn int, marked map[string]time.Time) {
 		s.append(c.t, s.line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("toolu_", i, "_", turn-1),
 			"content": strings.Repeat("ok  \tccbot/some/package\t0.1s\n", 70)}}, nil))
 	}
+}
+
+// methods counts the calls since a moment.
+func (c *crowd) methods(since time.Time) map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make(map[string]int)
+	for _, call := range c.calls {
+		if call.At.After(since) {
+			all[call.Method]++
+		}
+	}
+	return all
 }

@@ -97,7 +97,7 @@ func TestBench(t *testing.T) {
 	report(t, samples)
 }
 
-// buildSide builds the program as a release has it, and with a door for profiles that no release has. The agent is the
+// buildSide builds the program as a release has it, and once more with a door for profiles (profiled). The agent is the
 // same on both sides: it is no part of what is compared.
 func buildSide(t *testing.T, side string) string {
 	root, err := filepath.Abs("..")
@@ -114,10 +114,15 @@ func buildSide(t *testing.T, side string) string {
 	require.NoError(t, err)
 	overlay := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(overlay, door, 0o600))
-	command(t, root, "go", "build", "-overlay", overlay, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", dir+"/", "./cmd/ccbot", "./cmd/ccbot-hook")
-	command(t, agent, "go", "build", "-o", dir+"/", "./cmd/ccbot-try")
+	for to, flags := range map[string][]string{dir: nil, profiled(dir): {"-overlay", overlay}} {
+		args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", to + "/"}, flags...)
+		command(t, root, "go", append(args, "./cmd/ccbot", "./cmd/ccbot-hook")...)
+		command(t, agent, "go", "build", "-o", to+"/", "./cmd/ccbot-try")
+	}
 	return dir
 }
+
+func profiled(dir string) string { return filepath.Join(dir, "profiled") }
 
 func command(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()

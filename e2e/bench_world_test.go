@@ -87,24 +87,22 @@ func shows(chat *botapi.Person, text string) func(botapi.Call) bool {
 	}
 }
 
-// open starts sessions, the people in turn, and waits until all are ready and nothing is left to be done.
-func (c *crowd) open(n int) {
+// open starts sessions, one of each person at a time, and waits until all are ready. Where it is given, each gets a prompt.
+func (c *crowd) open(n int, prompt ...string) {
 	c.t.Helper()
-	since := time.Now()
-	for i := range n {
-		s := benchSession{name: fmt.Sprintf("s%d", i), person: c.people[i%len(c.people)]}
-		c.sessions = append(c.sessions, s)
-		s.person.Send(s.person.ID(), "/new "+s.name+" "+c.dir)
-		if i%10 == 9 { // one screenful of wishes at a time
-			for _, s := range c.sessions[i-9:] {
-				c.came(since, s.name+" is ready", shows(s.person, s.name+" is ready"))
+	for i := 0; i < n; i += len(c.people) {
+		since, some := time.Now(), c.people[:min(len(c.people), n-i)]
+		for j, p := range some {
+			c.sessions = append(c.sessions, benchSession{name: fmt.Sprintf("s%d-", i+j), person: p})
+			p.Send(p.ID(), fmt.Sprintf("/new s%d- %s", i+j, c.dir))
+		}
+		for _, s := range c.sessions[i:] {
+			c.came(since, s.name+" is ready", shows(s.person, s.name+" is ready"))
+			for _, text := range prompt {
+				s.person.Send(s.person.ID(), text)
 			}
 		}
 	}
-	for _, s := range c.sessions {
-		c.came(since, s.name+" is ready", shows(s.person, s.name+" is ready"))
-	}
-	c.rest()
 	c.server, _ = strconv.Atoi(c.tmux("display-message", "-p", "#{pid}"))
 	ids := make(map[string]uuid.UUID)
 	for _, r := range c.records() {
