@@ -52,7 +52,7 @@ measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$
 
 bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: beside that one; ONLY=expression: some figures)
 	@mkdir -p bin/bench
-	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/PERFORMANCE.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/pictures/growth.svg')
+	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/PERFORMANCE.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/pictures')
 
 bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
 	@mkdir -p bin/bench

@@ -15,13 +15,18 @@ type curve struct {
 	sizes  []int
 }
 
-var drawn = []curve{
-	{"memory, MB, over running sessions", "memory ", []int{1, 10, 100, 300}},
-	{"processor of an idle minute, ms, over running sessions", "idle ", []int{1, 10, 100, 300}},
-	{"start until the first poll, ms, over running sessions", "poll ", []int{1, 10, 100, 300}},
-	{"/list, ms, over running sessions", "list ", []int{1, 10, 100, 300}},
-	{"memory, MB, over archived sessions", "memory archived ", []int{0, 1000, 3000, 10000}},
-	{"start until the first poll, ms, over archived sessions", "poll archived ", []int{0, 1000, 3000, 10000}},
+// pictures of growth, by their files.
+var growths = map[string][]curve{
+	"growth-sessions.svg": {
+		{"memory, MB, over running sessions", "memory ", []int{1, 10, 100, 300}},
+		{"processor of an idle minute, ms", "idle ", []int{1, 10, 100, 300}},
+		{"start until the first poll, ms", "poll ", []int{1, 10, 100, 300}},
+		{"/list, ms", "list ", []int{1, 10, 100, 300}},
+	},
+	"growth-archive.svg": {
+		{"memory, MB, over archived sessions", "memory archived ", []int{0, 1000, 3000, 10000}},
+		{"start until the first poll, ms", "poll archived ", []int{0, 1000, 3000, 10000}},
+	},
 }
 
 // A picture has two columns of panels.
@@ -32,12 +37,12 @@ const (
 )
 
 // curves draws how the figures grow, this program in black and the baseline in grey.
-func curves(side func(string) measured) string {
+func curves(all []curve, side func(string) measured) string {
 	var svg strings.Builder
-	rows := (len(drawn) + 1) / 2
+	rows := (len(all) + 1) / 2
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", 2*panelWidth, rows*panelHeight)
 	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", 2*panelWidth, rows*panelHeight)
-	for i, c := range drawn {
+	for i, c := range all {
 		fmt.Fprintf(&svg, `<g transform="translate(%d,%d)">`+"\n", i%2*panelWidth, i/2*panelHeight)
 		c.draw(&svg, side)
 		svg.WriteString("</g>\n")
@@ -70,6 +75,9 @@ func (c curve) draw(svg *strings.Builder, side func(string) measured) {
 				points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
 				fmt.Fprintf(svg, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", x, y, line.colour)
 			}
+		}
+		if len(points) == 0 {
+			continue
 		}
 		fmt.Fprintf(svg, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), line.colour)
 	}

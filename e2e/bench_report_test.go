@@ -134,9 +134,10 @@ func report(t *testing.T, samples map[string][]float64) {
 	}
 	t.Logf("\n%s", fresh)
 	require.NoError(t, os.WriteFile(benchReport, []byte(before+tableBegin+table+tableEnd+after), 0o644))
-	if benchCurves != "" {
-		require.NoError(t, os.MkdirAll(filepath.Dir(benchCurves), 0o755))
-		require.NoError(t, os.WriteFile(benchCurves, []byte(curves(side)), 0o644))
+	for name, all := range growths {
+		if benchCurves != "" && len(side(now)(fmt.Sprint(all[0].figure, all[0].sizes[0]))) > 0 { // measured in this run
+			require.NoError(t, os.WriteFile(filepath.Join(benchCurves, name), []byte(curves(all, side)), 0o644))
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (b *bench) starts() {
 			b.list(c, fmt.Sprint("list archived ", n))
 			time.Sleep(size(5*time.Second, time.Second)) // the memory of the start is given back
 			b.sample(fmt.Sprint("memory archived ", n), memory(c.pid()))
-			b.sample(fmt.Sprint("commands archived ", n), c.commands())
+			b.sample(fmt.Sprint("commands archived ", n), float64(c.commands()))
 			c.stop()
 		}
 	}
@@ -46,11 +46,6 @@ func (b *bench) restart(c *crowd, figure string) {
 	b.sample("poll"+figure, ms(polled.At.Sub(began)))
 	b.sample("start processor"+figure, processor(c.pid())*1000)
 	c.until("ccbot is ready", func() bool { return strings.Contains(c.bot.log.String(), "msg=ready") })
-}
-
-// commands counts what tmux has been asked since its server began, by its own list.
-func (c *crowd) commands() float64 {
-	return float64(strings.Count(c.tmux("show-messages"), " command: "))
 }
 
 // longID is Claude's id of the session with a long transcript.

@@ -21,7 +21,7 @@ var (
 	benchBase   = os.Getenv("CCBOT_BENCH_BASE")                          // a commit to compare with
 	benchOnly   = regexp.MustCompile(os.Getenv("CCBOT_BENCH_ONLY"))      // the experiments to run
 	benchReport = os.Getenv("CCBOT_BENCH_REPORT")                        // the page with the table
-	benchCurves = os.Getenv("CCBOT_BENCH_CURVES")                        // the picture
+	benchCurves = os.Getenv("CCBOT_BENCH_CURVES")                        // the folder of the pictures
 	benchFolder = os.Getenv("CCBOT_BENCH_FOLDER")                        // for profiles
 	benchSides  = map[bool][]string{false: {now}, true: {now, baseline}} // with a commit to compare with
 )
@@ -42,7 +42,7 @@ type experiment struct {
 var experiments = []experiment{
 	{"binaries", 1, (*bench).sizes},
 	{"hook", 3, (*bench).hook},
-	{"start", 3, (*bench).starts},
+	{"start", 1, (*bench).starts},
 	{"prompt", 3, (*bench).prompts},
 	{"answer", 3, (*bench).answers},
 	{"approval", 2, (*bench).approvals},
