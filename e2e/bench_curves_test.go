@@ -40,7 +40,8 @@ const (
 func curves(all []curve, side func(string) measured) string {
 	var svg strings.Builder
 	rows := (len(all) + 1) / 2
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", 2*panelWidth, rows*panelHeight)
+	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
+		2*panelWidth, rows*panelHeight)
 	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", 2*panelWidth, rows*panelHeight)
 	for i, c := range all {
 		fmt.Fprintf(&svg, `<g transform="translate(%d,%d)">`+"\n", i%2*panelWidth, i/2*panelHeight)

@@ -29,7 +29,8 @@ func (b *bench) sizes() {
 // hook runs the whole hook as each prompt does.
 func (b *bench) hook() {
 	dir := shortDir(b.T)
-	payload := `{"hook_event_name":"UserPromptSubmit","session_id":"` + uuid.NewString() + `","cwd":"/","prompt":"a prompt of a usual length"}`
+	payload := `{"hook_event_name":"UserPromptSubmit","session_id":"` + uuid.NewString() +
+		`","cwd":"/","prompt":"a prompt of a usual length"}`
 	for range size(200, 50) {
 		cmd := exec.Command(filepath.Join(binaries, "ccbot-hook"), "--dir", dir)
 		cmd.Env = []string{"CCBOT_LAUNCH=" + uuid.NewString(), "CLAUDE_PID=" + strconv.Itoa(os.Getpid())}

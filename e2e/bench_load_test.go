@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
 )
 
 // households have several sizes; what is measured of each is a point of a curve.
@@ -126,7 +128,8 @@ func (b *bench) busy() {
 	b.sample("busy memory", peak(c.pid()))
 	require.NoError(b, syscall.Kill(c.pid(), syscall.SIGUSR2))
 	for word, at := range marked {
-		b.sample("busy answer", ms(c.came(at, word, func(call botapiCall) bool { return strings.Contains(call.Params["text"], word) }).At.Sub(at)))
+		sent := c.came(at, word, func(call botapi.Call) bool { return strings.Contains(call.Params["text"], word) })
+		b.sample("busy answer", ms(sent.At.Sub(at)))
 	}
 	b.Logf("profiles: %s.*.pprof; calls: %v", profile, c.methods(began))
 	c.stop()
@@ -144,11 +147,11 @@ func (c *crowd) work(i, turn int, marked map[string]time.Time) {
 	case !current && (turn+i)%10 == 9:
 		s.append(c.t, s.line("assistant", text(fmt.Sprintf("I go on with step %d", turn)), "tool_use"))
 	case turn%2 == 0:
-		s.append(c.t, s.line("assistant", []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("toolu_", i, "_", turn), "name": "Bash",
-			"input": map[string]string{"command": "go test ./...", "description": "Run the tests"}}}, "tool_use"))
+		s.append(c.t, s.line("assistant", []any{map[string]any{"type": "tool_use", "name": "Bash",
+			"id": fmt.Sprint("toolu_", i, "_", turn), "input": map[string]string{"command": "go test ./...", "description": "Run the tests"}}}, "tool_use"))
 	default:
-		s.append(c.t, s.line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("toolu_", i, "_", turn-1),
-			"content": strings.Repeat("ok  \tccbot/some/package\t0.1s\n", 70)}}, nil))
+		s.append(c.t, s.line("user", []any{map[string]any{"type": "tool_result",
+			"tool_use_id": fmt.Sprint("toolu_", i, "_", turn-1), "content": strings.Repeat("ok  \tccbot/some/package\t0.1s\n", 70)}}, nil))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +81,8 @@ var rows = []row{
 	{"the same: an answer of another session, at most", "100", "ms", most("beside a long line")},
 	{"a look at 2,000 processes: times faster than pgrep -f", "at least 4", "×", half("pgrep 2000")},
 	{"a look at 10,000 processes: times faster than pgrep -f", "at least 4", "×", half("pgrep 10000")},
-	{"a look at 10,000 processes, in looks at 2,000", "5", "×", func(f measured) float64 { return half("scan 10000")(f) / half("scan 2000")(f) }},
+	{"a look at 10,000 processes, in looks at 2,000", "5", "×",
+		func(f measured) float64 { return half("scan 10000")(f) / half("scan 2000")(f) }},
 	{"ccbot, as released", "22", "MB", half("size ccbot")},
 	{"ccbot-hook, as released", "3", "MB", half("size ccbot-hook")},
 }
@@ -91,15 +93,23 @@ const (
 	tableEnd   = "<!-- end of what make bench makes -->\n"
 )
 
-// report writes the table into its page, beside what the page had of the run before, and draws the curves.
-func report(t *testing.T, samples map[string][]float64) {
+// load is how many processes want the processors, on average over a minute.
+func load() string {
+	data, _ := os.ReadFile("/proc/loadavg") // where there is none, it is not known
+	words := strings.Fields(string(data) + " unknown")
+	return words[0]
+}
+
+// report writes the table into its page, beside what the page had of the run before, and draws the curves. before is the
+// load of the machine when the run began.
+func report(t *testing.T, samples map[string][]float64, before string) {
 	side := func(name string) measured { return func(figure string) []float64 { return samples[name+" "+figure] } }
 	page, err := os.ReadFile(benchReport)
 	if os.IsNotExist(err) {
 		page, err = []byte(tableBegin+tableEnd), nil
 	}
 	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(page), tableBegin)
+	head, rest, found := strings.Cut(string(page), tableBegin)
 	old, after, ended := strings.Cut(rest, tableEnd)
 	require.True(t, found && ended, "%s has no place for the table", benchReport)
 	previous := make(map[string][]string) // the cells of each line, by its title
@@ -108,8 +118,8 @@ func report(t *testing.T, samples map[string][]float64) {
 			previous[strings.TrimPrefix(cells[0], "| ")] = cells
 		}
 	}
-	const head = "| | Target | This run | The run before | Times the baseline |\n|---|---:|---:|---:|---:|\n"
-	table, fresh := head, head
+	const columns = "| | Target | This run | The run before | Times the baseline |\n|---|---:|---:|---:|---:|\n"
+	table, fresh := columns, columns
 	for _, r := range rows {
 		value, compared := r.of(side(now)), r.of(side(baseline))
 		cells := previous[r.title]
@@ -129,11 +139,14 @@ func report(t *testing.T, samples map[string][]float64) {
 		if cells != nil {
 			last = cells[2]
 		}
-		line := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.title, target, strings.TrimSpace(short(value)+" "+r.unit), last, ratio)
+		shown := strings.TrimSpace(short(value) + " " + r.unit)
+		line := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.title, target, shown, last, ratio)
 		table, fresh = table+line, fresh+line
 	}
+	table += fmt.Sprintf("\n(The last run: %d cores, with a load of %s before it and %s after it.)\n",
+		runtime.NumCPU(), before, load())
 	t.Logf("\n%s", fresh)
-	require.NoError(t, os.WriteFile(benchReport, []byte(before+tableBegin+table+tableEnd+after), 0o644))
+	require.NoError(t, os.WriteFile(benchReport, []byte(head+tableBegin+table+tableEnd+after), 0o644))
 	for name, all := range growths {
 		if benchCurves != "" && len(side(now)(fmt.Sprint(all[0].figure, all[0].sizes[0]))) > 0 { // measured in this run
 			require.NoError(t, os.WriteFile(filepath.Join(benchCurves, name), []byte(curves(all, side)), 0o644))

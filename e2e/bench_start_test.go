@@ -18,8 +18,6 @@ import (
 	"ccbot/try/botapi"
 )
 
-type botapiCall = botapi.Call
-
 // starts have archives of several sizes; what is measured of each is a point of a curve.
 func (b *bench) starts() {
 	for _, n := range size([]int{0, 1000, 3000, 10000}, []int{0, 3000}) {
@@ -114,7 +112,8 @@ func (c *crowd) past500(b *bench) {
 	f, err := os.Create(s.transcript)
 	require.NoError(b, err)
 	w := bufio.NewWriterSize(f, 1<<20)
-	asked, said := s.line("user", "a question", nil), s.line("assistant", text(strings.Repeat("An answer of many words. ", 160)), "end_turn")
+	asked := s.line("user", "a question", nil)
+	said := s.line("assistant", text(strings.Repeat("An answer of many words. ", 160)), "end_turn")
 	for written := 0; written < size(500, 100)<<20; written += len(asked) + len(said) {
 		_, _ = w.Write(asked) // Flush tells of an error
 		_, _ = w.Write(said)
@@ -135,7 +134,8 @@ func (b *bench) longLine() {
 	time.Sleep(5 * time.Second)
 	before := memory(c.pid())
 	forgetPeak(c.pid())
-	large := c.sessions[0].line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_1", "content": strings.Repeat("0123456789", 1<<20)}}, nil)
+	large := c.sessions[0].line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_1",
+		"content": strings.Repeat("0123456789", 1<<20)}}, nil)
 	c.sessions[0].append(b, large)
 	for i := range 15 {
 		b.sample("beside a long line", ms(c.answer(&c.sessions[1+i%5], fmt.Sprintf("beside-%d-", i))))
@@ -150,8 +150,10 @@ func (b *bench) scan() {
 	if b.side == baseline || benchQuick {
 		b.Skip("thousands of processes, once: the ratio is to pgrep")
 	}
-	said := command(b, "..", "go", "test", "-run", "^$", "-bench", "Scan/.*/against_pgrep", "-benchtime", "10x", "./internal/process")
-	found := regexp.MustCompile(`/(\d+)/against_pgrep\S*.*?([\d.]+) scan_ms\s+([\d.]+) x_pgrep`).FindAllStringSubmatch(said, -1)
+	said := command(b, "..", "go", "test", "-run", "^$", "-bench", "Scan/.*/against_pgrep", "-benchtime", "10x",
+		"./internal/process")
+	told := regexp.MustCompile(`/(\d+)/against_pgrep\S*.*?([\d.]+) scan_ms\s+([\d.]+) x_pgrep`)
+	found := told.FindAllStringSubmatch(said, -1)
 	require.NotEmpty(b, found, said)
 	for _, m := range found {
 		var took, times float64

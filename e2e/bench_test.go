@@ -70,7 +70,7 @@ func (b *bench) sample(figure string, value float64) {
 // a commit is given, its program is measured in the same run, in turn with this one, so that whatever else the
 // machine does falls on both. It has a build tag because it needs the machine for itself, and minutes.
 func TestBench(t *testing.T) {
-	built, samples := make(map[string]string), make(map[string][]float64)
+	built, samples, before := make(map[string]string), make(map[string][]float64), load()
 	for _, side := range benchSides[benchBase != ""] {
 		built[side] = buildSide(t, side)
 	}
@@ -94,7 +94,7 @@ func TestBench(t *testing.T) {
 			}
 		}
 	}
-	report(t, samples)
+	report(t, samples, before)
 }
 
 // buildSide builds the program as a release has it, and once more with a door for profiles (profiled). The agent is the

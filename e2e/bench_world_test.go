@@ -47,7 +47,8 @@ func (b *bench) newCrowd(people int, env ...string) *crowd {
 	for i := range people {
 		ids = append(ids, strconv.Itoa(1001+i))
 	}
-	c := &crowd{world: newWorld(b.T, append([]string{"LOG_LEVEL=info", "CCBOT_RICH_MESSAGES=off", "ALLOWED_USERS=" + strings.Join(ids, ",")}, env...)...)}
+	env = append([]string{"LOG_LEVEL=info", "CCBOT_RICH_MESSAGES=off", "ALLOWED_USERS=" + strings.Join(ids, ",")}, env...)
+	c := &crowd{world: newWorld(b.T, env...)}
 	for i := range people {
 		p := c.api.Person(int64(1001+i), "")
 		p.Start()
@@ -80,10 +81,11 @@ func (c *crowd) came(since time.Time, what string, is func(botapi.Call) bool) bo
 	}
 }
 
-// says is a call that shows a text in a chat.
+// shows is a call that shows a text in a chat.
 func shows(chat *botapi.Person, text string) func(botapi.Call) bool {
 	return func(c botapi.Call) bool {
-		return c.Params["chat_id"] == strconv.FormatInt(chat.ID(), 10) && strings.Contains(c.Params["text"], text)
+		said, is := c.Params["text"]
+		return is && c.Params["chat_id"] == strconv.FormatInt(chat.ID(), 10) && strings.Contains(said, text)
 	}
 }
 
@@ -161,12 +163,13 @@ func (c *crowd) pid() int { return c.bot.cmd.Process.Pid }
 func (s *benchSession) line(kind string, content any, stop any) []byte {
 	role := map[string]any{"role": kind, "content": content}
 	if kind == "assistant" {
-		role["id"], role["type"], role["model"], role["stop_reason"] = "msg_"+uuid.NewString(), "message", "claude-opus-5-5", stop
+		role["id"], role["type"], role["model"] = "msg_"+uuid.NewString(), "message", "claude-opus-5-5"
+		role["stop_reason"] = stop
 		role["usage"] = map[string]int{"input_tokens": 10, "output_tokens": 100}
 	}
-	data, _ := json.Marshal(map[string]any{"parentUuid": nil, "isSidechain": false, "type": kind, "uuid": uuid.New(), "userType": "external",
-		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "entrypoint": "cli", "cwd": "/", "sessionId": s.id,
-		"version": "2.1.328", "gitBranch": "HEAD", "message": role}) // strings and maps only
+	data, _ := json.Marshal(map[string]any{"parentUuid": nil, "isSidechain": false, "type": kind, "uuid": uuid.New(),
+		"userType": "external", "timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "entrypoint": "cli",
+		"cwd": "/", "sessionId": s.id, "version": "2.1.328", "gitBranch": "HEAD", "message": role}) // strings and maps only
 	return append(data, '\n')
 }
 

@@ -62,7 +62,8 @@ func TestIdleCostsNothing(t *testing.T) {
 func (w *world) commands() (n int) {
 	w.t.Helper()
 	for line := range strings.Lines(w.tmux("show-messages")) {
-		if _, command, ok := strings.Cut(line, " command: "); ok && !strings.HasPrefix(command, "show-messages") && !strings.HasPrefix(command, "display-message -p #{pid}") {
+		_, command, ok := strings.Cut(line, " command: ")
+		if ok && !strings.HasPrefix(command, "show-messages") && !strings.HasPrefix(command, `display-message -p "#{pid}"`) {
 			n++
 		}
 	}
