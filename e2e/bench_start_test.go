@@ -58,7 +58,7 @@ func (b *bench) longTranscript() {
 	p, before, read := c.people[0], memory(c.pid()), 0.0
 	forgetPeak(c.pid())
 	figure := func(name string, took time.Duration) {
-		time.Sleep(time.Second) // what is read after the first use counts, too
+		time.Sleep(4 * time.Second) // the chat's pace; and what is read after the first use counts, too
 		all := number(c.pid(), "io", `rchar: (\d+)`) / 1e6
 		b.sample(name+" 500 MB", ms(took))
 		b.sample(name+" read 500 MB", all-read)
@@ -82,6 +82,7 @@ func (b *bench) longTranscript() {
 	offered := c.offered(0, "Connect")
 	writers := c.writersOf(longID.String())
 	c.endLater(writers[0])
+	time.Sleep(4 * time.Second)
 	began = time.Now()
 	c.tap(offered, "Connect")
 	figure("adopt", c.came(began, "it is connected", shows(p, "is connected")).At.Sub(began))
