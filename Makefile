@@ -1,12 +1,14 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test tour crash chaos lint bench bench-quick benchmarks pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
 RUN     ?=
 SKIP    ?=
+BASE    ?=
+ONLY    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
 EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
@@ -16,7 +18,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
@@ -46,14 +48,23 @@ lint: ## golangci-lint, and vet for macOS and for the crash tests' build
 	GOOS=darwin $(GO) vet ./...
 	$(GO) vet -tags failpoints ./cmd/...
 
-bench: ## benchmarks into bin/bench.txt, compared with those of the last run
+# The test builds the programs that it measures.
+measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$(ONLY)' CCBOT_BENCH_FOLDER='$(CURDIR)/bin/bench' $(1) \
+	$(GO) test -tags bench -count=1 -v -timeout 2h -run '^TestBench$$' ./e2e/
+
+bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: beside that one; ONLY=expression: some figures)
+	@mkdir -p bin/bench
+	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/PERFORMANCE.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/pictures')
+
+bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
+	@mkdir -p bin/bench
+	@$(call measure,CCBOT_BENCH_QUICK=1 CCBOT_BENCH_REPORT='$(CURDIR)/bin/bench/quick.md')
+
+benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run
 	@mkdir -p bin
 	@if [ -f bin/bench.txt ]; then mv bin/bench.txt bin/bench.old.txt; fi
 	@$(GO) test -run '^$$' -bench . -benchmem -count 6 $(PKG) | tee bin/bench.txt
 	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
-
-figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
-	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
 pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
 	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
