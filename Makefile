@@ -82,22 +82,13 @@ dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COM
 dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
-<<<<<<< HEAD
-# In another folder, with files of other times and modes. The bound shows when a library links what nothing needs.
+# In another folder, with files of other times and modes, and with other settings of Go. The bound shows when a library links what nothing needs.
 dist-check: ## pack a release of one platform twice, and see that both are the same bytes and the program at most 22 MB
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
-	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
+	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
 	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same' && \
 	size=$$(tar -xOzf "$$dir"/one/*.tar.gz --wildcards '*/ccbot' | wc -c) && echo "ccbot has $$size bytes" && [ "$$size" -le 22000000 ]
-=======
-# In another folder, with files of other times and modes, and with other settings of Go.
-dist-check: ## pack a release of one platform twice, and see that both are the same bytes
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
-	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
-	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
-	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same'
->>>>>>> h-setup
 
 clean: ## remove bin/
 	@rm -rf bin
