@@ -69,6 +69,8 @@ var rows = []row{
 	{"a start until the first poll, 3,000 archived", "500", "ms", half("poll archived 3000")},
 	{"the same: commands to tmux, more than with none", "0", "", more("commands archived 3000", "commands archived 0", 1)},
 	{"`/list`, 3,000 archived", "20", "ms", half("list archived 3000")},
+	{"a start until the first poll, 100 running", "", "ms", half("poll 100")},
+	{"`/list`, 100 running", "", "ms", half("list 100")},
 	{"3,000 archived: more memory", "20", "MB", more("memory archived 3000", "memory archived 0", 1)},
 	{"each archived record: memory", "6", "KB", more("memory archived 3000", "memory archived 0", 3000.0/1024)},
 	{"a transcript of 500 MB: `/resume` until the agent starts", "300", "ms", half("resume 500 MB")},
