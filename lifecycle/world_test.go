@@ -341,5 +341,6 @@ func (w *world) held(r session.Record, key, text string) {
 	typed, class, ok := prompts.Normalise(text)
 	require.True(w.t, ok)
 	w.prompts.put(Prompt{Key: key, Text: typed, Class: class, State: Held})
-	require.NoError(w.t, w.Queue(w.ctx, r.ID, key))
+	require.NoError(w.t, w.prompts.HoldPrompt(key, r.ID))
+	require.NoError(w.t, w.SettlePrompts(w.ctx, r.ID, []string{key})) // Queue would type it at once
 }

@@ -369,8 +369,11 @@ type prompts struct{}
 
 func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
 func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
-func (prompts) HoldPrompt(string, uuid.UUID) error      { return nil }
-func (prompts) FinishPrompt(string) error               { return nil }
-func (prompts) MovePrompt(string, uuid.UUID) error      { return fs.ErrNotExist }
+func (prompts) NewPrompt(string, uuid.UUID) (lifecycle.Prompt, error) {
+	return lifecycle.Prompt{}, fs.ErrNotExist
+}
+func (prompts) HoldPrompt(string, uuid.UUID) error { return nil }
+func (prompts) FinishPrompt(string) error          { return nil }
+func (prompts) MovePrompt(string, uuid.UUID) error { return fs.ErrNotExist }
 
 var errDisk = errors.New("no space left on device")
