@@ -1,11 +1,14 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test tour crash chaos lint bench figures pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test tour crash chaos lint bench bench-quick benchmarks pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
 PKG     ?= ./...
+RUN     ?=
 SKIP    ?=
+BASE    ?=
+ONLY    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
 EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
@@ -15,14 +18,14 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
+try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
 	@$(GO) test -C tools ./...
-	@$(GOTEST) -timeout 40m $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+	@$(GOTEST) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
 tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
@@ -45,14 +48,23 @@ lint: ## golangci-lint, and vet for macOS and for the crash tests' build
 	GOOS=darwin $(GO) vet ./...
 	$(GO) vet -tags failpoints ./cmd/...
 
-bench: ## benchmarks into bin/bench.txt, compared with those of the last run
+# The test builds the programs that it measures.
+measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$(ONLY)' CCBOT_BENCH_FOLDER='$(CURDIR)/bin/bench' $(1) \
+	$(GO) test -tags bench -count=1 -v -timeout 2h -run '^TestBench$$' ./e2e/
+
+bench: ## measure the whole program and write docs/PERFORMANCE.md (BASE=commit: beside that one; ONLY=expression: some figures)
+	@mkdir -p bin/bench
+	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/PERFORMANCE.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/pictures')
+
+bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
+	@mkdir -p bin/bench
+	@$(call measure,CCBOT_BENCH_QUICK=1 CCBOT_BENCH_REPORT='$(CURDIR)/bin/bench/quick.md')
+
+benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run
 	@mkdir -p bin
 	@if [ -f bin/bench.txt ]; then mv bin/bench.txt bin/bench.old.txt; fi
 	@$(GO) test -run '^$$' -bench . -benchmem -count 6 $(PKG) | tee bin/bench.txt
 	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
-
-figures: ## what a start takes, and what records and sessions cost in memory, as docs/PERFORMANCE.md has it
-	@$(GO) test -tags figures -count=1 -v -timeout 15m -run '^TestFigures$$' ./e2e/ | grep -o '| .* |'
 
 pictures: ## the pictures of the README, with Chromium and a font of emoji, into docs/pictures
 	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures$$' ./e2e/
@@ -70,22 +82,13 @@ dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COM
 dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
-<<<<<<< HEAD
-# In another folder, with files of other times and modes. The bound shows when a library links what nothing needs.
+# In another folder, with files of other times and modes, and with other settings of Go. The bound shows when a library links what nothing needs.
 dist-check: ## pack a release of one platform twice, and see that both are the same bytes and the program at most 22 MB
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
-	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
+	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
 	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same' && \
 	size=$$(tar -xOzf "$$dir"/one/*.tar.gz --wildcards '*/ccbot' | wc -c) && echo "ccbot has $$size bytes" && [ "$$size" -le 22000000 ]
-=======
-# In another folder, with files of other times and modes, and with other settings of Go.
-dist-check: ## pack a release of one platform twice, and see that both are the same bytes
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
-	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
-	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
-	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same'
->>>>>>> h-setup
 
 clean: ## remove bin/
 	@rm -rf bin

@@ -620,7 +620,7 @@ func TestWhatIsDueLeaves(t *testing.T) {
 func TestTheTimeOfWhatWasBroughtBackStartsAnew(t *testing.T) {
 	r := session.Record{State: session.Archived, EndedAt: noon.Add(-3 * twoWeeks)}
 	require.Len(t, Expired(noon, twoWeeks, []session.Record{r}), 1)
-	r.Note(noon, session.BroughtBack, "it had left")
+	r.ReturnedAt = noon
 	assert.Empty(t, Expired(noon.Add(twoWeeks-1), twoWeeks, []session.Record{r}))
 	assert.Len(t, Expired(noon.Add(twoWeeks), twoWeeks, []session.Record{r}), 1)
 }

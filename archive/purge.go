@@ -22,9 +22,12 @@ type Aged struct {
 // none. The record of a session that may still run, or whose cleanup failed, stays, however old it
 // is. If the clock stands before a session's end, its record does not expire.
 func Expired(now time.Time, after time.Duration, records []session.Record) []Aged {
-	var aged []Aged
+	return aged(records, func(r session.Record) bool { return expired(now, after, r) })
+}
+
+func aged(records []session.Record, due func(session.Record) bool) (aged []Aged) {
 	for _, r := range records {
-		if expired(now, after, r) {
+		if due(r) {
 			aged = append(aged, Aged{ID: r.ID, State: r.State, Ended: ended(r)})
 		}
 	}
@@ -36,7 +39,7 @@ func Expired(now time.Time, after time.Duration, records []session.Record) []Age
 // longer: a chat that can no longer be reached must not keep the record for ever. A record that
 // recovery closed at start-up stays until the chat was informed of that.
 func Leaving(now time.Time, after time.Duration, records []session.Record) []Aged {
-	return Expired(now, after, slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !leaves(now, after, r) }))
+	return aged(records, func(r session.Record) bool { return leaves(now, after, r) })
 }
 
 func leaves(now time.Time, after time.Duration, r session.Record) bool {
@@ -57,17 +60,11 @@ func expired(now time.Time, after time.Duration, r session.Record) bool {
 // back, if that was later.
 func ended(r session.Record) time.Time {
 	at := r.EndedAt
-	switch {
-	case !at.IsZero():
-	case len(r.History) > 0:
-		at = r.History[len(r.History)-1].At
-	default:
+	if at.IsZero() {
 		at = r.UpdatedAt
 	}
-	for _, c := range r.History {
-		if c.Rule == session.BroughtBack && c.At.After(at) {
-			at = c.At
-		}
+	if r.ReturnedAt.After(at) {
+		at = r.ReturnedAt
 	}
 	return at
 }

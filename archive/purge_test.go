@@ -34,7 +34,6 @@ func TestExpiredByState(t *testing.T) {
 }
 
 func TestExpiredByAge(t *testing.T) {
-	change := func(at time.Time) session.Change { return session.Change{At: at, To: session.Archived} }
 	old, fresh := noon.Add(-twoWeeks), noon.Add(-twoWeeks+time.Second)
 	tests := []struct {
 		name  string
@@ -46,14 +45,8 @@ func TestExpiredByAge(t *testing.T) {
 		{"a second before", twoWeeks, func(r *session.Record) { r.EndedAt = fresh }, false},
 		{"off", 0, func(r *session.Record) { r.EndedAt = old }, false},
 		{"a change of the record is no new end", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = old, noon }, true},
-		{"no end: the last change of state", twoWeeks, func(r *session.Record) {
-			r.EndedAt, r.UpdatedAt, r.History = time.Time{}, noon, []session.Change{change(noon), change(old)}
-		}, true},
-		{"no end: a recent change of state", twoWeeks, func(r *session.Record) {
-			r.EndedAt, r.UpdatedAt, r.History = time.Time{}, old, []session.Change{change(old), change(fresh)}
-		}, false},
-		{"no end, no history: the last write", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, old }, true},
-		{"no end, no history, written lately", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, fresh }, false},
+		{"no end: the last write", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, old }, true},
+		{"no end, written lately", twoWeeks, func(r *session.Record) { r.EndedAt, r.UpdatedAt = time.Time{}, fresh }, false},
 		{"the clock stands before its end", time.Second, func(r *session.Record) { r.EndedAt = noon.Add(time.Hour) }, false},
 		{"far before", time.Second, func(r *session.Record) { r.EndedAt = noon.AddDate(1000, 0, 0) }, false},
 	}

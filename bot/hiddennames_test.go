@@ -26,7 +26,7 @@ func slyWorld(t *testing.T, lang string) (d *chattest.FileWorld, r, old session.
 	w.Lang = lang
 	w.Again()
 	w.Connect(w.Lifecycle, w.Windows)
-	dir := filepath.Join(d.Home, chattest.Sly)
+	dir := filepath.Join(filepath.Dir(d.Dir), chattest.Sly)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	w.Lifecycle.ByWindow = true
 	w.Lifecycle.OnStart = func(q lifecycle.StartRequest) (session.Record, error) { // as lifecycle names it, after its folder

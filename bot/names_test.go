@@ -44,7 +44,7 @@ func testNamesAreData(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	d.Starts(t)
 	w := d.World
-	dir := filepath.Join(d.Home, chattest.Nasty)
+	dir := filepath.Join(filepath.Dir(d.Dir), chattest.Nasty)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 
 	w.MustHear(t, "/new "+chattest.Nasty+" "+dir)

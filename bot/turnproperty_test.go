@@ -264,26 +264,36 @@ func TestTurnsInAnyOrder(t *testing.T) {
 		"block", "unblock", "beside", "in front", "details"}
 	rapid.Check(t, func(rt *rapid.T) {
 		script := rapid.SliceOfN(rapid.SampledFrom(moves), 5, 30).Draw(rt, "moves")
-		var wrong string
-		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-			s := &simulation{turnWorld: w, other: w.Session(t, "other", session.Running).ID}
-			w.Session(t, "third", session.Running)
-			for i, what := range script {
-				s.does(what)
-				if wrong = s.wrong(); wrong != "" {
-					wrong = fmt.Sprintf("after %s: %s", strings.Join(script[:i+1], ", "), wrong)
-					return
-				}
-			}
-			for _, what := range []string{"unblock", "posts go", "in front", "end", "restart"} {
-				s.does(what)
-			}
-			if wrong = s.wrong() + s.untrue(); wrong != "" {
-				wrong = fmt.Sprintf("in the end of %s: %s", strings.Join(script, ", "), wrong)
-			}
-		})
+		wrong := wrongIn(t, script)
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}
 	})
+}
+
+// A prompt that is told of again, after its turn ended while nothing ran, is not that of the turn at the desk behind it.
+func TestAPromptThatIsToldAgainTakesNoLaterTurn(t *testing.T) {
+	require.Empty(t, wrongIn(t, []string{"beside", "type", "restart in the middle of an end", "desk", "call", "tell again"}))
+}
+
+// wrongIn says what does not hold after each of some moves, or in the end.
+func wrongIn(t *testing.T, script []string) (wrong string) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		s := &simulation{turnWorld: w, other: w.Session(t, "other", session.Running).ID}
+		w.Session(t, "third", session.Running)
+		for i, what := range script {
+			s.does(what)
+			if wrong = s.wrong(); wrong != "" {
+				wrong = fmt.Sprintf("after %s: %s", strings.Join(script[:i+1], ", "), wrong)
+				return
+			}
+		}
+		for _, what := range []string{"unblock", "posts go", "in front", "end", "restart"} {
+			s.does(what)
+		}
+		if wrong = s.wrong() + s.untrue(); wrong != "" {
+			wrong = fmt.Sprintf("in the end of %s: %s", strings.Join(script, ", "), wrong)
+		}
+	})
+	return wrong
 }

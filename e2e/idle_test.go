@@ -21,7 +21,8 @@ const (
 )
 
 // TestIdleCostsNothing leaves ten sessions alone for a minute: ccbot and its
-// tmux server spawn no process, and no file of ccbot or of Claude Code changes.
+// tmux server spawn no process, no file of ccbot or of Claude Code changes, tmux
+// is asked nothing, and the Bot API for updates only.
 func TestIdleCostsNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
@@ -46,11 +47,27 @@ func TestIdleCostsNothing(t *testing.T) {
 		return maps.Equal(before, w.files())
 	})
 
-	files, spawned := w.files(), w.spawned()
+	files, spawned, commands, began := w.files(), w.spawned(), w.commands(), time.Now()
 	time.Sleep(idleTime)
+	assert.Equal(t, commands, w.commands(), "what tmux was asked")
+	for _, c := range w.api.Calls() {
+		assert.True(t, c.At.Before(began) || strings.EqualFold(c.Method, "getUpdates"), "%s %v", c.Method, c.Params)
+	}
 	assert.Equal(t, spawned, w.spawned(), "page faults of ended children: each process that ended had some")
 	assert.Equal(t, files, w.files(), "names, sizes and times of all files")
 	w.stop()
+}
+
+// commands counts what others than the test's own have asked of tmux since its server began, by its own list.
+func (w *world) commands() (n int) {
+	w.t.Helper()
+	for line := range strings.Lines(w.tmux("show-messages")) {
+		_, command, ok := strings.Cut(line, " command: ")
+		if ok && !strings.HasPrefix(command, "show-messages") && !strings.HasPrefix(command, `display-message -p "#{pid}"`) {
+			n++
+		}
+	}
+	return n
 }
 
 // files are the name, size and time of change of every file and folder that

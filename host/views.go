@@ -10,7 +10,13 @@ import (
 )
 
 // Views shows the records of this machine to the chat.
-type Views struct{ Records AllRecords }
+type Views struct {
+	Records interface {
+		AllRecords
+		// Whole returns a session with its history.
+		Whole(id uuid.UUID) (session.Record, error)
+	}
+}
 
 // AllRecords reads the existing sessions.
 type AllRecords interface {
@@ -36,13 +42,12 @@ func (v Views) List() []views.Session {
 }
 
 // History returns the changes of a session, oldest first.
-func (v Views) History(id uuid.UUID) []views.Change {
-	r, _ := v.Records.Get(id)
-	var all []views.Change
+func (v Views) History(id uuid.UUID) (all []views.Change, err error) {
+	r, err := v.Records.Whole(id)
 	for _, c := range r.History {
 		all = append(all, views.Change{At: c.At, From: views.State(c.From), To: views.State(c.To), Rule: string(c.Rule), Why: c.Why})
 	}
-	return all
+	return all, err
 }
 
 // View is a record as the chat sees it.

@@ -31,6 +31,7 @@ type fakeDesk struct {
 	nextPID   int                  // of what people start
 	onLaunch  func(a *agent, p *tmuxtest.Process)
 	viewed    int
+	looked    int   // how often Look was called
 	closing   error // of ClosePane
 }
 
@@ -167,6 +168,17 @@ func (d *fakeDesk) Enter(ctx context.Context, g tmux.Guard) error {
 func (d *fakeDesk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
 	d.order.add("press %s", k)
 	return d.Fake.Press(ctx, g, k)
+}
+
+func (d *fakeDesk) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
+	d.mu.Lock()
+	d.looked++
+	d.mu.Unlock()
+	if p, err = d.Pane(ctx, id); err != nil {
+		return p, "", false, err
+	}
+	screen, err = d.Capture(ctx, id, 0)
+	return p, screen, err == nil, nil
 }
 
 func (d *fakeDesk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error) {

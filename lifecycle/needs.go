@@ -22,6 +22,8 @@ type PaneReader interface {
 
 // Screens reads what panes show, and which terminals show them.
 type Screens interface {
+	// Look is Pane and Capture in one round trip; shown is false if only the screen is not known.
+	Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
 	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
 	// Viewers lists the terminals that people have attached.
 	Viewers(ctx context.Context) ([]tmux.Viewer, error)
@@ -81,6 +83,9 @@ type Relays interface {
 // still has to decide whether it is typed.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
+	// NewPrompt reads a prompt of which nothing was typed yet, as HoldPrompt would hold it; saved, it
+	// is in the queue of the session. fs.ErrNotExist means that the prompt is typed, or finished.
+	NewPrompt(key string, session uuid.UUID) (Prompt, error)
 	// HoldPrompt moves a prompt of which nothing was typed yet into the queue of a session. Calling
 	// it again does nothing. fs.ErrNotExist means that the prompt is typed, or finished.
 	HoldPrompt(key string, session uuid.UUID) error

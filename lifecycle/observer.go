@@ -44,10 +44,6 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		return v
 	}
 	v.Agent, v.Adopted = o.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
-	v.Fate, v.Pane = o.pane(ctx, *r.Binding)
-	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
-		v.Agent = process.Gone // it had ended before it could be identified
-	}
 	if v.Agent == process.Alive {
 		f, err := o.Presences.Read(ctx, r.Binding.Agent.PID)
 		v.Presence = f
@@ -58,50 +54,65 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 			v.Present, v.Presence = true, presence.File{}
 		}
 	}
+	// It comes after the presence file: that one is a little ahead of the screen.
+	fate, pane, text, shown := o.shownPane(ctx, *r.Binding)
+	v.Fate, v.Pane = fate, pane
+	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
+		v.Agent = process.Gone // it had ended before it could be identified
+	}
 	v.Behind = v.Adopted && !o.front(*r.Binding)
 	o.lookAtRequests(r, &v)
 	// Otherwise the screen may show a shell, or belong to another process.
-	if o.Screens != nil && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) {
-		history := 0
-		if v.Fate == PaneDead {
-			history = screenLines // tmux scrolls a dead pane to say that it is dead
-		}
-		if text, err := o.Screens.Capture(ctx, v.Pane.ID, history); err == nil { // without a capture nothing is typed
-			v.Screen, v.Shown, v.Captured = claudeui.Read(text), text, true
-		}
+	if shown && v.Fate == PaneDead {
+		var err error
+		text, err = o.Screens.Capture(ctx, v.Pane.ID, screenLines) // tmux scrolls a dead pane to say that it is dead
+		shown = err == nil
+	}
+	if shown && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) { // without a capture nothing is typed
+		v.Screen, v.Shown, v.Captured = claudeui.Read(text), text, true
 	}
 	return v
 }
 
-// pane says what became of the bound pane. A pane id proves nothing by itself: the tmux server and
-// the pane's process must be those of the binding too.
+// pane says what became of the bound pane.
 func (o *Observer) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
+	fate, p, _, _ := o.shownPane(ctx, b)
+	return fate, p
+}
+
+// shownPane is pane with what the pane shows. A pane id proves nothing by itself: the tmux server
+// and the pane's process must be those of the binding too.
+func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown bool) {
 	server, err := o.Panes.Server(ctx)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
+		return PaneGone, tmux.Pane{}, "", false
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}
+		return PaneUnknown, tmux.Pane{}, "", false
 	case !onServer(server, b):
-		return PaneGone, tmux.Pane{}
+		return PaneGone, tmux.Pane{}, "", false
 	}
 	id, err := tmux.ParsePaneID(b.Pane)
 	if err != nil {
-		return PaneUnknown, tmux.Pane{}
+		return PaneUnknown, tmux.Pane{}, "", false
 	}
-	p, err := o.Panes.Pane(ctx, id)
+	if o.Screens == nil {
+		p, err = o.Panes.Pane(ctx, id)
+	} else {
+		p, screen, shown, err = o.Screens.Look(ctx, id)
+	}
 	switch {
 	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
-		return PaneGone, tmux.Pane{}
+		return PaneGone, tmux.Pane{}, "", false
 	case err != nil:
-		return PaneUnknown, tmux.Pane{}
+		return PaneUnknown, tmux.Pane{}, "", false
 	case p.PID != b.PanePID():
 		// The pane belongs to whoever respawned it: ccbot neither looks at it nor closes it.
-		return PaneForeign, tmux.Pane{}
+		return PaneForeign, tmux.Pane{}, "", false
 	case p.Dead:
-		return PaneDead, p
+		return PaneDead, p, screen, shown
 	}
-	return PaneOurs, p
+	return PaneOurs, p, screen, shown
 }
 
 // front says whether the agent of an adopted pane is in the foreground of its terminal. If not,

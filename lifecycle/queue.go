@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Queue puts a prompt that is on disk at the end of the session's queue, and has it held there. The
-// record is written first. While the prompt is not held, the queue treats it as absent, so the
+// Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
+// typed at once if nothing is in the way. The record is written first. While the prompt is not held, the queue treats it as absent, so the
 // owner of the prompt may queue it again, also for another session. Calling Queue again does
 // nothing. fs.ErrNotExist means that the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
@@ -33,15 +33,40 @@ func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
+		alone := len(w.r.Prompts) == 0
 		if err := w.enqueue(key); err != nil {
 			return err
 		}
 		w.at("prompt-saved")
+		if alone && typeAtOnce(ctx, w, key) {
+			return nil
+		}
 		if err := w.Prompts.HoldPrompt(key, w.r.ID); err != nil {
 			return fmt.Errorf("hold prompt %s: %w", key, err)
 		}
 		return nil
 	})
+}
+
+// typeAtOnce types a prompt that is the only one of its queue, if a step would do that now, and says
+// whether its mark is on disk: then the mark alone says how far it is, and nobody has to write first
+// that it is held. Everything else, also an error, is left to the next step.
+func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
+	if w.r.State != session.Running || w.r.Binding == nil {
+		return false
+	}
+	if _, half := w.halfMoved(*w.r); half {
+		return false
+	}
+	p, err := w.Prompts.NewPrompt(key, w.r.ID)
+	if err != nil || look(ctx, w, &p) != nil || decide(*w.r, w.view, &p).Act != actType {
+		return false
+	}
+	if err := w.typePrompt(ctx, p); err != nil {
+		w.Log.Warn("session_step_failed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+	}
+	_, err = w.Prompts.Prompt(key)
+	return err == nil
 }
 
 // inQueue changes prompts of a session. If the session was handed over, the prompts move to its

@@ -225,14 +225,14 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
-		w.prompts.set(func(p *promptStore) { p.unheld = errors.New("disk full") })
+		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = errors.New("disk full"), errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
 		require.NoError(t, w.Reattach(w.ctx, r.ID))
 		w.run()
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		w.prompts.set(func(p *promptStore) { p.unheld = nil })
+		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = nil, nil })
 		a.set(func(a *agent) { a.status = presence.Busy })
 		for range 2 { // before it can be typed
 			require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
@@ -258,5 +258,64 @@ func TestP4_APromptIsTypedByOneSessionOnly(t *testing.T) {
 		assert.Empty(t, a.heard())
 		assert.Equal(t, []string{said}, b.heard())
 		assert.Empty(t, w.get(one.ID).Prompts)
+	})
+}
+
+// Between the update and the keys a prompt for an idle agent costs two writes, the record, and the
+// prompt with its mark, and one look. Up to Enter that is one write and two looks more.
+func TestP4_APromptForAnIdleAgentIsTypedAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.restart() // nothing steps
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		looked := w.tmux.looked
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		assert.Equal(t, 3, w.tmux.looked-looked)
+		assert.Equal(t, []string{"at prompt-saved", "save k typing", "at typing-marked", "paste " + said, "at pasted",
+			"save k typing", "enter", "at entered", "tell news.Typed", "tell news.Requeued"}, w.order.after("at prompt-saved")[:10])
+		assert.Equal(t, r.ID, w.prompts.owner("k"))
+		w.run()
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestP4_APromptThatIsNotTypedAtOnceIsHeld(t *testing.T) {
+	tests := []struct {
+		name string
+		when func(w *world, r session.Record, a *agent)
+	}{
+		{"a turn runs", func(_ *world, _ session.Record, a *agent) { a.set(works) }},
+		{"another prompt waits", func(w *world, r session.Record, _ *agent) { w.held(r, "first", "first") }},
+		{"the pane is not the agent's", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
+		}},
+		{"tmux is not there", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrNotSent) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.restart() // nothing steps
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+				tt.when(w, r, a)
+				require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Empty(t, a.heard())
+			})
+		})
+	}
+}
+
+// Whatever becomes of the paste, it is the prompt's mark that says so, and nobody queues it again.
+func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.restart()
+		w.tmux.Fail("Paste", tmux.ErrLost)
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		assert.Equal(t, Typing, w.prompts.state("k"))
+		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist)
 	})
 }

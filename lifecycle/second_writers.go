@@ -33,11 +33,11 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	all := s.kit.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
-	var records []session.Record
+	var records []*session.Record // a copy of thousands each minute would take more memory than they do
 	var conversations []uuid.UUID
-	for _, r := range all {
+	for i, r := range all {
 		if notices(r) {
-			records, conversations = append(records, r), append(conversations, r.ClaudeSessionID)
+			records, conversations = append(records, &all[i]), append(conversations, r.ClaudeSessionID)
 		}
 	}
 	if len(records) == 0 {
@@ -48,9 +48,10 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 		return errors.Join(tidied, err)
 	}
 	// If two sessions have the same conversation, the report is about the open one.
-	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
+	slices.SortStableFunc(records, func(a, b *session.Record) int { return cmp.Compare(closed(*a), closed(*b)) })
 	failed := []error{tidied}
-	for _, r := range records {
+	for _, one := range records {
+		r := *one
 		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
 			continue
 		}

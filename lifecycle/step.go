@@ -99,14 +99,9 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			again = w.again
 			return err
 		}
-		w.view = w.Observer.View(ctx, *w.r)
-		s.kit.watchAgent(*w.r)
-		if err := errors.Join(w.keepUp(ctx), nameWindow(ctx, w)); err != nil {
+		if err := look(ctx, w, head); err != nil {
 			return err
 		}
-		noteHead(s.kit, id, head)
-		w.noteOpen()
-		noteStill(w)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.kit.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.view.Phase()),
@@ -121,6 +116,19 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		return err
 	})
 	return again, err
+}
+
+// look looks at the world, for a decision about the head of the queue.
+func look(ctx context.Context, w *work, head *Prompt) error {
+	w.view = w.Observer.View(ctx, *w.r)
+	w.watchAgent(*w.r)
+	if err := errors.Join(w.keepUp(ctx), nameWindow(ctx, w)); err != nil {
+		return err
+	}
+	noteHead(w.kit, w.r.ID, head)
+	w.noteOpen()
+	noteStill(w)
+	return nil
 }
 
 // unbound says whether this is a launch whose window is not known.

@@ -54,10 +54,7 @@ func (p *promptStore) MovePrompt(key string, to uuid.UUID) error {
 	if _, ok := p.all[key]; !ok {
 		return fs.ErrNotExist
 	}
-	if p.of == nil {
-		p.of = map[string]uuid.UUID{}
-	}
-	p.of[key] = to
+	p.ownLocked(key, to)
 	p.order.add("move %s", key)
 	return nil
 }
@@ -102,6 +99,17 @@ func (p *promptStore) Prompt(key string) (Prompt, error) {
 // accepted is the state of a prompt that nobody holds yet.
 const accepted PromptState = "accepted"
 
+func (p *promptStore) NewPrompt(key string, session uuid.UUID) (Prompt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q, ok := p.all[key]
+	if !ok || q.State != accepted && q.State != Held {
+		return Prompt{}, fs.ErrNotExist
+	}
+	q.State, q.Session = Held, session
+	return q, nil
+}
+
 func (p *promptStore) HoldPrompt(key string, session uuid.UUID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,12 +122,16 @@ func (p *promptStore) HoldPrompt(key string, session uuid.UUID) error {
 	}
 	q.State = Held
 	p.all[key] = q
+	p.ownLocked(key, session)
+	p.order.add("hold %s", key)
+	return nil
+}
+
+func (p *promptStore) ownLocked(key string, session uuid.UUID) {
 	if p.of == nil {
 		p.of = map[string]uuid.UUID{}
 	}
 	p.of[key] = session
-	p.order.add("hold %s", key)
-	return nil
 }
 
 func (p *promptStore) SavePrompt(q Prompt) error {
@@ -131,6 +143,9 @@ func (p *promptStore) SavePrompt(q Prompt) error {
 	if q.Mark != nil {
 		mark := *q.Mark
 		q.Mark = &mark
+	}
+	if p.all[q.Key].State == accepted { // it is typed before it was held
+		p.ownLocked(q.Key, q.Session)
 	}
 	p.all[q.Key] = q
 	p.saved = append(p.saved, q)

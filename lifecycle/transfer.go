@@ -110,7 +110,7 @@ func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
 // closeMoved closes the record in memory, and the dead pane of the session, if there is one: it is
 // no longer needed.
 func (w *work) closeMoved(ctx context.Context, to session.Record) error {
-	rule, why := madeBy(to)
+	rule, why := w.madeBy(to.ID)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
 	if w.r.State == session.Running {
 		if w.view = w.Observer.View(ctx, *w.r); w.view.Fate == PaneDead {
@@ -132,7 +132,8 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 }
 
 // madeBy returns the rule and the reason by which a record was made, according to its history.
-func madeBy(r session.Record) (session.Rule, string) {
+func (k *kit) madeBy(id uuid.UUID) (session.Rule, string) {
+	r, _ := k.Store.Whole(id) // a history that cannot be read must not prevent the handover
 	for _, c := range r.History {
 		if c.From == "" {
 			return c.Rule, c.Why

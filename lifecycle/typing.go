@@ -85,7 +85,7 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 // If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
 func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	fate := pasteUnseen
-	await(ctx, lookPace, pasteWait, func() bool {
+	await(ctx, drawPace, pasteWait, func() bool {
 		w.view = w.Observer.View(ctx, *w.r)
 		switch {
 		case w.view.boxFree() && p.shows(w.view.Screen.Box):
@@ -107,8 +107,12 @@ const (
 	pasteOvertaken           // a dialog or a turn came first
 )
 
-// pasteWait is how long a terminal may take to draw a pasted text.
-const pasteWait = 3 * time.Second
+// pasteWait is how long a terminal may take to draw a pasted text, and drawPace how often ccbot
+// looks for the text: most terminals draw it within a few milliseconds, and Enter waits for that.
+const (
+	pasteWait = 3 * time.Second
+	drawPace  = 5 * time.Millisecond
+)
 
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.

@@ -130,8 +130,8 @@ func (m *machine) change(id uuid.UUID, change func(r *session.Record)) session.R
 
 func (m *machine) get(id uuid.UUID) session.Record {
 	m.t.Helper()
-	r, ok := m.store.Get(id)
-	require.True(m.t, ok)
+	r, err := m.store.Whole(id)
+	require.NoError(m.t, err)
 	return r
 }
 
@@ -369,8 +369,11 @@ type prompts struct{}
 
 func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
 func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
-func (prompts) HoldPrompt(string, uuid.UUID) error      { return nil }
-func (prompts) FinishPrompt(string) error               { return nil }
-func (prompts) MovePrompt(string, uuid.UUID) error      { return fs.ErrNotExist }
+func (prompts) NewPrompt(string, uuid.UUID) (lifecycle.Prompt, error) {
+	return lifecycle.Prompt{}, fs.ErrNotExist
+}
+func (prompts) HoldPrompt(string, uuid.UUID) error { return nil }
+func (prompts) FinishPrompt(string) error          { return nil }
+func (prompts) MovePrompt(string, uuid.UUID) error { return fs.ErrNotExist }
 
 var errDisk = errors.New("no space left on device")

@@ -133,10 +133,10 @@ func (b Backups) BringBack(p Purged) error {
 	return nil
 }
 
-// Renew saves a record with a new line in its history; the time until its removal counts from that
-// line. The rest of BringBack's contract holds for Renew too.
+// Renew saves a record with a new line in its history; the time until its removal counts from now. The rest of BringBack's contract holds for Renew too.
 func (b Backups) Renew(r session.Record, why string) error {
-	r.Note(b.Now(), session.BroughtBack, why)
+	r.ReturnedAt = b.Now().UTC()
+	r.Note(r.ReturnedAt, session.BroughtBack, why)
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

@@ -43,8 +43,9 @@ func TestP8_WhatHasLeftComesBack(t *testing.T) {
 	require.NoError(t, s.BringBack(all[0]))
 	store, err := session.OpenReadOnly(s.Sessions, s.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	r, ok := store.Get(id)
-	require.True(t, ok)
+	r, err := store.Whole(id)
+	require.NoError(t, err)
+	assert.Equal(t, backupNoon, r.ReturnedAt)
 	last := r.History[len(r.History)-1]
 	assert.Equal(t, []any{session.BroughtBack, backupNoon, session.Archived}, []any{last.Rule, last.At, r.State})
 	data, err := os.ReadFile(file)

@@ -93,5 +93,5 @@ func (c *Client) readLook(out, sep string) (ServerID, []Pane, error) {
 	if err != nil {
 		return ServerID{}, nil, err
 	}
-	return ServerID{Socket: c.socket, PID: pid, Start: start}, c.once(panes), nil
+	return ServerID{Socket: c.socket, PID: pid, Start: start}, once(panes, c.cfg.Session), nil
 }

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,11 +43,41 @@ func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
 	if !id.Valid() {
 		return Pane{}, fmt.Errorf("tmux pane: %w", ErrNoTarget)
 	}
-	filter := "#{==:#{pane_id}," + id.String() + "}"
-	panes, err := c.listPanes(ctx, "-a", "-f", filter)
+	panes, err := c.listPanes(ctx, "-a", "-f", id.filter())
 	if err != nil {
 		return Pane{}, err
 	}
+	return only(panes, id)
+}
+
+// Look gives one pane and what it shows now, as Pane and Capture do, by one line of commands: a
+// look at an agent's prompt box is one round trip. shown is false if only the screen is not known.
+func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, shown bool, err error) {
+	if !id.Valid() {
+		return Pane{}, "", false, fmt.Errorf("tmux pane: %w", ErrNoTarget)
+	}
+	a, call, err := c.do(ctx, "list-panes", func(marker string) string {
+		return join(command("list-panes", "-a", "-f", id.filter(), "-F", paneFormat(marker+"|")),
+			join(command("display-message", "-p", marker+"-screen"), command("capture-pane", "-p", "-e", "-t", id.String())))
+	})
+	at := slices.Index(a.lines, call.marker+"-screen")
+	if at < 0 || len(a.fails) > 1 {
+		return Pane{}, "", false, cmp.Or(err, fmt.Errorf("tmux list-panes: %w: answer %q", ErrLost, a.lines))
+	}
+	panes, err := panesIn(strings.Join(a.lines[:at], "\n"), call.marker+"|", c.cfg.Session)
+	if err == nil {
+		p, err = only(panes, id)
+	}
+	if err == nil && c.endMissing(p) {
+		p, err = c.Pane(ctx, id) // which waits until tmux says how it ended
+	}
+	return p, strings.Join(a.lines[at+1:], "\n"), err == nil && len(a.fails) == 0, err
+}
+
+// filter is the condition of list-panes that only this pane meets.
+func (id PaneID) filter() string { return "#{==:#{pane_id}," + id.String() + "}" }
+
+func only(panes []Pane, id PaneID) (Pane, error) {
 	for _, p := range panes {
 		if p.ID == id {
 			return p, nil
@@ -105,15 +136,20 @@ func (c *Client) readPanes(ctx context.Context, args []string) ([]Pane, error) {
 	if err != nil {
 		return nil, err
 	}
+	return panesIn(text, sep, c.cfg.Session)
+}
+
+// panesIn reads what list-panes has printed.
+func panesIn(text, sep, session string) ([]Pane, error) {
 	panes, err := parsePanes(text, sep)
 	if err != nil {
 		return nil, fmt.Errorf("tmux list-panes: %w", err)
 	}
-	return c.once(panes), nil
+	return once(panes, session), nil
 }
 
 // once keeps one of several panes with the same id.
-func (c *Client) once(panes []Pane) []Pane {
+func once(panes []Pane, session string) []Pane {
 	at := make(map[PaneID]int)
 	var kept []Pane
 	for _, p := range panes {
@@ -122,7 +158,7 @@ func (c *Client) once(panes []Pane) []Pane {
 		case !seen:
 			at[p.ID] = len(kept)
 			kept = append(kept, p)
-		case p.Session == c.cfg.Session:
+		case p.Session == session:
 			p.Touched = later(p.Touched, kept[i].Touched)
 			kept[i] = p
 		default:

@@ -82,11 +82,14 @@ func (p Phrases) StateArgs(r views.Session) i18n.Args {
 }
 
 // StateText is the state of a session. One whose agent crashed is completed, which would say less.
-func (p Phrases) StateText(r views.Session) string {
+func (p Phrases) StateText(r views.Session) string { return p.Words.Say(StateKey(r)) }
+
+// StateKey is what StateText says, for who counts thousands of sessions by it.
+func StateKey(r views.Session) i18n.Key {
 	if r.State == views.Completed && r.Exit != nil && r.Exit.Crashed {
-		return p.Words.Say(i18n.StateCrashed)
+		return i18n.StateCrashed
 	}
-	return p.Words.Say(i18n.StateKey(string(r.State)))
+	return i18n.StateKey(string(r.State))
 }
 
 // AgedState is the state of a session; of one that is over, with the time since its end.

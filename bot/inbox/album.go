@@ -16,8 +16,7 @@ import (
 // whole: Telegram sends each file of an album as a message, and never says how many there are.
 const albumQuiet = 1500 * time.Millisecond
 
-// jobOf is the job of an accepted entry. An update that cannot be decoded belongs to no album, so
-// it fails alone.
+// jobOf is the job of an accepted entry. What cannot be decoded is of no album: it fails alone.
 func jobOf(key string, raw json.RawMessage) job {
 	g := glance(raw)
 	if g.kind != models.AllowedUpdateMessage || json.Unmarshal(raw, new(models.Update)) != nil {

@@ -117,9 +117,8 @@ func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Durat
 	return i.settle(ctx, f, j)
 }
 
-// settle handles an entry, or reports that it cannot be handled. It asks for another try when even
-// the report fails (a full disk), or when the handler says that the entry has to wait. That the
-// entry has to wait is reported once.
+// settle handles an entry, or reports that it cannot be handled. It asks for another try when even the
+// report fails (a full disk), or when the entry has to wait, which is reported once.
 func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Duration) {
 	if f.Unreadable || f.Deadly {
 		f.Update = nil
@@ -180,8 +179,7 @@ func (i *Intake) finish(key string) {
 	}
 }
 
-// giveUp reports first and sets the update aside afterwards: a crash in between makes the report
-// come twice, never not at all. It returns false when the report failed.
+// giveUp reports, then sets the update aside: a crash makes the report come twice, never not at all.
 func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	if !i.report(ctx, f) {
 		return false

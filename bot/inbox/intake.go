@@ -23,8 +23,7 @@ import (
 // ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying again cannot help.
 var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
 
-// quiet is the time without an update after which the offset is dropped. By then every update is
-// confirmed, and after a week without one ids may start anew at a smaller number.
+// quiet is the time without an update after which the offset is dropped: ids may start anew, smaller.
 const quiet = time.Hour
 
 // Config is what an Intake needs. Token is the text that stands in the URL: the bot's token, or a
@@ -217,9 +216,8 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	return nil
 }
 
-// take makes a batch safe and hands it on; next is the offset that confirms the batch. After a
-// write that failed, later messages are not written, since they would overtake the one that failed;
-// taps need no disk.
+// take makes a batch safe and hands it on; next is the offset that confirms the batch. Behind a write
+// that failed no message is written, since it would overtake the one that failed; taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
 	var failed error
 	for _, u := range byID(batch) {

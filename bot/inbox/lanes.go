@@ -168,8 +168,7 @@ func (l *lanes) isEnding() bool {
 	}
 }
 
-// finish waits until the messages at work and all taps are handled, and begins no other message:
-// those are on disk.
+// finish waits for the messages at work and all taps, and begins no other message: those are on disk.
 func (l *lanes) finish() {
 	l.mu.Lock()
 	close(l.ending)
@@ -195,8 +194,7 @@ func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	}
 }
 
-// close starts no more workers and waits for those at work. The caller has already ended their
-// context.
+// close starts no more workers and waits for those at work, whose context the caller has ended.
 func (l *lanes) close() {
 	l.mu.Lock()
 	l.work = nil

@@ -22,17 +22,19 @@ import (
 // ErrNoEntry is returned for a key that was never accepted or is finished.
 var ErrNoEntry = errors.New("there is no such entry in the inbox")
 
+// ErrDraft, from the function that Change calls, keeps the entry in memory: Load gives it, and the
+// next change writes it. An accepted entry is handed on again after a crash, and needs no more.
+var ErrDraft = errors.New("it is only a draft")
+
 const (
 	entrySuffix = ".json"
 	doneSuffix  = ".done"
 
-	// maxEntry is far above the size of any answer of Telegram's that the poll reads (maxAnswer):
-	// so every update that was received can be written, and no size can hold up the offset.
+	// maxEntry is far above maxAnswer, so that no size of an update can hold up the offset.
 	maxEntry = 512 << 20
 
-	// redelivery is how long a done marker can be of use: Telegram forgets an update after 24 h. A
-	// marker that stayed longer could meet another update with the same id, since ids start anew at
-	// a random number after a week of silence.
+	// redelivery is how long a done marker can be of use: Telegram forgets an update after 24 h, and
+	// gives the same id to another one after a week of silence, since ids start anew.
 	redelivery = 48 * time.Hour
 
 	// forgotten is how long a marker stays after Telegram was told to forget the update: a server
@@ -50,6 +52,8 @@ type Store struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
+
+	drafts sync.Map // of an Entry by its key: see ErrDraft
 
 	mu   sync.Mutex           // held during every change of the folder, so that no save brings back an entry that was finished
 	done map[string]time.Time // finished keys whose marker still stands, and since when
@@ -92,9 +96,8 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Accept puts an update on disk in state accepted. fresh is false when the key is there already or
-// was finished: then nothing is written. The conversation and message id are filled in as far as
-// raw contains them.
+// Accept puts an update on disk in state accepted, with conversation and message id as far as raw
+// contains them. fresh is false when the key is there already or was finished.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
 	g := s.inside(glance(raw))
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
@@ -130,6 +133,9 @@ func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
 	}
+	if e, drafted := s.drafts.Load(key); drafted {
+		return e.(Entry), nil
+	}
 	e, err := s.read(key + entrySuffix)
 	if err != nil {
 		return Entry{}, fmt.Errorf("load %s: %w", key, err)
@@ -137,14 +143,14 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
+
 // Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
 func (s *Store) Save(e Entry) error {
 	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })
 }
 
-// Change calls change and writes the entry as change leaves it. No other change can come in
-// between, and the entry is on disk when Change returns. An error of change is returned as it is,
-// and then nothing is written. ErrNoEntry: the entry is finished, or never existed.
+// Change writes an entry as change leaves it: with no other change in between, and on disk when Change
+// returns. After an error of change nothing is written. ErrNoEntry: it is finished, or never existed.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,14 +158,18 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	if err != nil {
 		return fmt.Errorf("change: %w", err)
 	}
-	if err := change(&e); err != nil {
+	switch err := change(&e); {
+	case errors.Is(err, ErrDraft):
+		s.drafts.Store(key, e)
+		return nil
+	case err != nil:
 		return err
 	}
 	return s.writeLocked(e)
 }
 
-// Find returns the unfinished entry that was made from a message; ErrNoEntry when there is none.
-// Entries that only wait to be handled do not count: the edit of a message is one of them.
+// Find returns the unfinished entry that was made from a message, or ErrNoEntry. Accepted entries do
+// not count: the edit of a message is one of them.
 func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	if err != nil {
@@ -201,6 +211,7 @@ func (s *Store) finishLocked(key string) error {
 	if !validKey(key) {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
 	}
+	s.drafts.Delete(key)
 	switch err := os.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -223,9 +234,8 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 	return e, s.writeLocked(e)
 }
 
-// List returns all unfinished entries: updates by id, then prompts by the time they were received.
-// An entry that cannot be read is put into quarantine, as spool.Untold, and logged; an entry that a
-// newer program wrote is left alone. The error is about the folder.
+// List returns all unfinished entries: updates by id, then prompts by the time they were received. An
+// unreadable one goes into quarantine, as spool.Untold, one of a newer program is left alone.
 func (s *Store) List() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,11 +263,11 @@ func (s *Store) List() ([]Entry, error) {
 	return entries, nil
 }
 
-// setAside finishes an entry that nobody can handle and keeps it in quarantine. After a crash
-// between the two steps the entry is unfinished, but it is never lost.
+// setAside finishes an entry and keeps it in quarantine. A crash in between leaves it unfinished.
 func (s *Store) setAside(key, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drafts.Delete(key)
 	if err := s.folder.Quarantine(key+entrySuffix, s.aside.Quarantine, reason); err != nil {
 		return fmt.Errorf("set aside %s: %w", key, err)
 	}
@@ -282,9 +292,8 @@ func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
 	}
 }
 
-// confirmed removes two kinds of markers: those of updates below offset, which Telegram was told to
-// forget some time ago, and those that are too old to be of use. A marker that comes back after a
-// power cut does no harm, so nothing is synced.
+// confirmed removes the markers of updates below offset, which Telegram was told to forget some time
+// ago, and those too old to be of use. One that a power cut brings back does no harm: no sync.
 func (s *Store) confirmed(offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,8 +306,7 @@ func (s *Store) confirmed(offset int64) error {
 		if time.Since(since) < life {
 			continue
 		}
-		err := os.Remove(filepath.Join(s.folder.Path, key+doneSuffix))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(s.folder.Path, key+doneSuffix)); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -340,5 +348,8 @@ func (s *Store) writeLocked(e Entry) error {
 	if err != nil {
 		return err
 	}
-	return s.folder.Put(e.Key+entrySuffix, append(data, '\n'))
+	if err = s.folder.Put(e.Key+entrySuffix, append(data, '\n')); err == nil {
+		s.drafts.Delete(e.Key)
+	}
+	return err
 }

@@ -452,3 +452,41 @@ func TestAFinishedEntryIsReopened(t *testing.T) {
 	_, err = s.Load("7")
 	require.ErrorIs(t, err, ErrNoEntry)
 }
+
+// A draft is what everybody reads, and costs no write: the next change writes it. After a crash the
+// entry is as it was accepted, and is handed on again.
+func TestP4_ADraftIsWrittenByTheNextChange(t *testing.T) {
+	s, dir := openStore(t)
+	_, err := s.Accept("7", json.RawMessage(`{"update_id":7}`))
+	require.NoError(t, err)
+	accepted, err := s.Load("7")
+	require.NoError(t, err)
+	draft := accepted
+	draft.Text = "hello"
+	keep := func(draft Entry) error {
+		return s.Change(draft.Key, func(e *Entry) error { *e = draft; return ErrDraft })
+	}
+	require.NoError(t, keep(draft))
+
+	crashed, err := OpenStore(dir, new(logBuffer).logger())
+	require.NoError(t, err)
+	there, err := crashed.Load("7")
+	require.NoError(t, err)
+	assert.Equal(t, accepted, there)
+
+	require.NoError(t, s.Change("7", func(e *Entry) error {
+		assert.Equal(t, "hello", e.Text)
+		e.State = Held
+		return nil
+	}))
+	there, err = crashed.Load("7")
+	require.NoError(t, err)
+	assert.Equal(t, "hello", there.Text)
+	assert.Equal(t, Held, there.State)
+
+	require.NoError(t, keep(there))
+	require.NoError(t, s.Finish("7"))
+	_, err = s.Load("7")
+	require.ErrorIs(t, err, ErrNoEntry)
+	require.ErrorIs(t, keep(there), ErrNoEntry, "a draft brings nothing back")
+}

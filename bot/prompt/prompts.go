@@ -158,13 +158,15 @@ func accept(ctx context.Context, p *Prompts, in chat.Incoming, r views.Session, 
 	return e, true, nil
 }
 
-// hold queues a prompt for its session. The entry is accepted until the queue holds it.
+// hold queues a prompt for its session. The entry is accepted until the queue holds it: what is known
+// of it by then is found out again after a crash, and is not worth a write of its own.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) error {
 	// The answer comes to where the text came from.
 	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
 		return err
 	}
-	if err := p.save(e); err != nil {
+	draft := func(now *inbox.Entry) error { *now = e; return inbox.ErrDraft }
+	if err := p.Changes.Change(e.Key, draft); err != nil {
 		return err
 	}
 	if err := p.Queue.Queue(ctx, r.ID, e.Key); err != nil {

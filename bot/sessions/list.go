@@ -35,10 +35,10 @@ const idleOption = "idle"
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
 	var entries []entry
-	ended, now, quiet := make(map[string]int), s.chat.Book.CurrentID(to), false
+	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
-			ended[p.StateText(r)]++
+			ended[chat.StateKey(r)]++
 		}
 		if !Endable(r) {
 			continue
@@ -70,11 +70,11 @@ func listText(words i18n.Words, entries []entry) render.Text {
 }
 
 // counts says how many sessions are over in which way: what was lost is not in the archive.
-func counts(p chat.Phrases, ended map[string]int) string {
+func counts(p chat.Phrases, ended map[i18n.Key]int) string {
 	var all []string
 	for _, key := range []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned} {
-		if state := p.Say(key); ended[state] > 0 {
-			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[state], "State": state}))
+		if ended[key] > 0 {
+			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[key], "State": p.Say(key)}))
 		}
 	}
 	return strings.Join(all, p.Say(i18n.JoinNames))

@@ -26,12 +26,13 @@ const (
 // text tells all of a session, a paragraph for each thing.
 func (s *status) text(ctx context.Context, to address.Conversation, r views.Session) render.Text {
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
+	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	shared := render.Text{}
 	if r.Live {
 		shared = s.chat.SharedText(to, r)
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
-		w.queue(s.waiting(r)), w.events(s.chat.Book.Records.History(r.ID)))
+		w.queue(s.waiting(r)), w.events(history))
 }
 
 // words say what is known of a session.

@@ -125,7 +125,7 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 	next := typed(o.id, p, o.turns.Chat.Now())
 	o.prompt = p.Key
 	switch {
-	case o.now.isOf(next), o.last.isOf(next):
+	case o.isPast(ctx, o.now, next), o.isPast(ctx, o.last, next), o.now.isOf(next), o.last.isOf(next):
 		return
 	case o.now != nil:
 		o.catchUp(ctx)
@@ -140,6 +140,23 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 		next.From, next.Behind = o.behind, o.behind
 	}
 	o.now, o.stale = next, true
+}
+
+// isPast reports whether the turn of a prompt was over before another one began: between the place where the prompt was
+// typed and the other turn, the transcript has a prompt. An earlier run of this program may have followed that turn.
+func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
+	if other == nil || other.Prompt != "" || !isBehind(next.From, other.From) {
+		return false
+	}
+	for item, err := range o.turns.written(ctx, o.id, next.From) {
+		if err != nil || !isBehind(item.At, other.From) {
+			return false
+		}
+		if item.Kind == talk.UserPrompt && opens(item) {
+			return true
+		}
+	}
+	return false
 }
 
 // item takes an item into the turn that it is of.

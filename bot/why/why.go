@@ -70,11 +70,14 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	if !ok {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
 	}
+	history, err := w.Chat.Book.Records.History(r.ID)
+	if err != nil {
+		return chat.Screen{}, err
+	}
 	if parts[1] == details {
 		number, _ := strconv.Atoi(parts[2])
-		return noted(p, r, w.Chat.Book.Records.History(r.ID), number), nil
+		return noted(p, r, history, number), nil
 	}
-	history := w.Chat.Book.Records.History(r.ID)
 	head := i18n.WhyTitle
 	if len(history) == 0 {
 		head = i18n.WhyNothing

@@ -137,6 +137,7 @@ func (t *trial) bot(ctx context.Context, environ []string, stderr io.Writer) err
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(me), "ccbot"), "run")
 	cmd.Env = t.environ(environ, link)
 	cmd.Stdout, cmd.Stderr = t.out, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // or Ctrl-C tells it too, and a second signal ends it at once
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("ccbot: %w", err)

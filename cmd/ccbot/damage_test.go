@@ -198,11 +198,10 @@ func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 	}
 }
 
-// TestP9_AnotherUsersFileOfEachKindIsRefused: a person gives it back, or takes it away. Needs root, who
-// alone can give files away.
-func TestP9_AnotherUsersFileOfEachKindIsRefused(t *testing.T) {
+// TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot: a person gives it back, or takes it away.
+func TestP9_AnotherUsersFileOfEachKindIsRefused_AsRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can make files of another user")
+		t.Skip("SKIPPED: only root can give files away")
 	}
 	dir := stateWith(t, one(1, "api"))
 	keepAll(t, dir)

@@ -28,7 +28,20 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	if !slices.Contains(queued, e.State) {
 		return lifecycle.Prompt{}, fs.ErrNotExist
 	}
-	q := lifecycle.Prompt{Key: key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
+	return promptOf(e), nil
+}
+
+// NewPrompt reads a prompt of which nothing was typed, as HoldPrompt would hold it.
+func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, error) {
+	e, err := p.inbox.Load(key)
+	if err == nil {
+		err = hold(&e, session)
+	}
+	return promptOf(e), asNotExist(err)
+}
+
+func promptOf(e inbox.Entry) lifecycle.Prompt {
+	q := lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
 	for _, told := range e.Told {
 		q.Told = append(q.Told, news.Wait(told))
@@ -37,7 +50,7 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 		mark := lifecycle.Mark(*m)
 		q.Mark = &mark
 	}
-	return q, nil
+	return q
 }
 
 // queued are the states of a prompt that a queue holds.
@@ -46,16 +59,18 @@ var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
 // HoldPrompt puts a prompt of which nothing was typed into a session's queue. fs.ErrNotExist: the
 // prompt was typed already, or is finished.
 func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
-	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
-		switch {
-		case e.State == inbox.Held && e.Session == session:
-			return errUnchanged
-		case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
-			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
-		}
-		e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
-		return nil
-	}))
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
+}
+
+func hold(e *inbox.Entry, session uuid.UUID) error {
+	switch {
+	case e.State == inbox.Held && e.Session == session:
+		return errUnchanged
+	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
+		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, fs.ErrNotExist)
+	}
+	e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
+	return nil
 }
 
 // SavePrompt puts a prompt's new state on disk.
@@ -65,6 +80,11 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 		told = append(told, string(kind))
 	}
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
+		if !slices.Contains(queued, e.State) { // it is typed before it was held
+			if err := hold(e, q.Session); err != nil {
+				return err
+			}
+		}
 		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
 		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
 		e.Repeated = q.Repeated

@@ -93,8 +93,11 @@ func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
 		return nil, err
 	}
 	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, store.List()) {
-		r, _ := store.Get(aged.ID)
-		if err := backupsIn(c.Dir).Renew(r, "it came back with backup "+b.Name); err != nil {
+		r, err := store.Whole(aged.ID)
+		if err == nil {
+			err = backupsIn(c.Dir).Renew(r, "it came back with backup "+b.Name)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -101,6 +102,10 @@ func warn(c config.Config, log *slog.Logger) {
 // the outbox it is five seconds.
 const drainTime = 4 * time.Second
 
+// startTime is how long all parts take at most to look at everything for the first time. The runtime alone would keep the
+// memory that this took, several times what ccbot needs afterwards.
+const startTime = 5 * time.Second
+
 // run recovers first, and handles updates only after that. The end of asked asks it to stop.
 func (s *system) run(asked context.Context) error {
 	whole, end := context.WithCancel(context.WithoutCancel(asked))
@@ -173,6 +178,11 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.Begun(me.Username)
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
+	g.Go(func() error {
+		_ = pause.For(ctx, startTime)
+		debug.FreeOSMemory()
+		return nil
+	})
 	if err := intake.Run(ctx, asked); err != nil {
 		return err
 	}

@@ -222,10 +222,9 @@ func spoilt(mode fs.FileMode, names ...string) func(*testing.T, string) {
 	}
 }
 
-// TestP9_AnotherUsersFilesAreRefused needs root, who alone can give files away.
-func TestP9_AnotherUsersFilesAreRefused(t *testing.T) {
+func TestP9_AnotherUsersFilesAreRefused_AsRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can make files of another user")
+		t.Skip("SKIPPED: only root can give files away")
 	}
 	for name, mend := range map[string]string{
 		".": "sudo chown -R 0 DIR", "sessions": "sudo chown -R 0 DIR/sessions", "sessions/" + idOf(1).String() + ".json": "sudo chown -R 0 DIR/sessions/" + idOf(1).String() + ".json",
@@ -303,8 +302,11 @@ func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotCcbotsIsLeftAlone: a folder may be a volume of its own, and a note in it somebody else's.
-func TestWhatIsNotCcbotsIsLeftAlone(t *testing.T) {
+// TestWhatIsNotCcbotsIsLeftAlone_AsRoot: a folder may be a volume of its own, and a note in it somebody else's.
+func TestWhatIsNotCcbotsIsLeftAlone_AsRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can give files away")
+	}
 	dir := stateWith(t, one(1, "api"))
 	for _, name := range []string{"lost+found", "sessions/lost+found"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
@@ -312,10 +314,8 @@ func TestWhatIsNotCcbotsIsLeftAlone(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "state.tar.gz"), nil, 0o600))
 	require.NoError(t, os.Chmod(filepath.Join(dir, "state.tar.gz"), 0o666))
-	if os.Geteuid() == 0 {
-		require.NoError(t, os.Chown(filepath.Join(dir, "lost+found"), 4711, 4711))
-		require.NoError(t, os.Chown(filepath.Join(dir, "state.tar.gz"), 4711, 4711))
-	}
+	require.NoError(t, os.Chown(filepath.Join(dir, "lost+found"), 4711, 4711))
+	require.NoError(t, os.Chown(filepath.Join(dir, "state.tar.gz"), 4711, 4711))
 	_, err := begun(t, dir)
 	require.NoError(t, err)
 }

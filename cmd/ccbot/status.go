@@ -46,6 +46,9 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 		return err
 	}
 	r, err := find(store.List(), what)
+	if err == nil {
+		r, err = store.Whole(r.ID)
+	}
 	if err != nil {
 		return err
 	}

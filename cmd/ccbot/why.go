@@ -26,6 +26,9 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	}
 	records := store.List()
 	r, err := find(records, what)
+	if err == nil {
+		r, err = store.Whole(r.ID)
+	}
 	if err != nil {
 		return err
 	}

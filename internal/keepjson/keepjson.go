@@ -1,12 +1,17 @@
 package keepjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 // ErrNewer is returned for an object that a newer program wrote. Such a file is
@@ -34,41 +39,50 @@ func Marshal(v any, unknown Unknown) ([]byte, error) {
 // fields that have no place in it. version is the only one that this program
 // reads: a higher "version" in the object is ErrNewer, a lower one another error.
 func Unmarshal(data []byte, version int, v any) (Unknown, error) {
-	var members Unknown
-	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, err
+	members := gjson.ParseBytes(data)
+	if !gjson.ValidBytes(data) || !members.IsObject() {
+		return nil, cmp.Or(json.Unmarshal(data, v), errors.New("not a JSON object"))
 	}
-	has := 0
-	if told := members["version"]; told != nil {
-		if err := json.Unmarshal(told, &has); err != nil {
-			return nil, err
+	has, names, unknown := 0, fields(reflect.TypeOf(v).Elem()), Unknown(nil)
+	var err error
+	members.ForEach(func(key, value gjson.Result) bool {
+		name := key.String()
+		if name == "version" {
+			err = json.Unmarshal([]byte(value.Raw), &has)
 		}
-	}
-	if has > version {
+		if !slices.Contains(names, name) {
+			if unknown == nil {
+				unknown = make(Unknown)
+			}
+			unknown[name] = json.RawMessage(value.Raw)
+		}
+		return err == nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case has > version:
 		return nil, fmt.Errorf("version %d: %w", has, ErrNewer)
-	}
-	if has < version {
+	case has < version:
 		return nil, fmt.Errorf("version %d is not read any more: this ccbot has version %d", has, version)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return nil, err
-	}
-	for _, name := range fields(reflect.TypeOf(v).Elem()) {
-		delete(members, name)
-	}
-	if len(members) == 0 {
-		return nil, nil // an empty map keeps its room
-	}
-	return maps.Clone(members), nil
+	return unknown, json.Unmarshal(data, v)
 }
+
+// known has the result of fields, which costs as much as reading a small object, for each type.
+var known sync.Map
 
 // fields are the JSON names of a struct's fields.
 func fields(t reflect.Type) []string {
+	if names, ok := known.Load(t); ok {
+		return names.([]string)
+	}
 	names := make([]string, 0, t.NumField())
 	for f := range t.Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)
 		}
 	}
+	known.Store(t, names)
 	return names
 }

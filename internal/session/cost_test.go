@@ -3,8 +3,10 @@ package session
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +56,70 @@ func TestEachRecordIsReadOnce(t *testing.T) {
 	}
 	require.Len(t, want, 20)
 	assert.Equal(t, want, opened())
+}
+
+// TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor: by Whole, and by each change, which writes it again.
+func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
+	f := newFolders(t)
+	f.dir = household(t, 1)
+	s := f.open(t)
+	short := s.Shared()[0]
+	for range 2 { // as the start has it, and after a change
+		got, ok := s.Get(short.ID)
+		require.True(t, ok)
+		assert.Empty(t, got.History)
+		opened := disktest.Opens(t, f.dir)
+		whole, err := s.Whole(short.ID)
+		require.NoError(t, err)
+		require.Len(t, whole.History, 30)
+		assert.Equal(t, map[string]int{file(short.ID): 1}, opened())
+		require.NoError(t, rename(t, s, short.ID, "another name"))
+	}
+	assert.ErrorContains(t, newFolders(t).open(t).Create(short), "without its history")
+	require.NoError(t, s.Do(t.Context(), short.ID, func(r *Record, save func() error) error {
+		require.NoError(t, r.Become(Restoring, noon, "a.rule", "it is brought back"))
+		return save()
+	}))
+	for _, s := range []*Store{s, f.open(t)} {
+		got, _ := s.Get(short.ID)
+		assert.Len(t, got.History, 31, "it is not over any more")
+	}
+}
+
+// TestAHistoryThatCannotBeReadIsNotOverwritten: the session is there, and the file stays as it is.
+func TestAHistoryThatCannotBeReadIsNotOverwritten(t *testing.T) {
+	f := newFolders(t)
+	f.dir = household(t, 1)
+	r := f.open(t).List()[0]
+	path := filepath.Join(f.dir, file(r.ID))
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	broken := strings.Replace(string(data), `"why": "line 7`, `"at": "yesterday", "why": "line 7`, 1)
+	f.put(t, file(r.ID), broken)
+	s := f.open(t)
+	require.Len(t, s.List(), 1)
+	_, err = s.Whole(r.ID)
+	assert.ErrorContains(t, err, path)
+	assert.ErrorContains(t, rename(t, s, r.ID, "another name"), "yesterday")
+	data, err = os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, broken, string(data))
+
+	f.put(t, file(r.ID), broken[:len(broken)-10])
+	assert.Empty(t, f.open(t).List(), "a file that was cut short is not believed at all")
+	assert.Len(t, f.quarantined(t), 1)
+}
+
+// TestWhatIsOverTakesLittleMemory, also once everybody shares it.
+func TestWhatIsOverTakesLittleMemory(t *testing.T) {
+	const records = 500
+	dir := household(t, records)
+	before := liveHeap()
+	s, err := OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.Len(t, s.Shared(), records)
+	assert.Less(t, (liveHeap()-before)/records, uint64(3000), "bytes for each record, of which its file has 6,000")
+	require.Len(t, s.Shared(), records)
 }
 
 // TestSharedCopiesNothing: it is asked for at each news of a window or of an agent.

@@ -1,6 +1,10 @@
 package session
 
-import "ccbot/internal/keepjson"
+import (
+	"errors"
+
+	"ccbot/internal/keepjson"
+)
 
 // errNewer means that a newer program wrote the record. Such a record is left alone: it is neither
 // loaded, nor changed, nor moved.
@@ -10,8 +14,13 @@ var errNewer = keepjson.ErrNewer
 type plain Record
 
 // MarshalJSON writes the record together with the fields that were unknown when the record was
-// read.
-func (r Record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(r), r.unknown) }
+// read. A record without its history is refused: the history would be lost.
+func (r Record) MarshalJSON() ([]byte, error) {
+	if r.short {
+		return nil, errors.New("the record is here without its history")
+	}
+	return keepjson.Marshal(plain(r), r.unknown)
+}
 
 // UnmarshalJSON reads a record of this version and keeps unknown fields. Times must be RFC 3339;
 // any other form is an error, not a zero time.

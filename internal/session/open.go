@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
 	"ccbot/internal/spool"
@@ -65,7 +66,7 @@ func (s *Store) Aside() []Aside { return slices.Clone(s.aside) }
 func (s *Store) loadAll() error {
 	loader := spool.Loader{Quarantine: s.quarantine, Tell: true, Log: s.log}
 	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
-		r, err := understand(name, data)
+		r, err := understandShort(name, data)
 		if err == nil {
 			s.records[r.ID] = &r
 		}
@@ -78,6 +79,20 @@ func (s *Store) loadAll() error {
 		return fmt.Errorf("open sessions: %w", err)
 	}
 	return nil
+}
+
+// understandShort leaves the history of a session that is over out: most of its file, and most of the work of a start.
+func understandShort(name string, data []byte) (Record, error) {
+	history := gjson.GetBytes(data, "history")
+	if history.Index == 0 || !gjson.ValidBytes(data) {
+		return understand(name, data)
+	}
+	r, err := understand(name, slices.Concat(data[:history.Index], []byte("null"), data[history.Index+len(history.Raw):]))
+	if err == nil && !r.State.Over() {
+		return understand(name, data)
+	}
+	r.short = true
+	return r, err
 }
 
 func understand(name string, data []byte) (Record, error) {

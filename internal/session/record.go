@@ -70,8 +70,7 @@ func (b Binding) PanePID() int {
 // Rule names the code that decided a change: "chat.kill", "recovery.mark_lost".
 type Rule string
 
-// BroughtBack is the rule of a record that a person has restored from a copy: the time for which
-// the session has been over counts from that change.
+// BroughtBack is the rule of a record that a person has restored from a copy.
 const BroughtBack Rule = "recover.restore"
 
 // Change is one line of a record's history. A note has the same state in From and To.
@@ -160,6 +159,9 @@ type Record struct {
 	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the current launch
 	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the current launch
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
+	// ReturnedAt is when a person restored the record from a copy: the time until its removal counts
+	// from then.
+	ReturnedAt time.Time `json:"returned_at,omitzero"`
 	// Asked and Ended are the moments at which the end was asked for and was reached, on the
 	// kernel's clock: a person who started a process after them did it knowing of the end.
 	Asked process.Moment `json:"asked_moment,omitzero"`
@@ -211,6 +213,7 @@ type Record struct {
 	History    []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+	short   bool             // the history is in the file only
 }
 
 // Wish is a permission mode and a model that a person wants of an agent. What is pressed for it is noted

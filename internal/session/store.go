@@ -28,7 +28,8 @@ var (
 )
 
 // Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
-// record.
+// record. The history of a session that is over is in its file only: there are thousands of them,
+// and only people ask for it. Get, List and Shared give such a record without it, Whole with it.
 type Store struct {
 	// Folders is passed by who begins a session, and by who takes a folder away.
 	Folders Gate
@@ -61,6 +62,25 @@ func (s *Store) Get(id uuid.UUID) (Record, bool) {
 	return r.Clone(), true
 }
 
+// Whole returns a copy of the record with its history, for which it reads the file of a session that is over.
+func (s *Store) Whole(id uuid.UUID) (Record, error) {
+	r, ok := s.Get(id)
+	if !ok {
+		return Record{}, fmt.Errorf("session %s: %w", id, ErrNotFound)
+	}
+	if !r.short {
+		return r, nil
+	}
+	data, err := s.folder.Read(file(id))
+	if err == nil {
+		r, err = understand(file(id), data)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read session record %s: %w", filepath.Join(s.folder.Path, file(id)), err)
+	}
+	return r, nil
+}
+
 // List returns copies of all records, oldest first.
 func (s *Store) List() []Record {
 	list := slices.Clone(s.Shared())
@@ -81,8 +101,9 @@ func (s *Store) Shared() []Record {
 			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))
 		})
 		s.shared = make([]Record, 0, len(sorted))
-		for _, r := range sorted {
+		for i, r := range sorted {
 			s.shared = append(s.shared, *r)
+			s.records[r.ID] = &s.shared[i] // one of the two is enough
 		}
 	}
 	return s.shared
@@ -110,9 +131,9 @@ func (s *Store) Do(ctx context.Context, id uuid.UUID, fn func(r *Record, save fu
 		return fmt.Errorf("wait for the worker of session %s: %w", id, ctx.Err())
 	}
 	defer func() { <-slot }()
-	r, ok := s.Get(id)
-	if !ok {
-		return fmt.Errorf("session %s: %w", id, ErrNotFound)
+	r, err := s.Whole(id)
+	if err != nil {
+		return err
 	}
 	return fn(&r, func() error {
 		if r.ID != id {
@@ -163,7 +184,11 @@ func (s *Store) write(r *Record) error {
 	if err := s.folder.Put(file(r.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
-	kept := r.Clone()
+	kept := *r
+	if kept.short = kept.State.Over() && len(kept.History) > 0; kept.short {
+		kept.History = nil
+	}
+	kept = kept.Clone()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[r.ID], s.shared = &kept, nil

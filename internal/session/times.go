@@ -12,7 +12,7 @@ func (r *Record) inUTC() {
 
 // times returns pointers to all times of the record.
 func (r *Record) times() []*time.Time {
-	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.PhaseAt, &r.PhaseUntil,
+	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.ReturnedAt, &r.PhaseAt, &r.PhaseUntil,
 		&r.Progress.LastTurn, &r.Progress.Failed.Until}
 	if r.Binding != nil {
 		all = append(all, &r.Binding.BoundAt)

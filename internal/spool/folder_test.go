@@ -107,9 +107,9 @@ func TestFolder_ReadRefuses(t *testing.T) {
 	}
 }
 
-func TestFolder_ReadRefusesAnotherUsersFile(t *testing.T) {
+func TestFolder_ReadRefusesAnotherUsersFile_AsRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can make one")
+		t.Skip("SKIPPED: only root can give files away")
 	}
 	f := newFolder(t)
 	require.NoError(t, f.Put("item", []byte("x")))

@@ -163,18 +163,23 @@ func TestCheckCountsOneFileOnce(t *testing.T) {
 }
 
 // What is not a file of this user is neither read nor taken for missing.
-func TestCheckOfForeignFiles(t *testing.T) {
+func TestCheckOfForeignFiles_AsRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can give files away")
+	}
 	id := uuid.New()
 	dir := projects(t, t.TempDir(), id, map[string]string{"a": prompt("one")})
 	path := filepath.Join(dir, "a", id.String()+".jsonl")
-	if os.Getuid() == 0 {
-		require.NoError(t, os.Chown(path, 12345, -1))
-		_, err := Check(dir, id)
-		require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
-		_, err = Repair(Health{Path: path}, id, uuid.New())
-		require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
-	}
-	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Chown(path, 12345, -1))
+	_, err := Check(dir, id)
+	require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
+	_, err = Repair(Health{Path: path}, id, uuid.New())
+	require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
+}
+
+func TestAPipeIsNoTranscript(t *testing.T) {
+	id := uuid.New()
+	path := filepath.Join(t.TempDir(), id.String()+".jsonl")
 	require.NoError(t, unix.Mkfifo(path, 0o600))
 	_, err := Repair(Health{Path: path}, id, uuid.New())
 	require.ErrorContains(t, err, "not a regular file")

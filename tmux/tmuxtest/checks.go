@@ -147,8 +147,11 @@ func checkExitStatus(t *testing.T, w World) {
 	p = dead(t, w, spec(t, "/bin/sh", "-c", "exit 0"))
 	assert.Zero(t, p.DeadStatus)
 	assert.Zero(t, p.DeadSignal)
-	_, err := w.Tmux.Capture(t.Context(), p.ID, 0)
-	assert.NoError(t, err)
+	now, _, shown, err := w.Tmux.Look(t.Context(), p.ID)
+	require.NoError(t, err)
+	assert.True(t, shown)
+	assert.Equal(t, p.Dead, now.Dead)
+	assert.Equal(t, p.DeadStatus, now.DeadStatus)
 }
 
 func checkSignal(t *testing.T, w World) {
@@ -304,6 +307,13 @@ func checkCapture(t *testing.T, w World) {
 			return err == nil && strings.Contains(screen, greeting)
 		}, "the greeting is not on the screen")
 	}
+	pane, screen, shown, err := w.Tmux.Look(t.Context(), r.ID)
+	require.NoError(t, err)
+	assert.True(t, shown)
+	assert.Equal(t, r.PID, pane.PID)
+	captured, err := w.Tmux.Capture(t.Context(), r.ID, 0)
+	require.NoError(t, err)
+	assert.Equal(t, captured, screen)
 }
 
 func checkRename(t *testing.T, w World) {
@@ -334,6 +344,9 @@ func checkMissing(t *testing.T, w World) {
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
 	_, err = w.Tmux.Capture(t.Context(), missing, 0)
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
+	_, _, shown, err := w.Tmux.Look(t.Context(), missing)
+	assert.ErrorIs(t, err, tmux.ErrNoPane)
+	assert.False(t, shown)
 	assert.ErrorIs(t, w.Tmux.Rename(t.Context(), tmux.Guard{Pane: missing, PID: 1}, "tag", "x"), tmux.ErrNoPane)
 }
 

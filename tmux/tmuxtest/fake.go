@@ -302,6 +302,15 @@ func (f *Fake) Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 	return nil
 }
 
+// Look is Pane and Capture.
+func (f *Fake) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
+	if p, err = f.Pane(ctx, id); err != nil {
+		return p, "", false, err
+	}
+	screen, err = f.Capture(ctx, id, 0)
+	return p, screen, err == nil, nil
+}
+
 // Capture gives what SetScreen has set.
 func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (string, error) {
 	err := f.begin(ctx, "Capture")

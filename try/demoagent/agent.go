@@ -49,7 +49,8 @@ type agent struct {
 	rules      []rule // what a hook's answer allowed for the session
 	beforePlan string // the mode that plan mode goes back to
 	subagents  []*subagent
-	armed      bool // the next paste opens a dialog
+	armed      bool      // the next paste opens a dialog
+	pasted     time.Time // when the last paste came
 	hint       string
 	statusLine []string // nil: none is configured
 	promptID   string
@@ -226,6 +227,7 @@ func (a *agent) pressBox(in input) {
 	case keyText:
 		a.box.insert(in.text)
 	case keyPaste:
+		a.pasted = time.Now().UTC()
 		a.box.paste(in.text)
 		a.spring()
 	case keyNewline:

@@ -119,7 +119,11 @@ func (s *start) resume() error {
 	if err != nil {
 		return fmt.Errorf("No conversation found with session ID: %s", old) //nolint:staticcheck // the CLI's own words
 	}
-	lines, parent, err := readHistory(path)
+	var lines []line
+	var parent any
+	if s.env.get("DEMOAGENT_NO_HISTORY") == "" {
+		lines, parent, err = readHistory(path)
+	}
 	if err != nil {
 		return err
 	}

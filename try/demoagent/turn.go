@@ -87,7 +87,7 @@ func (a *agent) record(p prompt) {
 	if p.kind == "bash" {
 		text = "!" + text
 	}
-	data, err := json.Marshal(map[string]any{"text": text, "at": time.Now().UTC(), "session": a.id, "kind": p.kind})
+	data, err := json.Marshal(map[string]any{"text": text, "pasted": a.pasted, "at": time.Now().UTC(), "session": a.id, "kind": p.kind})
 	if err == nil {
 		err = appendFile(path, append(data, '\n'))
 	}

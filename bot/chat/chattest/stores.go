@@ -1,6 +1,8 @@
 package chattest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -50,6 +52,14 @@ func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
 	defer f.mu.Unlock()
 	r, ok := f.All[id]
 	return r.Clone(), ok
+}
+
+func (f *fakeRecords) Whole(id uuid.UUID) (session.Record, error) {
+	r, ok := f.Get(id)
+	if !ok {
+		return r, session.ErrNotFound
+	}
+	return r, nil
 }
 
 func (f *fakeRecords) Shared() []session.Record { return f.List() }
@@ -179,9 +189,10 @@ func (f *fakeEntries) FinishIn(key string, state inbox.State) error {
 
 func (f *fakeEntries) Change(key string, change func(e *inbox.Entry) error) error {
 	return f.Store.Change(key, func(e *inbox.Entry) error {
-		if err := change(e); err != nil || f.OnSave == nil {
-			return err
+		err := change(e)
+		if f.OnSave != nil && (err == nil || errors.Is(err, inbox.ErrDraft)) {
+			err = cmp.Or(f.OnSave(*e), err)
 		}
-		return f.OnSave(*e)
+		return err
 	})
 }

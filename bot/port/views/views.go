@@ -16,7 +16,7 @@ type Views interface {
 	// List is all of them, oldest first.
 	List() []Session
 	// History is what happened to a session, oldest first.
-	History(id uuid.UUID) []Change
+	History(id uuid.UUID) ([]Change, error)
 }
 
 // Successors finds who goes on with a conversation.

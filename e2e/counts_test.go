@@ -1,0 +1,28 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestATurnStartsNoProcess sends a prompt and gets its answer, in a folder without a repository: neither ccbot nor its
+// tmux server starts a process for it, and one message is sent.
+func TestATurnStartsNoProcess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say the first"), "the first")
+	before, calls := w.spawned(), len(w.api.Calls())
+	w.hear(w.say("say the second"), "the second")
+	assert.Equal(t, before, w.spawned())
+	sent := 0
+	for _, c := range w.api.Calls()[calls:] {
+		if c.Method == "sendMessage" || c.Method == "editMessageText" {
+			sent++
+		}
+	}
+	assert.Equal(t, 1, sent)
+	w.stop()
+}
