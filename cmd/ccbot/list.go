@@ -53,7 +53,8 @@ type listed struct {
 	Context *float64          `json:"context_percent,omitempty"`
 	Cost    *float64          `json:"cost_usd,omitempty"`
 	Tokens  transcript.Tokens `json:"tokens"`
-	Git     *git.State        `json:"git,omitempty"` // as last seen, after a turn or at the start
+	Partly  bool              `json:"partly_counted,omitempty"` // turns, tokens and tasks: not from the beginning of the conversation
+	Git     *git.State        `json:"git,omitempty"`            // as last seen, after a turn or at the start
 	Tasks   listedTasks       `json:"tasks"`
 	PID     int               `json:"pid,omitempty"` // of the agent
 	// Alive is what the kernel says of exactly that process: alive, gone or unknown.
@@ -137,7 +138,7 @@ func isOpen(r session.Record) bool { return !r.State.Over() }
 func listingOf(r session.Record, alive func(process.Identity) process.Liveness) listed {
 	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
+		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver, Crashed: r.Crashed()}
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode

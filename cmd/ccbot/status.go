@@ -114,7 +114,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
 	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), listedTasks{}
-	d.Memory = work.Memory
+	d.Memory, d.Partly = work.Memory, work.Partly
 	for _, t := range work.Tasks {
 		d.TaskList = append(d.TaskList, transcript.Task(t))
 		d.Tasks.count(t.Status)
@@ -204,6 +204,9 @@ func (d detailed) print(p *terminal.Printer, now time.Time) {
 	row("mode", "%s", strings.Join(filled(d.Mode, terminal.Words("Claude Code's own: ", d.ClaudeMode, ""), strings.Join(d.Flags, " ")), "; "))
 	row("used", "%s", strings.Join(filled(terminal.Several(d.Turns, "turn"), dollars(d.Cost), terminal.Words("context ", percent(d.Context), ""),
 		fmt.Sprintf("tokens: %d in, %d from the cache, %d out", d.Tokens.Input+d.Tokens.CacheCreation, d.Tokens.CacheRead, d.Tokens.Output)), ", "))
+	if d.Partly {
+		row("", "turns, tokens and tasks are not counted from the beginning: the conversation is long")
+	}
 	row("git", "%s", d.gitText())
 	for i, t := range d.TaskList {
 		title := ""

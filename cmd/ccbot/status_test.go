@@ -84,6 +84,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 		`^api  ` + r.ID.String() + `  asks for permission$`, `^  phase     asks for permission for \d+d$`, `^  folder    ` + dir + `$`,
 		`^            beta works in this folder, too$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
 		`^  used      7 turns, \$3\.50, context 42%, tokens: 3 in, 3 from the cache, 4 out$`,
+		`^            turns, tokens and tasks are not counted from the beginning: the conversation is long$`,
 		`^  git       branch main; since the start \(` + commit[:8] + `\): 1 file changed, \+1 -0, 0 not tracked$`,
 		`^  tasks     \[x\] a.\[31m$`, `^            \[>\] b$`, `^  waits     \d+d ago: run it$`, `^  event     \S+ \S+  starting → running: ready$`,
 	} {
