@@ -37,7 +37,7 @@ func known(t *testing.T, w *chattest.World) session.Record {
 		r.Binding = &session.Binding{Window: "@3", Agent: process.Identity{PID: 30}}
 		r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
 		r.GitStart = &git.State{Head: strings.Repeat("ab", 20)}
-		r.Progress = transcript.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4,
+		r.Progress = transcript.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4, From: 1,
 			Tokens: transcript.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
 			Tasks: []transcript.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
 				{Text: "write\nit down", Status: "pending"}}}
@@ -103,6 +103,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"Permission mode: ask (Claude Code: acceptEdits)",
 			"4 turns, 42% of context, $3.50",
 			"Tokens: 950 in, 1.2M from the cache, 34k out",
+			"Turns, tokens and tasks are not counted from the beginning: the conversation is long.",
 			"Memory: 412 MB",
 			"Flags: --model opus",
 			"",

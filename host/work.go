@@ -43,7 +43,7 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	}
 	p, err := p.Advance(path) // on an error the values in the record, as of the last change of the phase, are better than nothing
 	w := views.Work{Phase: phase.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
-		Tokens: views.Tokens(p.Tokens)}
+		Tokens: views.Tokens(p.Tokens), Partly: p.From > 0}
 	if w.Failed.Phase = phase.Unknown; err == nil && path != "" && p.Path == path {
 		w.Failed = lifecycle.After(p.Failed)
 	}

@@ -495,6 +495,7 @@ const (
 	StatusFlags               Key = "status_flags"
 	StatusTurns               Key = "status_turns"  // Count
 	StatusTokens              Key = "status_tokens" // Cached, In, Out
+	StatusPartly              Key = "status_partly"
 	StatusMemory              Key = "status_memory" // Size
 	Megabytes                 Key = "megabytes"     // Size
 	StatusTasks               Key = "status_tasks"  // All, Done

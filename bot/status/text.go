@@ -90,6 +90,9 @@ func (w words) agent(mode string, n now) render.Text {
 		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
 			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
 	}
+	if n.Partly {
+		lines = append(lines, w.Say(i18n.StatusPartly))
+	}
 	if n.Memory > 0 {
 		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
 		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": size}))

@@ -74,7 +74,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
 	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), show.Tasks{}
-	d.Memory = work.Memory
+	d.Memory, d.Partly = work.Memory, work.Partly
 	for _, t := range work.Tasks {
 		d.TaskList = append(d.TaskList, transcript.Task(t))
 		d.Tasks.Count(t.Status)

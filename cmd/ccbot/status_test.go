@@ -30,7 +30,7 @@ func full() session.Record {
 		r.StartedAt, r.EndedAt = noon, time.Time{}
 		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
 		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = transcript.Progress{Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
+		r.Progress = transcript.Progress{From: 1, Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
 			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
 		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
 		r.Prompts = []string{"7", "8"}
@@ -102,6 +102,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 		`^api  ` + r.ID.String() + `  asks for permission$`, `^  phase     asks for permission for \d+d$`, `^  folder    ` + dir + `$`,
 		`^            beta works in this folder, too$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
 		`^  used      7 turns, \$3\.50, context 42%, tokens: 3 in, 3 from the cache, 4 out$`,
+		`^            turns, tokens and tasks are not counted from the beginning: the conversation is long$`,
 		`^  git       branch main; since the start \(` + commit[:8] + `\): 1 file changed, \+1 -0, 0 not tracked$`,
 		`^  tasks     \[x\] a.\[31m$`, `^            \[>\] b$`, `^  waits     \d+d ago: run it$`, `^  event     \S+ \S+  starting → running: ready$`,
 	} {

@@ -74,6 +74,12 @@ func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 			assert.NotZero(t, next.Turns)
 			return err
 		}},
+		{"the work of a conversation that is new to the record", 8300 * kib, func() error {
+			next, err := Progress{}.Advance(path)
+			assert.Equal(t, end.Offset, next.Offset)
+			assert.NotZero(t, next.Turns)
+			return err
+		}},
 		{"what became of a call", 1300 * kib, func() error {
 			_, _, err := FindOutcome(t.Context(), Sought{Path: path, From: end.Offset, Tool: "Bash", Input: json.RawMessage(`{}`), At: time.Now()})
 			return err

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 // Progress is the work so far, as a transcript shows it up to an offset.
 type Progress struct {
 	Path   string `json:"path"`
+	From   int64  `json:"from,omitempty"` // where it begins; 0: at the beginning of the transcript
 	Offset int64  `json:"offset"`
 	Turns  int    `json:"turns"` // that have ended
 	// LastTurn is when the last turn ended.
@@ -56,14 +58,19 @@ type Tokens struct {
 // read.
 func (p Progress) Same(other Progress) bool {
 	open := p.Open == other.Open || p.Open != nil && other.Open != nil && *p.Open == *other.Open
-	return open && p.Failed == other.Failed && p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
+	return open && p.Failed == other.Failed && p.Path == other.Path && p.From == other.From && p.Turns == other.Turns &&
+		p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
 		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
 }
 
+// farthestFrom is how far before the end the work of a conversation begins that is new to a record: a
+// person waits for a resume, and for all of a long conversation that would take seconds.
+const farthestFrom = 8 << 20
+
 // Advance reads on to the present end of a transcript, by whole lines. A path other than the
-// previous one is another conversation, and a file that was cut is read anew. If there is no file,
-// or an error, p comes back as it is. A call of a task tool that has no result yet is left for the
-// next time, together with everything behind it.
+// previous one is another conversation, and a file that was cut is read anew: of both, no more than
+// the last 8 MiB are read. If there is no file, or an error, p comes back as it is. A call of a task
+// tool that has no result yet is left for the next time, together with everything behind it.
 func (p Progress) Advance(path string) (Progress, error) {
 	if path == "" {
 		return p, nil
@@ -83,8 +90,14 @@ func (p Progress) Advance(path string) (Progress, error) {
 }
 
 func (p Progress) read() (next Progress, found bool, err error) {
+	anew := p.Offset == 0
+	if info, err := os.Stat(p.Path); anew && err == nil { // open tells of an error
+		p.From = max(0, info.Size()-farthestFrom)
+		p.Offset = p.From
+	}
 	r := Open(Cursor{Path: p.Path, Offset: p.Offset})
 	defer r.Close()
+	r.loose = anew
 	t := newTally(p)
 	for {
 		line, size, ok, err := r.readLine()

@@ -348,6 +348,7 @@ func TestProgressSame(t *testing.T) {
 		{"read further", func(p *Progress) { p.Offset++ }, true},
 		{"another zone", func(p *Progress) { p.LastTurn = p.LastTurn.In(time.FixedZone("", 3600)) }, true},
 		{"another conversation", func(p *Progress) { p.Path = "b" }, false},
+		{"another beginning", func(p *Progress) { p.From++ }, false},
 		{"a turn", func(p *Progress) { p.Turns++ }, false},
 		{"its end", func(p *Progress) { p.LastTurn = p.LastTurn.Add(1) }, false},
 		{"model", func(p *Progress) { p.Model = "n" }, false},

@@ -28,6 +28,7 @@ type Work struct {
 	Turns       int      // that have ended
 	Tasks       []Task
 	Tokens      Tokens
+	Partly      bool      // turns, to-do items and tokens are not counted from the beginning of the conversation
 	Failed      phase.Now // how the last turn has failed, as the transcript has it now; nobody has gone on since; Unknown: it cannot be read
 	Usage       *Usage    // nil: not known
 	Git         *Git      // nil: git did not answer

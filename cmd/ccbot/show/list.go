@@ -50,7 +50,8 @@ type Session struct {
 	Context *float64          `json:"context_percent,omitempty"`
 	Cost    *float64          `json:"cost_usd,omitempty"`
 	Tokens  transcript.Tokens `json:"tokens"`
-	Git     *git.State        `json:"git,omitempty"` // as last seen, after a turn or at the start
+	Partly  bool              `json:"partly_counted,omitempty"` // turns, tokens and tasks: not from the beginning of the conversation
+	Git     *git.State        `json:"git,omitempty"`            // as last seen, after a turn or at the start
 	Tasks   Tasks             `json:"tasks"`
 	PID     int               `json:"pid,omitempty"` // of the agent
 	// Alive is what the kernel says of exactly that process: alive, gone or unknown.
@@ -83,7 +84,7 @@ func (l *Tasks) Count(status string) {
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
 	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
+		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver, Crashed: r.Crashed()}
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode

@@ -39,7 +39,7 @@ func full() session.Record {
 		r.StartedAt, r.EndedAt = noon, time.Time{}
 		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
 		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = transcript.Progress{Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
+		r.Progress = transcript.Progress{From: 1, Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
 			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
 		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
 		r.Prompts = []string{"7", "8"}
@@ -58,7 +58,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 		"phase":"waiting_permission","phase_at":"2026-03-04T12:01:00Z","claude_session_id":"`+r.ClaudeSessionID.String()+`",
 		"created_at":"2026-03-04T12:00:09Z","updated_at":"2026-03-04T12:00:09Z","started_at":"2026-03-04T12:00:00Z","last_turn_at":"2026-03-04T12:00:00Z","turns":7,
 		"model":"Opus 5.5","context_percent":41.6,"cost_usd":3.5,
-		"tokens":{"input":1,"cache_creation":2,"cache_read":3,"output":4},
+		"tokens":{"input":1,"cache_creation":2,"cache_read":3,"output":4},"partly_counted":true,
 		"git":{"root":"/src","branch":"main","head":"abc","dirty":true,"at":"2026-03-04T12:00:00Z"},
 		"tasks":{"done":1,"total":2},"pid":4711,"alive":"alive","window":"@21","held_prompts":2,
 		"closed_reason":"reboot","took_over_from":"`+r.TookOver.String()+`"}`, string(data))

@@ -81,6 +81,9 @@ func (d Details) print(p *terminal.Printer, now time.Time) {
 	row("mode", "%s", strings.Join(filled(d.Mode, terminal.Words("Claude Code's own: ", d.ClaudeMode, ""), strings.Join(d.Flags, " ")), "; "))
 	row("used", "%s", strings.Join(filled(terminal.Several(d.Turns, "turn"), dollars(d.Cost), terminal.Words("context ", percent(d.Context), ""),
 		fmt.Sprintf("tokens: %d in, %d from the cache, %d out", d.Tokens.Input+d.Tokens.CacheCreation, d.Tokens.CacheRead, d.Tokens.Output)), ", "))
+	if d.Partly {
+		row("", "turns, tokens and tasks are not counted from the beginning: the conversation is long")
+	}
 	row("git", "%s", d.gitText())
 	for i, t := range d.TaskList {
 		title := ""

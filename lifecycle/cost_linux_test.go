@@ -1,0 +1,60 @@
+package lifecycle
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// bytesRead is how many bytes this process has read so far, from whatever.
+func bytesRead(t *testing.T) int64 {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/io")
+	require.NoError(t, err)
+	n, err := strconv.ParseInt(string(regexp.MustCompile(`(?m)^rchar: (\d+)$`).FindSubmatch(data)[1]), 10, 64)
+	require.NoError(t, err)
+	return n
+}
+
+// A person waits for the agent while a conversation is resumed that the record tells nothing of, as after an import.
+func TestAResumeReadsTheEndOfALongConversation(t *testing.T) {
+	const hole, most = 200 << 20, 12 << 20
+	tests := []struct {
+		name   string
+		resume func(w *world, r session.Record) (session.Record, error)
+	}{
+		{"in the same conversation", func(w *world, r session.Record) (session.Record, error) { return w.restoreIt(r.ID) }},
+		{"in a copy", func(w *world, r session.Record) (session.Record, error) {
+			q := w.request()
+			q.ForkOf = r.ClaudeSessionID
+			return w.Start(w.ctx, q)
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				require.NoError(t, os.Truncate(w.transcript(r.ClaudeSessionID), hole))
+				w.writeRaw(r, "\n"+strings.Repeat(userLine("hello")+"\n", 20_000)+`{"type":"permission-mode","permissionMode":"plan"}`+"\n")
+				end, err := transcript.End(w.transcript(r.ClaudeSessionID))
+				require.NoError(t, err)
+				w.edit(r.ID, func(r *session.Record) {
+					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []transcript.Cursor{end}, end.Offset
+				})
+				before := bytesRead(t)
+				back, err := tc.resume(w, r)
+				require.NoError(t, err)
+				assert.LessOrEqual(t, bytesRead(t)-before, int64(most))
+				assert.Contains(t, w.argvOf(back), "plan", "what the end says")
+			})
+		})
+	}
+}
