@@ -24,7 +24,6 @@ try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
-	@$(GO) test -C tools ./...
 	@$(GOTEST) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
@@ -84,6 +83,7 @@ dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS=
 
 # In another folder, with files of other times and modes, and with other settings of Go. The bound shows when a library links what nothing needs.
 dist-check: ## pack a release of one platform twice, and see that both are the same bytes and the program at most 22 MB
+	@$(GO) test -C tools ./...
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
 	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \

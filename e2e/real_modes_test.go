@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,7 +36,10 @@ func (w *world) switches(words map[string]string) {
 	for _, model := range []string{"Haiku", "Sonnet"} {
 		w.tap(card, model)
 		card = w.reads(card.ID, "Model: "+model)
-		card = w.hear(w.say("/mode"), "Model: "+words[model]) // by the status line
+		w.until("the status line names "+model, func() bool {
+			card = w.hear(w.say("/mode"), "Model: ")
+			return strings.Contains(card.Text, "Model: "+words[model])
+		})
 	}
 }
 

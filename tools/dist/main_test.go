@@ -15,8 +15,11 @@ func TestABuildersSettingsChangeNoProgram(t *testing.T) {
 	}
 	cache := t.TempDir()
 	for name, value := range map[string]string{"GOENV": file, "GOAMD64": "v3", "GOFLAGS": "-tags=a", "GOEXPERIMENT": "nogreenteagc", "CGO_ENABLED": "1",
-		"GOOS": "darwin", "GOFIPS140": "latest", "GOWORK": filepath.Join(cache, "go.work"), "GOCACHE": cache} {
+		"GOOS": "darwin", "GOFIPS140": "latest", "GOWORK": filepath.Join(cache, "go.work"), "GOCACHE": cache, "GOPROXY": ""} {
 		t.Setenv(name, value)
+	}
+	if err := os.Unsetenv("GOPROXY"); err != nil { // t.Setenv has noted what it was
+		t.Fatal(err)
 	}
 	env, err := environment()
 	if err != nil {
