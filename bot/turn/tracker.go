@@ -266,6 +266,7 @@ func (o *tracker) show(ctx context.Context, r views.Session) {
 // draw shows the card. False: it is not on disk.
 func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	t, s := o.turns, o.now
+	o.looked = t.Chat.Now()
 	if o.stale || s.Model == "" { // without a status line the transcript says which model it is
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
@@ -289,7 +290,6 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 		s.Shown = old.Sent
 		return false
 	}
-	o.looked = t.Chat.Now()
 	if s.End != "" {
 		t.cards.Tidy(ctx, look.To, func(one state) bool { return one.End != "" })
 	}
