@@ -124,9 +124,10 @@ func (w *turnWorld) cards() (ids []int) {
 	return ids
 }
 
-// card is the text of the only card.
+// card is the text of the only card, when the chat has taken the last edit of it.
 func (w *turnWorld) card() string {
 	w.t.Helper()
+	w.Later(outbox.CardsEach)
 	all := w.cards()
 	require.Len(w.t, all, 1)
 	return w.Shows(w.t, all[0]).Text.Text
@@ -150,11 +151,12 @@ func TestATurnIsOneMessage(t *testing.T) {
 		assert.Equal(t, outbox.Turning, w.Telegram.LastEdit(t).Rank, "a change of phase goes first")
 		w.phase("working")
 		w.writes(toolResult("b", false))
+		assert.Contains(t, w.card(), "✓ go build")
 		assert.Equal(t, outbox.Card, w.Telegram.LastEdit(t).Rank)
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus 5.5", Context: 44, Cost: 1.214}}
 		w.writes(chattest.Says("done"), chattest.TurnEnd)
 		w.phase("idle")
-		assert.Equal(t, "api · done in 6 s · 2 steps · 1 failed · $0.21", w.card())
+		assert.Equal(t, "api · done in 18 s · 2 steps · 1 failed · $0.21", w.card())
 		assert.Equal(t, w.WordsOf(i18n.ButtonChanges, i18n.ButtonDetails), chattest.Words(w.Shows(t, w.cards()[0])))
 		edits := len(w.Telegram.Edited)
 		w.tells(news.Doing{})
@@ -175,7 +177,7 @@ func TestACardShowsTheToDoListAndSubagents(t *testing.T) {
 			toolUse("s", "Agent", map[string]any{"description": "look around"}))
 		assert.Contains(t, w.card(), "☰ 1/3: two\n◆ look around")
 		w.writes(toolResult("s", false))
-		assert.Contains(t, w.card(), "✓ look around · 1 s")
+		assert.Contains(t, w.card(), "✓ look around · 4 s")
 	})
 }
 
@@ -281,6 +283,8 @@ func TestADeletedCardComesBackOnce(t *testing.T) {
 		w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
 		w.phase("working")
 		w.writes(chattest.PromptLine("go"), bash("a", "one"))
+		w.Later(outbox.CardsEach)
+		w.Work(t)
 		assert.Len(t, w.cards(), 2)
 		w.writes(toolResult("a", false), bash("b", "two"))
 		w.phase("waiting_permission")

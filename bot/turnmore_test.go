@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
@@ -212,6 +213,7 @@ func TestTheCardLeadsToOtherSessions(t *testing.T) {
 		w.phase("working")
 		id := w.cards()[0]
 		last := func() []string {
+			w.Later(outbox.CardsEach)
 			rows := w.Shows(t, id).Buttons
 			var words []string
 			for _, b := range rows[len(rows)-1] {

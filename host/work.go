@@ -53,15 +53,23 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) views.Work {
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}
+	if w.Usage = m.Usage(id); w.Usage != nil {
+		w.Model = cmp.Or(w.Usage.Model, w.Model)
+	}
+	return w
+}
+
+// Usage is what the agent's status line says, or has said at last; nil: that is not known.
+func (m Sessions) Usage(id uuid.UUID) *views.Usage {
+	r, _ := m.Records.Get(id)
 	u := r.Usage
 	if r.State.Live() {
 		u = cmp.Or(m.Observer.Usage(r), u)
 	}
-	if u != nil {
-		w.Usage = usageOf(*u)
-		w.Model = cmp.Or(u.Model, w.Model)
+	if u == nil {
+		return nil
 	}
-	return w
+	return usageOf(*u)
 }
 
 // askedRoom bounds what is shown of a prompt, in letters.

@@ -20,11 +20,11 @@ func TestNextOfCards(t *testing.T) {
 		want  string
 	}{
 		{"a card leaves one", 1, 0, []Rank{Card}, "0"},
-		{"and waits for it", 1, 1, []Rank{Card}, (cardsEach + tick).String()},
+		{"and waits for it", 1, 1, []Rank{Card}, (CardsEach + tick).String()},
 		{"a turning point takes it", 1, 1, []Rank{Turning}, "0"},
 		{"before the other cards", 1, 0, []Rank{Card, Turning}, "1"},
-		{"and waits when there is none", 1, 2, []Rank{Turning}, (cardsEach + tick).String()},
-		{"a card after it waits longer", 1, 2, []Rank{Card}, (2*cardsEach + tick).String()},
+		{"and waits when there is none", 1, 2, []Rank{Turning}, (CardsEach + tick).String()},
+		{"a card after it waits longer", 1, 2, []Rank{Card}, (2*CardsEach + tick).String()},
 		{"a group is slower", -1, 1, []Rank{Card}, (groupCards + tick).String()},
 		{"messages do not wait for cards", 1, 2, []Rank{Card, Later}, "1"},
 	} {
@@ -83,7 +83,7 @@ func TestManySessionsAnswerAtOnce(t *testing.T) {
 						b.idle(time.Second)
 					}
 				}
-				each := cardsEach
+				each := CardsEach
 				if chat < 0 {
 					each = groupCards
 				}

@@ -20,7 +20,6 @@ const (
 	allRate     = rate.Limit(25)
 	allBurst    = 5
 	cardsBurst  = 2 // cards of a chat, in all its topics
-	cardsEach   = 3 * time.Second
 	groupCards  = 10 * time.Second
 	maxFlying   = 16 // calls under way at once
 	maxAsides   = 32
@@ -29,6 +28,9 @@ const (
 	answerLife  = 15 * time.Second // after this time the app has given up on the tap
 	awaitedLife = time.Minute
 )
+
+// CardsEach is the pace of the cards of a private chat: there is no use in drawing one more often.
+const CardsEach = 3 * time.Second
 
 // A chat that Telegram told to wait is slower for a while: each time half as fast, down to a
 // quarter of the normal pace. After each quiet stretch it becomes one step faster.
@@ -74,7 +76,7 @@ type lane struct {
 
 func newLane(chat int64) *lane {
 	l := &lane{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)},
-		cards: rate.NewLimiter(rate.Every(cardsEach), cardsBurst)}
+		cards: rate.NewLimiter(rate.Every(CardsEach), cardsBurst)}
 	if chat < 0 { // groups have negative ids
 		l.budgets = append(l.budgets, rate.NewLimiter(groupRate, groupBurst))
 		l.cards = rate.NewLimiter(rate.Every(groupCards), cardsBurst)

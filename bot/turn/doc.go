@@ -9,6 +9,7 @@
 // card has none. The files of a turn are counted only where no step can have been before or after.
 //
 // Pace is the outbox's: all cards of a chat share a budget behind all messages, and what has come to a
-// turning point goes first. The package does not read what agents say, sends no sound, and knows what
+// turning point goes first. So what a line changes is drawn at most once in outbox.CardsEach, and a new phase
+// and the end of the turn at once; what a kill leaves undrawn is read again by the next start. The package does not read what agents say, sends no sound, and knows what
 // its buttons do only as functions.
 package turn

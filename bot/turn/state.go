@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -263,10 +264,9 @@ func (s *state) finish(how ending, at time.Time) {
 
 // spend takes in what the agent's status line and its to-do list say.
 func (s *state) spend(w views.Work, list bool) {
-	if w.Model != "" {
-		s.Model = w.Model
-	}
+	s.Model = cmp.Or(w.Model, s.Model)
 	if u := w.Usage; u != nil {
+		s.Model = cmp.Or(u.Model, s.Model)
 		s.Context = u.Context
 		if s.Paid < 0 && s.End == "" {
 			s.Paid = u.Cost

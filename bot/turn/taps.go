@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -134,7 +135,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	act, known := t.Acts[Button(what)]
 	if !known {
 		return t.Others.Follow(ctx, tap, func(context.Context) error {
-			t.hear(s.Session, hint{do: func(_ context.Context, o *tracker) { o.drawn = card.Look{} }})
+			t.hear(s.Session, hint{do: func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} }})
 			return nil
 		})
 	}

@@ -34,13 +34,14 @@ type tracker struct {
 	now    *state      // the turn that runs; nil: none
 	key    string      // of its card; empty: it is not in the chat
 	back   bool        // the card is of an earlier run
-	stale  bool        // the usage and the to-do list may have changed
+	stale  bool        // the to-do list may have changed
 	listed bool        // the turn has touched the to-do list
 	lists  []string    // calls that have, and have no result yet
 	last   *state      // the last turn that is over; nil: none is known
 	behind talk.Cursor // of it
 	prompt string      // the last one that was typed
 	drawn  card.Look   // the card without the row of other sessions
+	looked time.Time   // when it was drawn; zero: it is to be drawn at once
 	others []card.Option
 }
 
@@ -86,10 +87,14 @@ func (o *tracker) run(ctx context.Context) {
 		for _, h := range hints {
 			o.take(ctx, h)
 		}
-		for wait := o.settle(ctx, false); wait && !o.more(); {
-			if !pause.Until(ctx, endPatience, o.wake) {
-				wait = ctx.Err() == nil && o.settle(ctx, true)
+		for wait := o.settle(ctx, false); wait > 0 && !o.more(); {
+			if pause.Until(ctx, wait, o.wake) {
+				continue
 			}
+			if ctx.Err() != nil {
+				return
+			}
+			wait = o.settle(ctx, true)
 		}
 	}
 }
@@ -177,8 +182,6 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 }
 
 func (o *tracker) add(item talk.Item) {
-	count := o.now.Count
-	defer func() { o.stale = o.stale || o.now.Count/usageEach > count/usageEach }()
 	switch t := item.Tool; {
 	case t == nil || item.Sidechain:
 	case item.Kind == talk.ToolUse && slices.Contains(listTools, t.Name):
@@ -189,9 +192,6 @@ func (o *tracker) add(item talk.Item) {
 	}
 	o.now.take(item, o.turns.Chat.Now())
 }
-
-// usageEach is after how many steps it is looked how much of the context is used by now.
-const usageEach = 8
 
 func (o *tracker) session() views.Session {
 	r, _ := o.turns.Chat.Book.Records.Get(o.id)
@@ -213,34 +213,39 @@ func (o *tracker) close(ctx context.Context) {
 	}
 }
 
-// settle shows the turn as it is now. wait: the turn is over, and what it has cost is not known yet;
-// with late nothing is waited for.
-func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
+// settle shows the turn as it is now, or says how long to wait with that: the chat takes no edit of the
+// card yet, or the turn is over, and what it has cost is not known yet. With late nothing is waited for.
+func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	s := o.now
 	if s == nil {
-		return false
+		return 0
 	}
 	r, known := o.turns.Chat.Book.Records.Get(o.id)
 	if !known {
 		o.now, o.key = nil, ""
-		return false
+		return 0
 	}
 	if s.End == "" {
 		was := s.Since
 		s.look(r.Now, r.NowSince)
-		o.stale = o.stale || !s.Since.Equal(was)
+		if !s.Since.Equal(was) {
+			o.stale, o.looked = true, time.Time{}
+		}
 		if how, at := s.fate(r, o.turns.Chat.Now()); how != "" {
 			o.end(ctx, how, at)
 		}
 	}
-	s.waits = o.turns.Waits(r)
 	switch {
 	case o.key == "" && s.End == "":
 		o.show(ctx, r)
 	case s.End == "":
+		wait = outbox.CardsEach - o.turns.Chat.Now().Sub(o.looked)
+		if wait > 0 && !late {
+			return wait
+		}
 		o.draw(ctx, r)
 	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
-		return true
+		return endPatience
 	default:
 		if c, open := o.turns.cards.Get(o.key); open && s.isLate(c.Sent) {
 			if err := o.turns.cards.Close(ctx, o.key, render.Text{}); err == nil {
@@ -255,7 +260,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait bool) {
 		o.last, o.behind = s, s.Behind
 		o.now, o.key, o.listed, o.lists = nil, "", false, nil
 	}
-	return false
+	return 0
 }
 
 // show brings the card into the chat, where people read the session. A prompt of a person is a turn at
@@ -278,10 +283,14 @@ func (o *tracker) show(ctx context.Context, r views.Session) {
 // draw shows the card. False: it is not on disk.
 func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	t, s := o.turns, o.now
-	if o.stale {
+	o.looked = t.Chat.Now()
+	if o.stale || s.Model == "" { // without a status line the transcript says which model it is
 		o.stale = false
 		s.spend(t.Works.Brief(ctx, o.id), o.listed)
+	} else {
+		s.spend(views.Work{Usage: t.Works.Usage(o.id)}, false)
 	}
+	s.waits = t.Waits(r)
 	old, open := t.cards.Get(o.key)
 	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: true}
 	if open {

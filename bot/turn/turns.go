@@ -23,7 +23,8 @@ import (
 
 // Works say what agents use, and their to-do lists.
 type Works interface {
-	Brief(ctx context.Context, id uuid.UUID) views.Work
+	Brief(ctx context.Context, id uuid.UUID) views.Work // reads the transcript from the last change of the phase on
+	Usage(id uuid.UUID) *views.Usage
 }
 
 // Deps are what the cards of turns work with.

@@ -14,8 +14,10 @@ type Works interface {
 	// Work is what is known of a session's work; of no session it is the zero value. It asks git, which may take
 	// seconds.
 	Work(ctx context.Context, id uuid.UUID) Work
-	// Brief is Work without what git and the kernel say. It reads two small files at most.
+	// Brief is Work without what git and the kernel say. It reads the transcript from the last change of the phase on.
 	Brief(ctx context.Context, id uuid.UUID) Work
+	// Usage is what the agent uses, as its status line has it; nil: not known. It reads one small file.
+	Usage(id uuid.UUID) *Usage
 }
 
 // Work is what the agent of a session has done, and how it was started.
