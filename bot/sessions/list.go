@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -35,7 +36,9 @@ const idleOption = "idle"
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
 	var entries []entry
+	var open []views.Session
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
+	lookAt, looks := s.Agents.Looks(ctx), make(map[uuid.UUID]desk.Look)
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[chat.StateKey(r)]++
@@ -43,18 +46,21 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		if !Endable(r) {
 			continue
 		}
-		e := s.entryOf(ctx, p, r, r.ID == now)
-		entries, quiet = append(entries, e), quiet || e.quiet
+		if r.State == views.Running {
+			looks[r.ID] = lookAt(r.ID)
+		}
+		e := s.entryOf(p, r, looks[r.ID], r.ID == now)
+		open, entries, quiet = append(open, r), append(entries, e), quiet || e.quiet
 	}
-	look := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(ctx, to)}
+	shown := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(to, open, looks)}
 	if len(ended) > 0 {
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": counts(p, ended)})
-		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
+		shown.Text = render.Join(shown.Text, render.Plain("\n\n"+more))
 	}
 	if quiet {
-		look.Options = append(look.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
+		shown.Options = append(shown.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
 	}
-	return look
+	return shown
 }
 
 func listText(words i18n.Words, entries []entry) render.Text {
