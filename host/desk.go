@@ -63,15 +63,15 @@ func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.
 }
 
 // Looks looks at what sessions do.
-func (m Desk) Looks(ctx context.Context) func(id uuid.UUID) desk.Look {
-	look := m.Observer.Looks(ctx)
-	return func(id uuid.UUID) desk.Look {
-		r, ok := m.Records.Get(id)
-		if !ok {
-			return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
+func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look {
+	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]desk.Look)
+	for _, id := range ids {
+		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}
+		if r, ok := m.Records.Get(id); ok {
+			all[id] = lookOf(r, lookAt(r))
 		}
-		return lookOf(r, look(r))
 	}
+	return all
 }
 
 // lookOf is a look at a session as the chat sees it.

@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -38,19 +37,22 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	var entries []entry
 	var open []views.Session
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
-	lookAt, looks := s.Agents.Looks(ctx), make(map[uuid.UUID]desk.Look)
+	var running []uuid.UUID
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[chat.StateKey(r)]++
 		}
-		if !Endable(r) {
-			continue
+		if Endable(r) {
+			open = append(open, r)
 		}
 		if r.State == views.Running {
-			looks[r.ID] = lookAt(r.ID)
+			running = append(running, r.ID)
 		}
+	}
+	looks := s.Agents.Looks(ctx, running...)
+	for _, r := range open {
 		e := s.entryOf(p, r, looks[r.ID], r.ID == now)
-		open, entries, quiet = append(open, r), append(entries, e), quiet || e.quiet
+		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	shown := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(to, open, looks)}
 	if len(ended) > 0 {
