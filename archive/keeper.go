@@ -25,8 +25,8 @@ type Sessions interface {
 
 // Observer looks at sessions.
 type Observer interface {
-	// Look says what a session is doing. It changes nothing and writes no file.
-	Look(ctx context.Context, r session.Record) lifecycle.Look
+	// Looks says what sessions are doing. It changes nothing and writes no file.
+	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 }
 
 // Records is the part of the store of sessions that a Keeper uses.
@@ -97,7 +97,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 // time until the next sweep.
 func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
-	every := longest
+	every, lookAt := longest, k.Observer.Looks(ctx)
 	for _, r := range k.Records.Shared() {
 		after := k.IdleAfter(r)
 		if r.State != session.Running || after <= 0 {
@@ -105,7 +105,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 		}
 		every = min(every, interval(after))
 		s := Seen{Record: r, At: clock(), After: after}
-		err := contain(func() error { s.Look = k.Observer.Look(ctx, r); return nil })
+		err := contain(func() error { s.Look = lookAt(r); return nil })
 		if err != nil {
 			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}

@@ -34,7 +34,8 @@ type house struct {
 	looks    map[uuid.UUID]lifecycle.Look
 	panics   map[uuid.UUID]bool
 	fails    map[uuid.UUID]error // of ArchiveQuiet
-	looked   int
+	looked   int                 // how many sessions were looked at
+	rounds   int                 // how often one or several of them were
 	passed   time.Duration
 	archived []uuid.UUID
 	asked    []Due
@@ -87,14 +88,21 @@ func (h *house) show(id uuid.UUID, l lifecycle.Look) {
 	h.looks[id] = l
 }
 
-func (h *house) Look(_ context.Context, r session.Record) lifecycle.Look {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.looked++
-	if h.panics[r.ID] {
-		panic("a screen nobody has seen before")
+func (h *house) Looks(context.Context) func(session.Record) lifecycle.Look {
+	first := true
+	return func(r session.Record) lifecycle.Look {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if first {
+			h.rounds++
+		}
+		first = false
+		h.looked++
+		if h.panics[r.ID] {
+			panic("a screen nobody has seen before")
+		}
+		return h.looks[r.ID]
 	}
-	return h.looks[r.ID]
 }
 
 // ArchiveQuiet looks once more, as lifecycle does.
@@ -315,7 +323,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		idle, purge time.Duration
-		want        int // looks at one session in a day
+		want        int // looks at each session in a day
 	}{
 		{"the default", 6 * time.Hour, twoWeeks, 24*6 + 1},
 		{"archive off", 0, twoWeeks, 0},
@@ -324,12 +332,14 @@ func TestHowOftenIsLooked(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house) {
-				r := h.add()
-				h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+				for range 2 {
+					h.show(h.add().ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+				}
 				stop := h.keeper(tt.idle, tt.purge)
 				defer stop()
 				h.pass(24 * time.Hour)
-				assert.Equal(t, tt.want, h.looked)
+				assert.Equal(t, 2*tt.want, h.looked)
+				assert.Equal(t, tt.want, h.rounds, "one look at the processes serves all sessions")
 			})
 		})
 	}
@@ -505,7 +515,7 @@ func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
-		k := &Keeper{Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		k := &Keeper{Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.True(t, h.there(r.ID))
@@ -524,7 +534,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
 		var cleared int
-		k := &Keeper{Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		k := &Keeper{Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Equal(t, 1, cleared)

@@ -107,7 +107,7 @@ func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 			require.NoError(t, stop())
 			assert.Empty(t, w.Telegram.Texts())
 			assert.Equal(t, r.Cursors, w.Cursors(r))
-			assert.Equal(t, 4, w.Lifecycle.Looks, "and it is not looked at often")
+			assert.Equal(t, 4, w.Lifecycle.Looked, "and it is not looked at often")
 		})
 	}
 }

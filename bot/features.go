@@ -68,7 +68,7 @@ func needed(b *Bot) made {
 	b.Book.Place = b.Topics.Place
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	b.limits = limit.New(b.Chat, b.Entries, b.Sessions, b.Sessions.Brief)
-	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Look,
+	idles := idle.New(b.Chat, b.Sessions, b.Sessions.Looks,
 		func(id uuid.UUID) bool { return b.Cards.Waits(id, ask.Kind, dialog.Kind, prompt.Kind) }, b.limits.Planned)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Agents: b.Sessions,
 		Others: others, Recall: b.Answers.Recall,

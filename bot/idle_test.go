@@ -79,6 +79,7 @@ Not ended:
 • queued: messages are queued
 • theirs: its window was opened by hand
 • going: ending`, text)
+	assert.Equal(t, 2, w.Lifecycle.Rounds, "one for the list, and one for the question")
 	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
 }
 

@@ -72,7 +72,7 @@ func TestMemoryIsReadWhereItIsShown(t *testing.T) {
 	}
 	w.MustHear(t, "/list")
 	w.MustHear(t, "/stop")
-	assert.Positive(t, w.Lifecycle.Looks)
+	assert.Positive(t, w.Lifecycle.Looked)
 	assert.Zero(t, reads)
 	w.MustHear(t, "/status")
 	assert.Equal(t, 1, reads)

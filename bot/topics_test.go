@@ -415,7 +415,9 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 		all = append(all, w.Session(t, name, session.Running))
 	}
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, all[0].ID))
-	rows := w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice)
+	w.MustHear(t, "/list")
+	assert.Equal(t, []int{1, 10}, []int{w.Lifecycle.Rounds, w.Lifecycle.Looked}, "each once, and all with one look")
+	rows := w.Telegram.Last(t).Buttons
 	var words []string
 	for _, row := range rows {
 		assert.LessOrEqual(t, len(row), 2)
@@ -427,7 +429,6 @@ func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 	assert.Len(t, w.Resumer.Row(chattest.AtAlice), 3)
 	assert.Empty(t, w.Resumer.Row(chattest.InForum(0)), "a topic is of one session")
 
-	w.MustHear(t, "/list")
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.Key(w.Word(i18n.ButtonAll, i18n.Args{"Count": 10}))))
 	pick := w.Telegram.Last(t)
 	assert.True(t, strings.HasPrefix(pick.Text.Text, w.Word(i18n.SwitchPick)))
@@ -441,5 +442,6 @@ func TestTheSwitcherHasNoButtonForOneSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	assert.Empty(t, w.Resumer.Row(chattest.AtAlice))
-	assert.Len(t, w.Resumer.Switcher.Switch(t.Context(), chattest.AtAlice), 1)
+	w.MustHear(t, "/list")
+	assert.Len(t, w.Telegram.Last(t).Buttons, 1)
 }

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
@@ -61,13 +62,20 @@ func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.
 	return now, m.refused(err)
 }
 
-// Look looks at what a session does.
-func (m Desk) Look(ctx context.Context, id uuid.UUID) desk.Look {
-	r, ok := m.Records.Get(id)
-	if !ok {
-		return desk.Look{Now: phase.Now{Phase: phase.Unknown}}
+// Looks looks at what sessions do.
+func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look {
+	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]desk.Look)
+	for _, id := range ids {
+		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}
+		if r, ok := m.Records.Get(id); ok {
+			all[id] = lookOf(r, lookAt(r))
+		}
 	}
-	l := m.Observer.Look(ctx, r)
+	return all
+}
+
+// lookOf is a look at a session as the chat sees it.
+func lookOf(r session.Record, l lifecycle.Look) desk.Look {
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
 		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(r)}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)

@@ -59,7 +59,7 @@ type Lifecycle interface {
 
 // Observer is the part of lifecycle.Observer that this package uses.
 type Observer interface {
-	Look(ctx context.Context, r session.Record) lifecycle.Look
+	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 	PIDs(ctx context.Context, r session.Record) []int
 	Usage(r session.Record) *session.Usage
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output

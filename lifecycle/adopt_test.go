@@ -67,7 +67,7 @@ func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
-		assert.Equal(t, PhaseIdle, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseIdle, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 
@@ -277,7 +277,7 @@ func TestP7_AShellsScreenIsNotTheAgents(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
-		assert.Equal(t, PhaseUnknown, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 

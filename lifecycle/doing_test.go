@@ -83,7 +83,7 @@ func TestEveryPromptBehindASubagentsRequestIsTold(t *testing.T) {
 		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
 		got := w.get(r.ID)
 		assert.Equal(t, phase.Now{Phase: phase.WaitingPermission, What: "Bash"}, Noted(got))
-		assert.Equal(t, Noted(got), w.Observer.Look(w.ctx, got).Now)
+		assert.Equal(t, Noted(got), w.Observer.Looks(w.ctx)(got).Now)
 		w.pass(10 * slow)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
 		assert.Empty(t, a.heard())
@@ -171,7 +171,7 @@ func TestAFailureEndsWithItsLaunch(t *testing.T) {
 		w.report(back)
 		w.pass(time.Minute)
 		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(w.get(r.ID)))
-		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Observer.Look(w.ctx, w.get(r.ID)).Now)
+		assert.Equal(t, phase.Now{Phase: phase.Idle}, w.Observer.Looks(w.ctx)(w.get(r.ID)).Now)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,24 +47,31 @@ func (l Look) Quiet() bool {
 	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
 }
 
-// Look looks at a session. For a session that is not open the phase is unknown.
-func (o *Observer) Look(ctx context.Context, r session.Record) Look {
-	if !r.State.Live() || r.Binding == nil {
-		return Look{Phase: PhaseUnknown}
-	}
-	v := o.View(ctx, r)
-	l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
-	l.Background = o.background(ctx, r.Binding.Agent)
-	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
-	if l.Usage = o.Usage(r); l.Usage == nil {
-		l.Usage = r.Usage
-	}
-	if o.Screens != nil && v.Fate == PaneOurs {
-		if viewers, err := o.Screens.Viewers(ctx); err == nil {
-			l.Desk = deskOf(viewers, v.Pane, v.Now)
+// Looks looks at sessions, one after the other. However many they are, the table of all processes
+// and the list of all terminals are read once, at the first session that needs them. For a session
+// that is not open the phase is unknown.
+func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
+	table := sync.OnceValues(func() (process.Snapshot, error) { return o.Processes.Snapshot(ctx) })
+	terminals := sync.OnceValues(func() ([]tmux.Viewer, error) { return o.Screens.Viewers(ctx) })
+	return func(r session.Record) Look {
+		if !r.State.Live() || r.Binding == nil {
+			return Look{Phase: PhaseUnknown}
 		}
+		v := o.View(ctx, r)
+		l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
+		processes, err := table()
+		l.Background = err != nil || background(processes, r.Binding.Agent)
+		l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
+		if l.Usage = o.Usage(r); l.Usage == nil {
+			l.Usage = r.Usage
+		}
+		if o.Screens != nil && v.Fate == PaneOurs {
+			if viewers, err := terminals(); err == nil {
+				l.Desk = deskOf(viewers, v.Pane, v.Now)
+			}
+		}
+		return l
 	}
-	return l
 }
 
 // deskOf is pure. A read-only terminal counts as attached. So does a terminal that draws tmux
@@ -89,11 +97,7 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 // background says whether a command that the agent has started still runs. Each command has a
 // process session of its own, while other helpers of the agent share the agent's. If this is
 // unknown, a command may run.
-func (o *Observer) background(ctx context.Context, agent process.Identity) bool {
-	table, err := o.Processes.Snapshot(ctx)
-	if err != nil {
-		return true
-	}
+func background(table process.Snapshot, agent process.Identity) bool {
 	p, ok := table.Find(agent.PID)
 	if !ok || p.Identity != agent {
 		return true
@@ -181,7 +185,7 @@ type Silence struct {
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
-		l := w.Observer.Look(ctx, *w.r)
+		l := w.Observer.Looks(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}

@@ -60,7 +60,7 @@ func TestLookAtTheDesk(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.desk(w, a)
-				assert.Equal(t, tc.want, w.Observer.Look(w.ctx, r).Desk)
+				assert.Equal(t, tc.want, w.Observer.Looks(w.ctx)(r).Desk)
 			})
 		})
 	}
@@ -95,32 +95,49 @@ func TestLookAtWhatRunsInTheBackground(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.run(w, a)
-				assert.Equal(t, tc.want, w.Observer.Look(w.ctx, r).Background)
+				assert.Equal(t, tc.want, w.Observer.Looks(w.ctx)(r).Background)
 			})
 		})
 	}
+}
+
+func TestOneLookAtTheProcessesServesAllSessions(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var all []session.Record
+		for range 3 {
+			r, _ := w.started()
+			all = append(all, r)
+		}
+		w.stop()
+		before := w.processes.scanned()
+		lookAt := w.Observer.Looks(w.ctx)
+		for _, r := range all {
+			assert.Equal(t, PhaseIdle, lookAt(r).Phase)
+		}
+		assert.Equal(t, 1, w.processes.scanned()-before)
+	})
 }
 
 // The latest sign of life, from either side.
 func TestLookTellsTheLastSignOfLife(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		assert.Equal(t, r.UpdatedAt, w.Observer.Look(w.ctx, r).Active)
+		assert.Equal(t, r.UpdatedAt, w.Observer.Looks(w.ctx)(r).Active)
 		w.pass(time.Minute)
 		w.write(r, userLine("hello"))
 		said := time.Now().Add(time.Hour)
 		require.NoError(t, os.Chtimes(w.transcript(r.ClaudeSessionID), said, said))
-		assert.True(t, said.Equal(w.Observer.Look(w.ctx, r).Active), "the transcript")
+		assert.True(t, said.Equal(w.Observer.Looks(w.ctx)(r).Active), "the transcript")
 		w.held(r, "k", "hello")
-		assert.True(t, said.Equal(w.Observer.Look(w.ctx, w.get(r.ID)).Active))
+		assert.True(t, said.Equal(w.Observer.Looks(w.ctx)(w.get(r.ID)).Active))
 	})
 }
 
 func TestLookAtWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Observer.Look(w.ctx, r))
-		assert.False(t, w.Observer.Look(w.ctx, r).Quiet())
+		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
+		assert.False(t, w.Observer.Looks(w.ctx)(r).Quiet())
 	})
 }
 
@@ -129,7 +146,7 @@ func TestLookAtWhatIsOver(t *testing.T) {
 func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		seen := w.Observer.Look(w.ctx, r).Active
+		seen := w.Observer.Looks(w.ctx)(r).Active
 		w.pass(6 * time.Hour)
 		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: seen, Quiet: 6 * time.Hour, Why: "nothing has happened"}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -194,7 +211,7 @@ func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				seen := w.Observer.Look(w.ctx, r).Active
+				seen := w.Observer.Looks(w.ctx)(r).Active
 				w.pass(6 * time.Hour)
 				w.stop()
 				tc.spoil(w, r, a)
@@ -237,10 +254,10 @@ func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
 				r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(a.pane)[0].Agent))
 				require.NoError(t, err)
 				w.pass(time.Second)
-				l := w.Observer.Look(w.ctx, w.get(r.ID))
+				l := w.Observer.Looks(w.ctx)(w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Look(w.ctx, w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
+				err = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Why: "nothing has happened"})
 				assert.Equal(t, !left, errors.Is(err, ErrChanged))
 				assert.Equal(t, !left, w.processes.alive(a.id))
 			})
@@ -256,6 +273,6 @@ func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
 		w.tmux.suspend(h)
 		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
 		h.set(func(a *agent) { a.silent = true })
-		assert.Equal(t, PhaseUnknown, w.Observer.Look(w.ctx, w.get(r.ID)).Phase)
+		assert.Equal(t, PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
 	})
 }

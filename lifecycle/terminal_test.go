@@ -176,7 +176,7 @@ func (w *terminal) answerDialogs() {
 	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
-	w.until("it is idle", func() bool { return w.Observer.Look(ctx, r).Phase == PhaseIdle })
+	w.until("it is idle", func() bool { return w.Observer.Looks(ctx)(r).Phase == PhaseIdle })
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = w.Press(ctx, r.ID, d.Mark, "enter")

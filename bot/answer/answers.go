@@ -34,7 +34,7 @@ type Limits interface {
 // Sessions are the agents behind the transcripts.
 type Sessions interface {
 	talk.Shown
-	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 }
 
 // Outputs are what commands of the terminal print.

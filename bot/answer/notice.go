@@ -154,7 +154,7 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 
 // notifyIfIdle posts the notice of the batch if the agent is idle.
 func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) error {
-	if t.answers.InFull(r) || t.answers.Sessions.Look(ctx, r.ID).Idle {
+	if t.answers.InFull(r) || t.answers.Sessions.Looks(ctx, r.ID)[r.ID].Idle {
 		return t.notify(ctx, r)
 	}
 	t.batch.patience = quietAgain

@@ -31,7 +31,7 @@ type Ender interface {
 type Idle struct {
 	chat  *chat.Chat
 	ender Ender
-	look  func(ctx context.Context, id uuid.UUID) desk.Look
+	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	asked func(session uuid.UUID) bool
 	plans func(session uuid.UUID) bool
 
@@ -78,8 +78,8 @@ const (
 
 // New returns the Idle of a chat. asked and plans report whether a session waits for a person's answer, and whether a
 // prompt is planned for it.
-func New(c *chat.Chat, e Ender, look func(ctx context.Context, id uuid.UUID) desk.Look, asked, plans func(session uuid.UUID) bool) *Idle {
-	i := &Idle{chat: c, ender: e, look: look, asked: asked, plans: plans, cards: chat.NewCards[together](c, kind)}
+func New(c *chat.Chat, e Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, asked, plans func(session uuid.UUID) bool) *Idle {
+	i := &Idle{chat: c, ender: e, looks: looks, asked: asked, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }
@@ -124,11 +124,14 @@ func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
-	for _, r := range i.chat.Book.Records.List() {
-		if !r.Live {
-			continue
-		}
-		l := i.look(ctx, r.ID)
+	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r views.Session) bool { return !r.Live })
+	var ids []uuid.UUID
+	for _, r := range live {
+		ids = append(ids, r.ID)
+	}
+	looks := i.looks(ctx, ids...)
+	for _, r := range live {
+		l := looks[r.ID]
 		switch why := i.Spared(p, r, l); {
 		case why != "":
 			q.Spared = append(q.Spared, spared{r.Name, why})
@@ -269,7 +272,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
-	left := i.Spared(p, r, i.look(ctx, o.ID))
+	left := i.Spared(p, r, i.looks(ctx, o.ID)[o.ID])
 	switch {
 	case !changed && r.State == views.Stopping:
 		return nil // it tells its end itself

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -44,12 +43,11 @@ type entry struct {
 	quiet   bool // it may be ended with the idle ones
 }
 
-// entryOf looks at a session.
-func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r views.Session, current bool) entry {
+// entryOf is what a list says of a session; l is a look at one that runs.
+func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
 	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
-		l := s.Agents.Look(ctx, r.ID)
 		e.below = firstLine(l.Asked)
 		e.need, e.sign, e.state = doing(p, l, s.Idle.Asks(r.ID))
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""

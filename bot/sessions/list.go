@@ -35,26 +35,34 @@ const idleOption = "idle"
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
 	var entries []entry
+	var open []views.Session
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
+	var running []uuid.UUID
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended[chat.StateKey(r)]++
 		}
-		if !Endable(r) {
-			continue
+		if Endable(r) {
+			open = append(open, r)
 		}
-		e := s.entryOf(ctx, p, r, r.ID == now)
+		if r.State == views.Running {
+			running = append(running, r.ID)
+		}
+	}
+	looks := s.Agents.Looks(ctx, running...)
+	for _, r := range open {
+		e := s.entryOf(p, r, looks[r.ID], r.ID == now)
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	look := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(ctx, to)}
+	shown := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(to, open, looks)}
 	if len(ended) > 0 {
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": counts(p, ended)})
-		look.Text = render.Join(look.Text, render.Plain("\n\n"+more))
+		shown.Text = render.Join(shown.Text, render.Plain("\n\n"+more))
 	}
 	if quiet {
-		look.Options = append(look.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
+		shown.Options = append(shown.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
 	}
-	return look
+	return shown
 }
 
 func listText(words i18n.Words, entries []entry) render.Text {

@@ -23,7 +23,7 @@ import (
 
 // Agents are looked at.
 type Agents interface {
-	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	// Archive ends a session with proof. What it did comes as news.
@@ -95,7 +95,7 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
-	s.Switcher = newSwitcher(d.Chat, d.Agents, s.open)
+	s.Switcher = newSwitcher(d.Chat, s.open)
 	return s
 }
 
@@ -268,7 +268,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	if err != nil && !idle {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	agents := s.Agents.Look(ctx, r.ID).Agents
+	agents := s.Agents.Looks(ctx, r.ID)[r.ID].Agents
 	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}

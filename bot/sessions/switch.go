@@ -26,15 +26,14 @@ const allLink = "all"
 
 // Switcher has buttons that lead to sessions. They are links: Sessions.Follow does what they say.
 type Switcher struct {
-	chat   *chat.Chat
-	agents Agents
-	all    chat.Choice // where there are too many for a button each
+	chat *chat.Chat
+	all  chat.Choice // where there are too many for a button each
 }
 
-func newSwitcher(c *chat.Chat, agents Agents,
+func newSwitcher(c *chat.Chat,
 	open func(context.Context, chat.Tap, views.Session, func(context.Context) error) (chat.Answer, error)) *Switcher {
 	nothing := func(context.Context) error { return nil }
-	return &Switcher{chat: c, agents: agents, all: c.NewChoice(switchKind, i18n.SwitchPick, nil,
+	return &Switcher{chat: c, all: c.NewChoice(switchKind, i18n.SwitchPick, nil,
 		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
 			opened, err := open(ctx, t, r, nothing)
 			if err != nil {
@@ -46,16 +45,12 @@ func newSwitcher(c *chat.Chat, agents Agents,
 
 // Switch are the buttons under a list, which make a session the current one of a plain chat: those of the
 // open sessions, the newest eight in the order of their creation and, if there are more, one that shows all.
-func (s *Switcher) Switch(ctx context.Context, to address.Conversation) [][]card.Option {
-	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !Endable(r) })
+// looks has a look at each of them that runs.
+func (s *Switcher) Switch(to address.Conversation, open []views.Session, looks map[uuid.UUID]desk.Look) [][]card.Option {
 	now := s.chat.Book.CurrentID(to)
 	var options []card.Option
 	for _, r := range shownOf(open, now) {
-		var look desk.Look
-		if r.State == views.Running {
-			look = s.agents.Look(ctx, r.ID)
-		}
-		options = append(options, s.option(to, r, r.ID == now, look.Now))
+		options = append(options, s.option(to, r, r.ID == now, looks[r.ID].Now))
 	}
 	if len(open) > len(options) {
 		options = append(options, s.allOption(to, len(open)))

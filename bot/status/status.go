@@ -23,7 +23,7 @@ import (
 
 // Agents are looked at. None of it changes anything.
 type Agents interface {
-	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
 	Work(ctx context.Context, id uuid.UUID) views.Work
 }
@@ -158,7 +158,7 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if r.Live {
-		n.Look = s.agents.Look(ctx, r.ID)
+		n.Look = s.agents.Looks(ctx, r.ID)[r.ID]
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
 	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)

@@ -51,7 +51,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		now = w.agents.Look(ctx, r.ID)
+		now = w.agents.Looks(ctx, r.ID)[r.ID]
 	}
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0]))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {

@@ -30,7 +30,7 @@ type Entries interface {
 
 // Agents are looked at.
 type Agents interface {
-	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 }
 
 // Waiting shows the queues of all sessions.

@@ -80,7 +80,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 		d.Tasks.Count(t.Status)
 	}
 	if r.State.Live() {
-		look := m.Look(ctx, r.ID)
+		look := m.Looks(ctx, r.ID)[r.ID]
 		d.Background = look.Background
 		known := lifecycle.Noted(r).At(time.Now())
 		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it

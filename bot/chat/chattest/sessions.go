@@ -53,7 +53,8 @@ type fakeSessions struct {
 	OnRename       func(id uuid.UUID, name string) error
 	OnInterrupt    func(id uuid.UUID) (told bool, err error)
 	OnLook         lifecycle.Look
-	Looks          int   // how often somebody looked
+	Rounds         int   // how often somebody looked, at one session or at several
+	Looked         int   // how many sessions were looked at
 	Processes      []int // of each agent
 	OnAdvance      func(id uuid.UUID, c transcript.Cursor) error
 	Busy           bool // with an end: Advance waits as long as it may
@@ -293,15 +294,20 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (told bool, er
 	return true, nil
 }
 
-func (f *fakeSessions) Look(_ context.Context, r session.Record) lifecycle.Look {
-	f.wait()
+func (f *fakeSessions) Looks(context.Context) func(session.Record) lifecycle.Look {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	f.Looks++
-	if l, ok := f.Doing[r.ID]; ok {
-		return l
+	f.Rounds++
+	return func(r session.Record) lifecycle.Look {
+		f.wait()
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		f.Looked++
+		if l, ok := f.Doing[r.ID]; ok {
+			return l
+		}
+		return f.OnLook
 	}
-	return f.OnLook
 }
 
 func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {

@@ -45,7 +45,8 @@ type Screen struct {
 
 // Screens look at the terminal of a session.
 type Screens interface {
-	Look(ctx context.Context, id uuid.UUID) Look
+	// Looks looks at sessions. The processes of the machine are read once for all of them.
+	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]Look
 	// Output looks for what a command of bash mode prints. The zero value: nobody knows.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
 	// Interrupt presses Esc once, where an agent works, and waits for the end of what it did. What waits
