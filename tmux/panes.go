@@ -75,7 +75,7 @@ func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, sh
 }
 
 // filter is the condition of list-panes that only this pane meets.
-func (id PaneID) filter() string { return "#{==:#{pane_id}," + id.String() + "}" }
+func (p PaneID) filter() string { return "#{==:#{pane_id}," + p.String() + "}" }
 
 func only(panes []Pane, id PaneID) (Pane, error) {
 	for _, p := range panes {

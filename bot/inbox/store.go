@@ -22,8 +22,8 @@ import (
 // ErrNoEntry is returned for a key that was never accepted or is finished.
 var ErrNoEntry = errors.New("there is no such entry in the inbox")
 
-// ErrDraft, from the function that Change calls, keeps the entry in memory: Load gives it, and the
-// next change writes it. An accepted entry is handed on again after a crash, and needs no more.
+// ErrDraft from the function that Change calls keeps the entry in memory: Load gives it, and the next
+// change writes it. An accepted entry is handed on again after a crash, and needs no more.
 var ErrDraft = errors.New("it is only a draft")
 
 const (
@@ -142,7 +142,6 @@ func (s *Store) Load(key string) (Entry, error) {
 	}
 	return e, nil
 }
-
 
 // Save is Change to e. A Save that comes too late does not bring back an entry that was finished.
 func (s *Store) Save(e Entry) error {
