@@ -432,8 +432,8 @@ func TestDoctorLeavesWhatIsInUse(t *testing.T) {
 	assert.Contains(t, faults, doctor.Code("records_unreadable"))
 }
 
-// TestDoctorForAnOrdinaryUser who may not write the folder of ccbot.
-func TestDoctorForAnOrdinaryUser(t *testing.T) {
+// TestDoctorForAnOrdinaryUser_AsUser who may not write the folder of ccbot.
+func TestDoctorForAnOrdinaryUser_AsUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("SKIPPED: root may write everywhere")
 	}

@@ -22,7 +22,7 @@ const nobody = 65534
 // /proc mounted with hidepid, in a mount namespace of its own, seen by a process without privileges.
 func TestP6_hiddenIsNotGone_AsRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can mount /proc; TestP6_Snapshot_ofOursThatMayNotBeRead shows it without")
+		t.Skip("SKIPPED: only root can mount /proc; TestP6_Snapshot_ofOursThatMayNotBeRead_AsUser shows it without")
 	}
 	tests := []struct {
 		hidepid int
