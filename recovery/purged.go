@@ -38,8 +38,11 @@ func (b Backups) Purged() ([]Purged, error) {
 		return nil, fmt.Errorf("list purged records: %w", err)
 	}
 	var all []Purged
-	for _, r := range store.List() {
+	for _, r := range store.Shared() {
 		info, err := os.Stat(filepath.Join(b.purged().Path, recordFile(r.ID)))
+		if err == nil {
+			r, err = store.Whole(r.ID)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it was removed since the folder was read
 		case err != nil:

@@ -23,7 +23,8 @@ func (s *shelf) left(t *testing.T, n int) (id uuid.UUID, file string) {
 	id = recordID(n)
 	s.put(t, files{id.String() + ".json": `{"version":2,"id":"` + id.String() + `","name":"api","dir":"/src","host":"box","state":"archived",` +
 		`"claude_session_id":"` + uuid.NewString() + `","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z",` +
-		`"ended_at":"2026-01-02T03:04:05Z","later":"kept"}`})
+		`"ended_at":"2026-01-02T03:04:05Z","later":"kept",` +
+		`"history":[{"at":"2026-01-02T03:04:05Z","from":"stopping","to":"archived","why":"it ended"}]}`})
 	return id, filepath.Join(s.Sessions, id.String()+".json")
 }
 
@@ -46,7 +47,8 @@ func TestP8_WhatHasLeftComesBack(t *testing.T) {
 	r, err := store.Whole(id)
 	require.NoError(t, err)
 	assert.Equal(t, backupNoon, r.ReturnedAt)
-	last := r.History[len(r.History)-1]
+	require.Len(t, r.History, 2)
+	last := r.History[1]
 	assert.Equal(t, []any{session.BroughtBack, backupNoon, session.Archived}, []any{last.Rule, last.At, r.State})
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)

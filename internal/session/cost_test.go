@@ -86,28 +86,69 @@ func TestTheHistoryOfWhatIsOverIsReadWhenItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAHistoryThatCannotBeReadIsNotOverwritten: the session is there, and the file stays as it is.
+// TestAHistoryThatCannotBeReadIsNotOverwritten: the file stays as it is until a start sets it aside.
 func TestAHistoryThatCannotBeReadIsNotOverwritten(t *testing.T) {
+	for _, broken := range []string{`"at": "yesterday",`, `"at": 5,`, `"AT": "yesterday",`, `"why": 7,`, `"rule": {},`} {
+		f := newFolders(t)
+		f.dir = household(t, 1)
+		s := f.open(t)
+		r := s.List()[0]
+		path := filepath.Join(f.dir, file(r.ID))
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		broken = strings.Replace(string(data), `"why": "line 7`, broken+`"why": "line 7`, 1)
+		f.put(t, file(r.ID), broken)
+		_, err = s.Whole(r.ID)
+		require.ErrorContains(t, err, path)
+		require.Error(t, rename(t, s, r.ID, "another name"))
+		data, err = os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, broken, string(data))
+		assert.Empty(t, f.open(t).List())
+		assert.Len(t, f.quarantined(t), 1)
+	}
+}
+
+// TestAHistoryOfAnotherFormIsSetAside, and so is a file that was cut short.
+func TestAHistoryOfAnotherFormIsSetAside(t *testing.T) {
+	for _, broken := range []string{`"history": "none", "was": [`, `"history": {"at": 5}, "was": [`, `"history": [5,`, `"history": ["a",`, `"history": [ }`} {
+		f := newFolders(t)
+		f.dir = household(t, 1)
+		r := f.open(t).List()[0]
+		data, err := os.ReadFile(filepath.Join(f.dir, file(r.ID)))
+		require.NoError(t, err)
+		f.put(t, file(r.ID), strings.Replace(string(data), `"history": [`, broken, 1))
+		assert.Empty(t, f.open(t).List(), broken)
+		assert.Len(t, f.quarantined(t), 1)
+	}
+}
+
+// TestAFileThatSomebodyRemovedIsARecordThatIsGone: without its history it must not be written again.
+func TestAFileThatSomebodyRemovedIsARecordThatIsGone(t *testing.T) {
 	f := newFolders(t)
 	f.dir = household(t, 1)
-	r := f.open(t).List()[0]
-	path := filepath.Join(f.dir, file(r.ID))
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	broken := strings.Replace(string(data), `"why": "line 7`, `"at": "yesterday", "why": "line 7`, 1)
-	f.put(t, file(r.ID), broken)
 	s := f.open(t)
-	require.Len(t, s.List(), 1)
-	_, err = s.Whole(r.ID)
-	assert.ErrorContains(t, err, path)
-	assert.ErrorContains(t, rename(t, s, r.ID, "another name"), "yesterday")
-	data, err = os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, broken, string(data))
+	r := s.Shared()[0]
+	require.NoError(t, os.Remove(filepath.Join(f.dir, file(r.ID))))
+	require.ErrorIs(t, rename(t, s, r.ID, "another name"), ErrNotFound)
+	assert.Empty(t, s.Shared())
+	assert.NoFileExists(t, filepath.Join(f.dir, file(r.ID)))
+}
 
-	f.put(t, file(r.ID), broken[:len(broken)-10])
-	assert.Empty(t, f.open(t).List(), "a file that was cut short is not believed at all")
-	assert.Len(t, f.quarantined(t), 1)
+// TestWhatAnEarlierProgramBroughtBack has the time of that in its history only.
+func TestWhatAnEarlierProgramBroughtBack(t *testing.T) {
+	f := newFolders(t)
+	f.dir = household(t, 1)
+	s := f.open(t)
+	id := s.Shared()[0].ID
+	require.NoError(t, s.Do(t.Context(), id, func(r *Record, save func() error) error {
+		r.Note(noon, BroughtBack, "it had left")
+		r.Note(noon.Add(time.Hour), "chat.note", "a later line")
+		return save()
+	}))
+	r, _ := f.open(t).Get(id)
+	assert.Equal(t, noon, r.ReturnedAt)
+	assert.Empty(t, r.History)
 }
 
 // TestWhatIsOverTakesLittleMemory, also once everybody shares it.

@@ -84,15 +84,39 @@ func (s *Store) loadAll() error {
 // understandShort leaves the history of a session that is over out: most of its file, and most of the work of a start.
 func understandShort(name string, data []byte) (Record, error) {
 	history := gjson.GetBytes(data, "history")
-	if history.Index == 0 || !gjson.ValidBytes(data) {
-		return understand(name, data)
+	if history.Index > 0 && gjson.ValidBytes(data) && plainHistory(history) {
+		r, err := understand(name, slices.Concat(data[:history.Index], []byte("null"), data[history.Index+len(history.Raw):]))
+		if r.short = r.State.Over(); r.short || err != nil {
+			return r, err
+		}
 	}
-	r, err := understand(name, slices.Concat(data[:history.Index], []byte("null"), data[history.Index+len(history.Raw):]))
-	if err == nil && !r.State.Over() {
-		return understand(name, data)
-	}
-	r.short = true
+	r, err := understand(name, data)
+	r.shorten()
 	return r, err
+}
+
+// plainHistory reports whether Whole will understand the history, and nothing in the history
+// concerns the rest of the record. It may say no in doubt: the history is read at once then.
+func plainHistory(history gjson.Result) bool {
+	plain := history.IsArray()
+	history.ForEach(func(_, line gjson.Result) bool {
+		plain = plain && line.IsObject()
+		line.ForEach(func(key, value gjson.Result) bool {
+			plain = plain && value.Type == gjson.String
+			switch key.Str {
+			case "at":
+				plain = plain && new(time.Time).UnmarshalText([]byte(value.Str)) == nil
+			case "rule":
+				plain = plain && value.Str != string(BroughtBack)
+			case "from", "to", "why":
+			default:
+				plain = false
+			}
+			return plain
+		})
+		return plain
+	})
+	return plain
 }
 
 func understand(name string, data []byte) (Record, error) {
@@ -105,6 +129,11 @@ func understand(name string, data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("the file is named %s, but its id is %s", name, r.ID)
 	}
 	r.straighten()
+	for _, c := range r.History { // an earlier ccbot wrote no returned_at
+		if c.Rule == BroughtBack && c.At.After(r.ReturnedAt) {
+			r.ReturnedAt = c.At
+		}
+	}
 	return r, nil
 }
 

@@ -355,6 +355,13 @@ func (r Record) Crashed() bool {
 	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()
 }
 
+// shorten drops the history of a session that is over.
+func (r *Record) shorten() {
+	if r.short = r.State.Over() && len(r.History) > 0; r.short {
+		r.History = nil
+	}
+}
+
 // Clone returns a deep copy.
 func (r Record) Clone() Record {
 	r.EarlierClaudeIDs, r.FormerNames = slices.Clone(r.EarlierClaudeIDs), slices.Clone(r.FormerNames)

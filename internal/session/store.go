@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -62,7 +63,8 @@ func (s *Store) Get(id uuid.UUID) (Record, bool) {
 	return r.Clone(), true
 }
 
-// Whole returns a copy of the record with its history, for which it reads the file of a session that is over.
+// Whole returns a copy of the record with its history, for which it reads the file of a session that
+// is over. If somebody has removed that file, the record is gone: ErrNotFound.
 func (s *Store) Whole(id uuid.UUID) (Record, error) {
 	r, ok := s.Get(id)
 	if !ok {
@@ -74,6 +76,10 @@ func (s *Store) Whole(id uuid.UUID) (Record, error) {
 	data, err := s.folder.Read(file(id))
 	if err == nil {
 		r, err = understand(file(id), data)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		s.drop(id)
+		err = fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("read session record %s: %w", filepath.Join(s.folder.Path, file(id)), err)
@@ -185,9 +191,7 @@ func (s *Store) write(r *Record) error {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
 	kept := *r
-	if kept.short = kept.State.Over() && len(kept.History) > 0; kept.short {
-		kept.History = nil
-	}
+	kept.shorten()
 	kept = kept.Clone()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,9 +238,13 @@ func (s *Store) forget(id uuid.UUID) error {
 	if err := s.folder.Remove(file(id)); err != nil {
 		return fmt.Errorf("remove session record %s: %w", filepath.Join(s.folder.Path, file(id)), err)
 	}
+	s.drop(id)
+	return nil
+}
+
+func (s *Store) drop(id uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.records, id)
 	s.shared = nil
-	return nil
 }
