@@ -19,6 +19,8 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -284,9 +286,14 @@ func textBecomesFirstPrompt(t *testing.T) {
 	assert.Equal(t, inbox.Asked, e.State)
 
 	w.Restart(t)
+	w.Lifecycle.OnQueue = func(id uuid.UUID, key string) error { // an idle agent has it at once
+		return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: prompts.Prompt{Key: key}})
+	}
+	question := w.Telegram.LastID()
 	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
 	r := w.Records.List()[0]
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+	assert.Contains(t, w.Shows(t, question).Text.Text, w.say(i18n.SentAndCurrent, i18n.Args{"Name": r.Name}))
 }
 
 func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {

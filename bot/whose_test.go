@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,8 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -83,6 +86,50 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 
 			key = w.MustHear(t, "and more")
 			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+beta.ID.String(), "that session is the current one now")
+		})
+	}
+}
+
+// An idle agent has the prompt before the tap is told what became of it.
+func TestP4_AQuestionWhosePromptIsTypedAtOnceEndsAsAnyOther(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ask  func(w *chattest.World)
+		tap  string
+		want i18n.Key
+	}{
+		{"it was old", func(w *chattest.World) {
+			w.NewCurrentSession(t, "beta", session.Running)
+			w.HearSent(t, "hi", time.Now().Add(-time.Hour))
+		}, "", i18n.SentAgain},
+		{"none was current", func(w *chattest.World) {
+			w.Session(t, "beta", session.Running)
+			w.MustHear(t, "hi")
+		}, "beta", i18n.SentAndCurrent},
+		{"the current one is over", func(w *chattest.World) {
+			w.NewCurrentSession(t, "alpha", session.Archived)
+			w.Session(t, "beta", session.Running)
+			w.MustHear(t, "hi")
+		}, "beta", i18n.SentAndCurrent},
+		{"another one is current", func(w *chattest.World) {
+			w.Session(t, "beta", session.Running)
+			w.NewCurrentSession(t, "now", session.Running)
+			w.AnswerOurs(t, 56, "cc_bot", "hi")
+		}, "beta", i18n.SentAgain},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			tt.ask(w)
+			w.Lifecycle.OnQueue = func(id uuid.UUID, key string) error {
+				return w.SessionNews(t.Context(), w.Record(t, id), news.Typed{Prompt: prompts.Prompt{Key: key}})
+			}
+			if tt.tap == "" {
+				require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonSend))
+			} else {
+				require.NoError(t, w.Chooses(t, w.LastSent(t), tt.tap))
+			}
+			assert.True(t, strings.HasSuffix(w.Telegram.LastEdit(t).Text.Text, w.Named(tt.want, "beta")), w.Telegram.LastEdit(t).Text.Text)
+			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 		})
 	}
 }

@@ -15,9 +15,10 @@ import (
 )
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
-// typed at once if nothing is in the way. The record is written first. While the prompt is not held, the queue treats it as absent, so the
-// owner of the prompt may queue it again, also for another session. Calling Queue again does
-// nothing. fs.ErrNotExist means that the prompt is typed, or finished.
+// typed at once if Run runs and nothing is in the way. The record is written first. While the prompt
+// is not held, the queue treats it as absent, so the owner of the prompt may queue it again, also for
+// another session. Calling Queue again does nothing. fs.ErrNotExist means that the prompt is typed,
+// or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return accept(ctx, s, id, key, false)
 }
@@ -50,9 +51,10 @@ func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool
 
 // typeAtOnce types a prompt that is the only one of its queue, if a step would do that now, and says
 // whether its mark is on disk: then the mark alone says how far it is, and nobody has to write first
-// that it is held. Everything else, also an error, is left to the next step.
+// that it is held. Everything else, also an error, is left to the next step. Where Run does not run
+// nothing is typed: nobody would take up the proof.
 func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
-	if w.r.State != session.Running || w.r.Binding == nil {
+	if !w.running.Load() || w.r.State != session.Running || w.r.Binding == nil {
 		return false
 	}
 	if _, half := w.halfMoved(*w.r); half {

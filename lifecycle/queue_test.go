@@ -267,6 +267,7 @@ func TestP4_APromptForAnIdleAgentIsTypedAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.restart() // nothing steps
+		w.running.Store(true)
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
 		looked := w.tmux.looked
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
@@ -290,6 +291,7 @@ func TestP4_APromptThatIsNotTypedAtOnceIsHeld(t *testing.T) {
 		{"the pane is not the agent's", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
 		}},
+		{"nobody would take up the proof", func(w *world, _ session.Record, _ *agent) { w.running.Store(false) }},
 		{"tmux is not there", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrNotSent) }},
 	}
 	for _, tt := range tests {
@@ -297,6 +299,7 @@ func TestP4_APromptThatIsNotTypedAtOnceIsHeld(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.restart() // nothing steps
+				w.running.Store(true)
 				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
 				tt.when(w, r, a)
 				require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
@@ -312,6 +315,7 @@ func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.restart()
+		w.running.Store(true)
 		w.tmux.Fail("Paste", tmux.ErrLost)
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))

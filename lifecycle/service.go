@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -86,7 +87,8 @@ type kit struct {
 	Deps
 	agenda   *agenda
 	memories *memories
-	names    sync.Mutex // held from the choice of a name until a record on disk has it
+	running  atomic.Bool // Run takes steps
+	names    sync.Mutex  // held from the choice of a name until a record on disk has it
 }
 
 // New returns a Service. Run starts its work.
@@ -98,6 +100,8 @@ func New(c Config, d Deps) *Service {
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.noticeRegularly(ctx) })
+	s.kit.running.Store(true)
+	defer s.kit.running.Store(false)
 	s.wakeUnfinished()
 	a := s.kit.agenda
 	for {

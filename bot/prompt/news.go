@@ -100,14 +100,24 @@ func (p *Prompts) tellStopped(ctx context.Context, r views.Session, n news.Taken
 	return p.wait(ctx, asked{Reason: why}, e, r)
 }
 
-// mark says with a reaction how far a prompt is: too far for a question about it.
+// mark says with a reaction how far a prompt is: too far for a question about it. An idle agent has a
+// prompt before the tap that sends it is over, so that the question may still be open: it says then
+// what the tap brought about.
 func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r views.Session) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
 	c, _ := p.cards.Get(e.Key)
-	return p.close(ctx, e.Key, passed(c, p.Chat.In(e.Conversation), i18n.PromptSent, r))
+	words := p.Chat.In(e.Conversation)
+	became := passed(c, words, i18n.PromptSent, r)
+	switch asking := questions[c.Payload.Reason].state == inbox.Asked; {
+	case asking && c.Look.Session != r.ID && p.book.IsCurrent(e.Conversation, r): // a person has chosen the session
+		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})
+	case asking && became.Blank():
+		became = words.Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
+	}
+	return p.close(ctx, e.Key, became)
 }
 
 // tellsDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -81,6 +81,9 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 	}
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		if !slices.Contains(queued, e.State) { // it is typed before it was held
+			if e.Text != q.Text || e.Class != string(q.Class) { // the next step types what it says now
+				return fmt.Errorf("entry %s was edited since it was read", e.Key)
+			}
 			if err := hold(e, q.Session); err != nil {
 				return err
 			}

@@ -148,3 +148,30 @@ func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
 	}
 	assert.ErrorIs(t, prompts{inbox: newInbox(t).Store}.HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
 }
+
+// A person may edit a prompt that waits for an answer while the screen is looked at.
+func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
+	for _, edit := range []func(*inbox.Entry){
+		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = string(lifecycle.ClassBash) }, func(*inbox.Entry) {},
+	} {
+		w := newInbox(t)
+		p, to := prompts{inbox: w.Store}, uuid.New()
+		e := w.prompt(t, uuid.New(), "old", inbox.Asked)
+		q, err := p.NewPrompt(e.Key, to)
+		require.NoError(t, err)
+		require.NoError(t, w.Change(e.Key, func(now *inbox.Entry) error { edit(now); return nil }))
+		before, err := w.Load(e.Key)
+		require.NoError(t, err)
+		q.State, q.Mark = lifecycle.Typing, &lifecycle.Mark{At: cameIn}
+		err = p.SavePrompt(q)
+		after, loadErr := w.Load(e.Key)
+		require.NoError(t, loadErr)
+		if before.Text == e.Text && before.Class == e.Class {
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Typing, after.State)
+			continue
+		}
+		require.Error(t, err)
+		assert.Equal(t, before, after)
+	}
+}
