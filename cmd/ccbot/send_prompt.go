@@ -69,7 +69,7 @@ func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text
 
 // typed runs the parts that drive agents until one has a prompt: no bot does it.
 func (s *system) typed(ctx context.Context, q queuedPrompt) error {
-	w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch}
+	w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
 	return beside(ctx, func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) },
 		s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
 }
