@@ -25,13 +25,13 @@ func Expired(now time.Time, after time.Duration, records []session.Record) []Age
 	return aged(records, func(r session.Record) bool { return expired(now, after, r) })
 }
 
-func aged(records []session.Record, due func(session.Record) bool) (aged []Aged) {
+func aged(records []session.Record, due func(session.Record) bool) (all []Aged) {
 	for _, r := range records {
 		if due(r) {
-			aged = append(aged, Aged{ID: r.ID, State: r.State, Ended: ended(r)})
+			all = append(all, Aged{ID: r.ID, State: r.State, Ended: ended(r)})
 		}
 	}
-	return aged
+	return all
 }
 
 // Leaving returns the expired records that are removed at the next look. If the chat lacks a last

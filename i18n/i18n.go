@@ -1,6 +1,7 @@
 package i18n
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -158,9 +159,9 @@ func (w Words) form(key Key, args []Args) string {
 			case plural.One:
 				form = s.One
 			case plural.Few:
-				form = s.Few
+				form = cmp.Or(s.Few, s.Other)
 			case plural.Many:
-				form = s.Many
+				form = cmp.Or(s.Many, s.Other)
 			}
 		}
 	}

@@ -243,6 +243,7 @@ func TestSay(t *testing.T) {
 		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
 		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
 		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
+		{"a form that is missing is that of many", Words{lang: "ru", all: map[Key]sentence{"k": {Other: "o", One: "1"}}}.Say("k", Args{"Count": 3}), "o"},
 		{"the zero value says the key", Words{}.Say(MenuAsk), "menu_ask"},
 	}
 	for _, tt := range tests {

@@ -136,7 +136,8 @@ func (b Backups) BringBack(p Purged) error {
 	return nil
 }
 
-// Renew saves a record with a new line in its history; the time until its removal counts from now. The rest of BringBack's contract holds for Renew too.
+// Renew saves a record with a new line in its history; the time until its removal counts from now.
+// The rest of BringBack's contract holds for Renew too.
 func (b Backups) Renew(r session.Record, why string) error {
 	r.ReturnedAt = b.Now().UTC()
 	r.Note(r.ReturnedAt, session.BroughtBack, why)

@@ -21,8 +21,9 @@ type change[Body, Reply any] struct {
 	verb  string
 	keyed bool // the body has a key with which it is not made twice
 	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
-	first func(c config.Config, body Body, stderr io.Writer) error
-	do    func(ctx context.Context, s *system, body Body) (Reply, error)
+	first    func(c config.Config, body Body, stderr io.Writer) error
+	do       func(ctx context.Context, s *system, body Body) (Reply, error)
+	patience patience // bounds the wait for a bot's answer
 	// alone, which may be nil, is what follows where no bot runs, under the lock.
 	alone func(ctx context.Context, s *system, did Reply) error
 }
@@ -33,16 +34,18 @@ const retries = 30
 // make has the change made. alone: no bot runs, and this process has made it. A change with a key is asked for again
 // where the bot has ended before it answered.
 func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
-	reply, alone, err = v.once(ctx, environ, stderr, body)
+	asking, stop := v.patience.bound(ctx)
+	defer stop()
+	reply, alone, err = v.once(ctx, asking, environ, stderr, body)
 	lost := err
 	if !v.keyed || !errors.Is(lost, control.ErrLost) {
 		return reply, alone, err
 	}
 	for range retries {
-		if pause.For(ctx, time.Second) != nil {
+		if err = pause.For(asking, time.Second); err != nil {
 			break
 		}
-		reply, alone, err = v.once(ctx, environ, stderr, body)
+		reply, alone, err = v.once(ctx, asking, environ, stderr, body)
 		if !errors.Is(err, control.ErrLost) && !errors.Is(err, errSilent) {
 			break
 		}
@@ -53,12 +56,13 @@ func (v change[Body, Reply]) make(ctx context.Context, environ []string, stderr 
 	return reply, alone, err
 }
 
-func (v change[Body, Reply]) once(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
+// once asks the bot as long as asking lasts. What this process begins itself, ctx alone ends.
+func (v change[Body, Reply]) once(ctx, asking context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return reply, false, err
 	}
-	err = askBot(ctx, c.Dir, v.verb, body, &reply)
+	err = askBot(asking, c.Dir, v.verb, body, &reply)
 	if !errors.Is(err, control.ErrNoServer) {
 		return reply, false, sentence(err)
 	}

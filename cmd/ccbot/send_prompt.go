@@ -69,7 +69,7 @@ func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text
 
 // typed runs the parts that drive agents until one has a prompt: no bot does it.
 func (s *system) typed(ctx context.Context, q queuedPrompt) error {
-	w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch}
+	w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
 	return beside(ctx, func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) },
 		s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
 }
@@ -114,13 +114,17 @@ type patience struct {
 	since time.Time
 }
 
+func (p patience) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.most == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, p.since.Add(p.most))
+}
+
 // wait waits with fn for a session. The prompt stays where it is when the wait ends early.
 func (p patience) wait(ctx context.Context, name string, fn func(context.Context) error) error {
-	if p.most > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithDeadline(ctx, p.since.Add(p.most))
-		defer stop()
-	}
+	ctx, stop := p.bound(ctx)
+	defer stop()
 	err := fn(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -180,12 +184,16 @@ func sendPrompt(ctx context.Context, environ []string, what, text string, o prom
 		return err
 	}
 	send, patient := prompting, patience{o.timeout, time.Now()}
+	send.patience = patient
 	if o.wait {
 		send.alone = func(ctx context.Context, s *system, q queuedPrompt) error {
 			return patient.wait(ctx, q.Name, func(ctx context.Context) error { return s.typed(ctx, q) })
 		}
 	}
 	did, alone, err := send.make(ctx, environ, stderr, promptCall{Key: uuid.New(), Session: r.ID, Text: text})
+	if !alone && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("ccbot has not answered in %s, so it is not known whether the prompt is in the queue", o.timeout)
+	}
 	if err == nil && o.wait {
 		err = patient.wait(ctx, did.Name, func(ctx context.Context) error {
 			answer, err := answerTo(ctx, d.Config, did, alone)

@@ -60,7 +60,7 @@ upgrade of the service ends no agent.`,
 	verb("status", "Say whether the service is installed and runs", with(func(s *service.Service, ctx context.Context) error {
 		return serviceStatus(ctx, s, asJSON, stdout)
 	})).Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	verb("stop", "Stop the service until the next login or a restart; the agents live on", with((*service.Service).Stop))
+	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", with((*service.Service).Stop))
 	verb("restart", "Restart the service, or start one that was stopped; the agents live on", with((*service.Service).Restart))
 	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error { return becomes(s.Logs(), environ) }))
 	return root

@@ -139,8 +139,12 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 // the presence file and in the transcript a moment later.
 const settled = 2 * time.Second
 
-// lookAtAgent reads the agent's presence file.
+// lookAtAgent reads the agent's presence file. Without a bot nobody keeps the record's phase, and only the agent itself
+// says whether it asks for something.
 func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen) {
+	if l.Ended != nil {
+		now.record.Phase, now.record.PhaseWhat = "", ""
+	}
 	if now.record.Binding == nil {
 		return
 	}
@@ -164,7 +168,9 @@ func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen)
 	if err != nil || f.ProcStart != l.agent.Start {
 		return // it is not known what the agent does
 	}
-	now.asks = l.Ended != nil && f.Status == presence.Waiting
+	if l.Ended != nil && f.Status == presence.Waiting {
+		now.asks, now.record.PhaseWhat = true, f.WaitingFor
+	}
 	if f.Status != presence.Idle || !now.finished {
 		return
 	}

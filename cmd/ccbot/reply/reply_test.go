@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/prompts"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
@@ -100,23 +101,44 @@ func TestTyped(t *testing.T) {
 	}
 }
 
+// TestWithoutABotTheAgentItselfSaysWhetherItAsks: the phase in the record is from the time of the last bot.
+func TestWithoutABotTheAgentItselfSaysWhetherItAsks(t *testing.T) {
+	room := watch.New(slog.New(slog.DiscardHandler))
+	go func() { _ = room.Run(t.Context()) }()
+	for status, want := range map[string]string{"busy": "api does not take the prompt now", "waiting": "api asks for something (input needed)"} {
+		dir, id, key, now := t.TempDir(), uuid.New(), inbox.PromptKey(uuid.New()), time.Now().UTC()
+		write(t, filepath.Join(dir, "ccbot/sessions", id.String()+".json"), session.Record{Version: session.Version, ID: id,
+			ClaudeSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
+			Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}},
+			Phase:   string(phase.WaitingPermission), PhaseWhat: "Bash"})
+		write(t, filepath.Join(dir, "ccbot/inbox", key+".json"), inbox.Entry{Version: inbox.Version, Key: key,
+			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []string{"queued"}})
+		write(t, filepath.Join(dir, "claude/sessions/42.json"),
+			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
+		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: room,
+			Ended: func(ctx context.Context, _ process.Identity) error { <-ctx.Done(); return ctx.Err() }}
+		require.ErrorContains(t, w.Typed(t.Context(), id, key), want)
+	}
+}
+
+func write(t *testing.T, path string, v any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path+"~", data, 0o600))
+	require.NoError(t, os.Rename(path+"~", path))
+}
+
 // TestWait: what comes late is noticed, and the end of the context ends it.
 func TestWait(t *testing.T) {
 	dir, id, claude := t.TempDir(), uuid.New(), uuid.New()
 	key := inbox.PromptKey(uuid.New())
-	write := func(name string, v any) {
-		data, err := json.Marshal(v)
-		require.NoError(t, err)
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path+"~", data, 0o600))
-		require.NoError(t, os.Rename(path+"~", path))
-	}
 	now := time.Now().UTC()
 	r := session.Record{Version: session.Version, ID: id, Name: "api", Dir: "/src", State: session.Running, ClaudeSessionID: claude, CreatedAt: now, UpdatedAt: now}
 	e := inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Held, Session: id, Received: now, Text: "fix it"}
-	write("sessions/"+id.String()+".json", r)
-	write("inbox/"+key+".json", e)
+	write(t, filepath.Join(dir, "sessions", id.String()+".json"), r)
+	write(t, filepath.Join(dir, "inbox", key+".json"), e)
 
 	room := watch.New(slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
@@ -131,7 +153,7 @@ func TestWait(t *testing.T) {
 	answered := make(chan string, 1)
 	go func() { text, err := w.Wait(ctx, id, key); assert.NoError(t, err); answered <- text }()
 	e.State, e.Typing = inbox.Typing, &inbox.Mark{At: now.Add(-time.Second), Claude: claude}
-	write("inbox/"+key+".json", e)
+	write(t, filepath.Join(dir, "inbox", key+".json"), e)
 	path := filepath.Join(dir, "projects", "-src", claude.String()+".jsonl")
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	at := now.Format(time.RFC3339)

@@ -28,7 +28,7 @@ type manager interface {
 	// load makes the file count, and starts the service unless it runs.
 	load(ctx context.Context, run Runner, changed bool) error
 	unload(ctx context.Context, run Runner) error
-	stop(ctx context.Context, run Runner) error // until restart, or the next login
+	stop(ctx context.Context, run Runner) error // until restart, or the manager's next start
 	restart(ctx context.Context, run Runner) error
 	logs(p Program) []string
 	look(ctx context.Context, run Runner, s *State)
@@ -115,10 +115,10 @@ func firstMatch(re *regexp.Regexp, text string) string {
 }
 
 // until says whether something becomes so in time. Service managers give no news: they are asked.
-func until(ctx context.Context, patience time.Duration, so func() bool) bool {
+func until(ctx context.Context, patience time.Duration, so func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for !so() {
+	for !so(ctx) {
 		if pause.For(ctx, 100*time.Millisecond) != nil {
 			return false
 		}
@@ -159,7 +159,9 @@ func (m launchd) load(ctx context.Context, run Runner, changed bool) error {
 		}
 	case now.Active:
 		return nil
-	case m.loaded(ctx, run):
+	case now.Problem != "":
+		return errors.New(now.Problem)
+	case now.State != notLoaded:
 		_, err := run(ctx, "launchctl", "kickstart", m.target())
 		return err
 	}
@@ -170,10 +172,16 @@ func (m launchd) load(ctx context.Context, run Runner, changed bool) error {
 	return err
 }
 
-func (m launchd) loaded(ctx context.Context, run Runner) bool {
-	_, err := run(ctx, "launchctl", "print", m.target())
-	return err == nil
+// print shows the agent, which may not be loaded. After an error it is not known whether it is.
+func (m launchd) print(ctx context.Context, run Runner) (out string, loaded bool, err error) {
+	out, err = run(ctx, "launchctl", "print", m.target())
+	if err != nil && strings.Contains(err.Error(), "Could not find service") {
+		return "", false, nil
+	}
+	return out, err == nil, err
 }
+
+const notLoaded = "not loaded"
 
 // longestEnd is longer than the ExitTimeOut of the agent.
 const longestEnd = 40 * time.Second
@@ -181,23 +189,34 @@ const longestEnd = 40 * time.Second
 // unload returns once launchd has forgotten the agent: bootout may be back, even with an error, while
 // the agent still ends, and until then launchd loads no other one.
 func (m launchd) unload(ctx context.Context, run Runner) error {
-	if !m.loaded(ctx, run) {
+	_, loaded, unknown := m.print(ctx, run)
+	if unknown == nil && !loaded {
 		return nil
 	}
 	_, err := run(ctx, "launchctl", "bootout", m.target())
-	if until(ctx, longestEnd, func() bool { return !m.loaded(ctx, run) }) {
+	if until(ctx, longestEnd, func(ctx context.Context) bool {
+		_, loaded, unknown = m.print(ctx, run)
+		return unknown == nil && !loaded
+	}) {
 		return nil
 	}
-	return cmp.Or(ctx.Err(), err, errors.New("launchd still has it"))
+	if unknown != nil {
+		unknown = fmt.Errorf("%w: %w", ErrUnknown, unknown)
+	}
+	return cmp.Or(ctx.Err(), unknown, err, errors.New("launchd still has it"))
 }
 
 func (m launchd) stop(ctx context.Context, run Runner) error { return m.unload(ctx, run) }
 
 func (m launchd) restart(ctx context.Context, run Runner) error {
-	if !m.loaded(ctx, run) {
+	_, loaded, err := m.print(ctx, run)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if !loaded {
 		return m.load(ctx, run, false)
 	}
-	_, err := run(ctx, "launchctl", "kickstart", "-k", m.target())
+	_, err = run(ctx, "launchctl", "kickstart", "-k", m.target())
 	return err
 }
 
@@ -212,12 +231,13 @@ func (launchd) starts(text string) string {
 }
 
 func (m launchd) look(ctx context.Context, run Runner, s *State) {
-	out, err := run(ctx, "launchctl", "print", m.target())
+	out, loaded, err := m.print(ctx, run)
 	if err != nil {
-		s.State = "not loaded"
-		if err := m.answers(ctx, run); err != nil {
-			s.State, s.Problem = "", fmt.Sprintf("launchd does not answer: %v", err)
-		}
+		s.Problem = fmt.Sprintf("launchd does not answer: %v", err)
+		return
+	}
+	if !loaded {
+		s.State = notLoaded
 		return
 	}
 	s.State = firstMatch(launchdState, out)

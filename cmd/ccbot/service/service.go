@@ -110,7 +110,7 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 // started says what came of an install.
 func (s *Service) started(ctx context.Context, before State, changed bool) error {
 	var now State
-	until(ctx, 2*time.Second, func() bool { // launchd starts it a moment later
+	until(ctx, 2*time.Second, func(context.Context) bool { // launchd starts it a moment later
 		now = State{}
 		s.manager.look(ctx, s.Run, &now)
 		return now.Active || now.Problem != ""
@@ -165,7 +165,7 @@ func (s *Service) Uninstall(ctx context.Context, force bool) error {
 	answers := m.answers(ctx, s.Run)
 	if answers == nil {
 		if err := m.unload(ctx, s.Run); err != nil {
-			return fmt.Errorf("the service does not stop: %w", err)
+			return fmt.Errorf("stop the service: %w", err)
 		}
 	}
 	if err := os.Remove(m.file()); err != nil {
@@ -187,15 +187,17 @@ func (s *Service) Restart(ctx context.Context) error {
 	return s.manager.restart(ctx, s.Run)
 }
 
-// Stop stops the service until Restart, or until the next login; the agents live on.
+// Stop stops the service until Restart, or until the next login (with lingering: the next start of the
+// machine); the agents live on.
 func (s *Service) Stop(ctx context.Context) error {
 	if old, err := read(s.manager.file()); err != nil || old == "" {
 		return cmp.Or(err, ErrNotInstalled)
 	}
 	if err := s.manager.stop(ctx, s.Run); err != nil {
-		return fmt.Errorf("the service does not stop: %w", err)
+		return fmt.Errorf("stop the service: %w", err)
 	}
-	_, err := fmt.Fprintln(s.Out, "ccbot is stopped until the next login, or until: ccbot service restart")
+	_, err := fmt.Fprintln(s.Out,
+		"ccbot is stopped until the next login (with lingering: the next start of the machine), or until: ccbot service restart")
 	return err
 }
 

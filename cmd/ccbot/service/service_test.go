@@ -245,6 +245,23 @@ func TestLaunchdIsWaitedFor(t *testing.T) {
 	})
 }
 
+// TestLaunchdThatDoesNotSayIsUnknown: an agent that may run is not said to be stopped.
+func TestLaunchdThatDoesNotSayIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "darwin")
+		require.NoError(t, b.Install(t.Context(), false))
+		b.since()
+		b.fails, b.ends = "launchctl print", 1<<30
+		require.ErrorIs(t, b.Stop(t.Context()), ErrUnknown)
+		require.ErrorIs(t, b.Restart(t.Context()), ErrUnknown)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		require.ErrorIs(t, b.Stop(ctx), context.Canceled)
+		_, said := b.since()
+		assert.Empty(t, said)
+	})
+}
+
 // TestStop and start again.
 func TestStop(t *testing.T) {
 	for goos, want := range map[string][]string{
