@@ -50,7 +50,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	for _, args := range [][]string{
-		{"build", "-race", "-tags", "failpoints", "-o", dir + "/ccbot", "ccbot/cmd/ccbot"},
+		{"build", "-race", "-tags", "failpoints", "-ldflags", "-X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/ccbot", "ccbot/cmd/ccbot"},
 		{"build", "-race", "-o", dir + "/ccbot-try", "ccbot/cmd/ccbot-try"},
 		{"build", "-o", dir + "/ccbot-hook", "ccbot/cmd/ccbot-hook"},
 	} {
@@ -416,7 +416,13 @@ func (w *world) records() []session.Record {
 	w.t.Helper()
 	store, err := session.OpenReadOnly(filepath.Join(w.state, "sessions"), time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(w.t, err)
-	return store.List()
+	all := store.List()
+	for i := range all {
+		if r, err := store.Whole(all[i].ID); err == nil { // the bot may just have removed it
+			all[i] = r
+		}
+	}
+	return all
 }
 
 // store is that of a bot that does not run.
