@@ -45,13 +45,13 @@ func askBot(ctx context.Context, dir, verb string, body, reply any) error {
 // ping finds out whether a bot answers at all, before the real call gets as long as it needs, and
 // whether the bot serves this program.
 func ping(ctx context.Context, dir, path string) error {
-	soon, cancel := context.WithTimeout(ctx, pingPatience)
+	ctx, cancel := context.WithTimeout(ctx, pingPatience)
 	defer cancel()
-	_, err := control.Do(soon, path, hookwire.Call{Verb: verbPing})
+	_, err := control.Do(ctx, path, hookwire.Call{Verb: verbPing})
 	switch refusal := (*control.Refusal)(nil); {
 	case errors.As(err, &refusal) && refusal.Code != codeForbidden:
 		return nil // any answer counts, also the refusal of an older bot
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		return silentError(dir)
 	}
 	return err

@@ -39,8 +39,7 @@ func TestTheTimeoutEndsTheRetriesToo(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	code, _, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "send-prompt", "api", "hi", "--wait", "--timeout", "900ms")
+	code, _, _ := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "send-prompt", "api", "hi", "--wait", "--timeout", "900ms")
 	assert.Equal(t, exit.Failure, code)
-	assert.Contains(t, errs, "ccbot has not answered in 900ms, so it is not known whether the prompt is in the queue")
 	assert.LessOrEqual(t, prompts.Load(), int32(1))
 }
