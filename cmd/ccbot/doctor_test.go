@@ -242,7 +242,9 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
+	p.mu.Lock()
 	p.answers["getMe"] = `{"ok":false,"error_code":429,"parameters":{"retry_after":600}}`
+	p.mu.Unlock()
 	_, faults := p.report(exit.OK)
 	assert.Empty(t, faults)
 }
