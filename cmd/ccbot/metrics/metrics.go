@@ -7,12 +7,13 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
@@ -23,6 +24,7 @@ import (
 // names and no texts.
 type Metrics struct {
 	registry *prometheus.Registry
+	reading  sync.Mutex
 	took     prometheus.Gauge
 	actions  *prometheus.CounterVec
 	notices  *prometheus.GaugeVec
@@ -129,13 +131,30 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
+// serve writes the text format, which every reader takes; promhttp would link all others.
+func (m *Metrics) serve(w http.ResponseWriter, _ *http.Request) {
+	m.reading.Lock() // each reading looks at all processes
+	defer m.reading.Unlock()
+	families, err := m.registry.Gather()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(w, f); err != nil {
+			return // the reader has gone
+		}
+	}
+}
+
 // Run serves /metrics until ctx ends.
 func (m *Metrics) Run(ctx context.Context) error {
 	if m.listener == nil {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: replyTime}))
+	mux.HandleFunc("GET /metrics", m.serve)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime,
 		WriteTimeout: replyTime + headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
