@@ -72,7 +72,7 @@ func buildAndRun(m *testing.M) int {
 }
 
 // worlds is how many tests run side by side: they wait most of the time.
-const worlds = 6
+const worlds = 8
 
 func isSet(name string) (set bool) {
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })

@@ -71,6 +71,7 @@ func (o *tour) look(label string) {
 
 // TestATourOfTopics: a session has its own topic from its start to its end, and after the end of that topic.
 func TestATourOfTopics(t *testing.T) {
+	t.Parallel()
 	const forum = int64(-1_001_000_000_001)
 	for name, options := range map[string]botapi.Options{"group": {Forum: forum}, "private": {Topics: true}} {
 		t.Run(name, func(t *testing.T) {

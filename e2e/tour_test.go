@@ -32,6 +32,7 @@ type walk struct {
 
 // inEachLanguage takes a way in each language, and once with a kill behind each screen.
 func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)) {
+	t.Parallel()
 	pagetest.Browser(t)
 	catalog, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
