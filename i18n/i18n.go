@@ -44,7 +44,7 @@ func Load(show func(name string) string) (*Catalog, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := Words{lang: lang, show: show}
+		w := Words{lang: lang, tag: language.Make(lang), show: show}
 		if err := json.Unmarshal(data, &w.all); err != nil {
 			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
 		}
@@ -86,6 +86,7 @@ func (c *Catalog) For(languages ...string) Words {
 // The zero value says the keys themselves.
 type Words struct {
 	lang string
+	tag  language.Tag
 	all  map[Key]sentence
 	show func(name string) string // of a name that somebody else has chosen
 }
@@ -155,7 +156,7 @@ func (w Words) form(key Key, args []Args) string {
 	form := s.Other
 	if s.One != "" {
 		if count, err := strconv.Atoi(fmt.Sprint(w.fill("Count", args))); err == nil {
-			switch plural.Cardinal.MatchPlural(language.Make(w.lang), max(count, -count), 0, 0, 0, 0) {
+			switch plural.Cardinal.MatchPlural(w.tag, max(count, -count), 0, 0, 0, 0) {
 			case plural.One:
 				form = s.One
 			case plural.Few:

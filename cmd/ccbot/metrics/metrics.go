@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"ccbot/cmd/ccbot/exit"
@@ -131,11 +132,17 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
+// gather measures for one reader at a time: each reading looks at all processes. A reader that is slow to
+// take the answer keeps nobody else waiting.
+func (m *Metrics) gather() ([]*dto.MetricFamily, error) {
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	return m.registry.Gather()
+}
+
 // serve writes the text format, which every reader takes; promhttp would link all others.
 func (m *Metrics) serve(w http.ResponseWriter, _ *http.Request) {
-	m.reading.Lock() // each reading looks at all processes
-	defer m.reading.Unlock()
-	families, err := m.registry.Gather()
+	families, err := m.gather()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
