@@ -97,7 +97,7 @@ func TestP9_WhyAFileIsNotGot(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(d.Dir, "..", "other.txt"), []byte("x"), 0o600))
 		}},
 		{"a link out of the folder", "link", "is outside of api's folder", func(t *testing.T, d *chattest.FileWorld) {
-			require.NoError(t, os.Symlink("/etc/hosts", filepath.Join(d.Dir, "link")))
+			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(d.Dir, "link")))
 		}},
 		{"a pipe", "pipe", "is not a regular file", func(t *testing.T, d *chattest.FileWorld) {
 			require.NoError(t, syscall.Mkfifo(filepath.Join(d.Dir, "pipe"), 0o600))

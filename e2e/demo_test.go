@@ -67,11 +67,10 @@ func TestP3_MainJobInHostilePlaces(t *testing.T) {
 func TestP3_MainJobAcrossFileSystems(t *testing.T) {
 	t.Parallel()
 	const memory = "/dev/shm"
-	if _, err := os.Stat(memory); err != nil {
-		skip(t, "no "+memory+" here")
-	}
 	home, err := os.MkdirTemp(memory, "e2e-")
-	require.NoError(t, err)
+	if err != nil {
+		skip(t, "no place in "+memory+": "+err.Error())
+	}
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
 	w := newWorld(t, "HOME="+home, "CCBOT_DIR="+filepath.Join(home, "state"))
 	w.state = filepath.Join(home, "state")

@@ -14,7 +14,7 @@ func TestP9_GetBringsAFileOfTheFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "a b.txt"), []byte("hello there"), 0o600))
-	require.NoError(t, os.Symlink("/etc/hosts", filepath.Join(w.dir, "away")))
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(w.dir, "away")))
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("/get ."), "a b.txt  11 B")

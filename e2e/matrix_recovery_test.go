@@ -291,7 +291,9 @@ func restoringBackup() crash {
 		also: "what was there before is in a backup",
 		args: []string{"recover", "--restore", "2020"},
 		prepare: func(s *stage) {
-			require.NoError(s.t, os.CopyFS(filepath.Join(s.state, "backups", "2020-12-31T00-00-00.000Z"), os.DirFS(filepath.Join(s.state, "sessions"))))
+			older := filepath.Join(s.state, "backups", "2020-12-31T00-00-00.000Z")
+			require.NoError(s.t, os.CopyFS(older, os.DirFS(filepath.Join(s.state, "sessions"))))
+			require.NoError(s.t, os.Chmod(older, 0o700))
 			whole, _ := s.backups()
 			for _, name := range whole {
 				if strings.HasPrefix(name, "2020-01") {

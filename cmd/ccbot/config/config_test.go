@@ -241,6 +241,7 @@ func TestConfigFile(t *testing.T) {
 
 func TestAFileThatBeginsWithAByteOrderMark(t *testing.T) {
 	home := t.TempDir()
+	require.NoError(t, os.Chmod(home, 0o700))
 	file := filepath.Join(home, "ccbot.env")
 	environ := []string{"HOME=" + home, "CCBOT_DIR=" + home}
 	require.NoError(t, os.WriteFile(file, []byte("\ufeffTELEGRAM_BOT_TOKEN="+goodToken+"\r\nALLOWED_USERS=7\r\n"), 0o600))
