@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -180,7 +179,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	g.Go(func() error {
 		_ = pause.For(ctx, startTime)
-		debug.FreeOSMemory()
+		giveBack()
 		return nil
 	})
 	if err := intake.Run(ctx, asked); err != nil {
