@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -117,12 +118,19 @@ type source struct {
 
 const module = "ccbot/"
 
-// sources parses every Go file of the module, whatever its build tags.
+// sources are all Go files of the module, whatever their build tags.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var all []source
+	all, err := parsed()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return all
+}
+
+// parsed parses the tree once for all tests: they only read it.
+var parsed = sync.OnceValues(func() (all []source, err error) {
 	fset := token.NewFileSet()
-	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -135,10 +143,9 @@ func sources(t *testing.T) []source {
 		s, err := parse(fset, filepath.ToSlash(name))
 		all = append(all, s)
 		return err
-	}))
-	require.NotEmpty(t, all)
-	return all
-}
+	})
+	return all, err
+})
 
 // skipped are the folders that are not of the module: hidden ones, test data,
 // what was built, and the tools, which are a module of their own.

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ccbot/internal/ownfile"
 )
 
@@ -84,7 +82,7 @@ func (f Folder) Put(name string, data []byte) error {
 	if err := f.Make(); err != nil {
 		return err
 	}
-	if err := f.write(filepath.Join(f.Path, name), data); err != nil {
+	if err := f.write(name, data); err != nil {
 		return fmt.Errorf("spool: put %s: %w", name, err)
 	}
 	return nil
@@ -141,40 +139,28 @@ func (f Folder) Remove(name string) error {
 	return nil
 }
 
-func (f Folder) write(path string, data []byte) error {
-	if !f.Fsync {
-		return writeFast(path, data)
-	}
-	// The temporary file must be beside the item: List skips its dot name, and the rename stays
-	// within one file system.
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
-	if _, err := pending.Write(data); err != nil {
-		return err
-	}
-	if err := pending.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	return SyncFolder(os.Open(f.Path)) // renameio syncs the file, not its new name
-}
-
-func writeFast(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".put-*")
+// write puts an item in its place in one step. The temporary file is beside the item: List skips its dot name, and the
+// rename stays within one file system.
+func (f Folder) write(name string, data []byte) error {
+	file, err := os.CreateTemp(f.Path, "."+name+"*")
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
+	if err == nil && f.Fsync {
+		err = flush(file)
+	}
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		err = os.Rename(file.Name(), filepath.Join(f.Path, name))
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return errors.Join(err, os.Remove(file.Name()))
+	case f.Fsync:
+		return SyncFolder(os.Open(f.Path))
 	}
 	return nil
 }

@@ -83,9 +83,12 @@ type World struct {
 	ended      chan error  // what its Run returns; nil where none runs
 }
 
+// sentences are read once for all worlds: nothing changes them.
+var sentences = sync.OnceValues(func() (*i18n.Catalog, error) { return i18n.Load(glyph.Name) })
+
 func NewWorld(t *testing.T) *World {
 	t.Helper()
-	words, err := i18n.Load(glyph.Name)
+	words, err := sentences()
 	require.NoError(t, err)
 	dir := t.TempDir()
 	chats, err := OpenChats(filepath.Join(dir, "chats"))
