@@ -4,7 +4,10 @@
 
 GO      ?= go
 ARGS    ?=
-PKG     ?= ./...
+# go test begins the packages in this order, so those that take longest come first. A test that waits leaves the processor
+# to another package: at least four run side by side.
+PKG     ?= ./e2e ./lifecycle ./bot ./cmd/ccbot ./...
+SIDE    := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 4 ? n : 4)))
 RUN     ?=
 SKIP    ?=
 BASE    ?=
@@ -24,7 +27,7 @@ try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Cla
 	@bin/ccbot try $(ARGS)
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
-	@$(GOTEST) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+	@$(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 # 13 screens in 3 languages, in 4 looks each.
 tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)

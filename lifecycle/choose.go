@@ -301,12 +301,13 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 	}
 	w.at("wish-marked")
 	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
-	err = tmux.ErrGuard
+	err, again := tmux.ErrGuard, soon
 	if now == act && w.view.Screen.Mode == mode && (act != wishes.Choose || onModel(w)) {
+		again = holdPace // what only tmux sees, such as synchronised panes, may last
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, key) })
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
-		w.again, w.r.Wish = soon, &before
+		w.again, w.r.Wish = again, &before
 		return false, w.save()
 	}
 	if err != nil {

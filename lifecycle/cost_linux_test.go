@@ -2,8 +2,6 @@ package lifecycle
 
 import (
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -11,18 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/internal/session/disktest"
 	"ccbot/internal/transcript"
 )
-
-// bytesRead is how many bytes this process has read so far, from whatever.
-func bytesRead(t *testing.T) int64 {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/io")
-	require.NoError(t, err)
-	n, err := strconv.ParseInt(string(regexp.MustCompile(`(?m)^rchar: (\d+)$`).FindSubmatch(data)[1]), 10, 64)
-	require.NoError(t, err)
-	return n
-}
 
 // A person waits for the agent while a conversation is resumed that the record tells nothing of, as after an import.
 func TestAResumeReadsTheEndOfALongConversation(t *testing.T) {
@@ -49,10 +38,10 @@ func TestAResumeReadsTheEndOfALongConversation(t *testing.T) {
 				w.edit(r.ID, func(r *session.Record) {
 					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []transcript.Cursor{end}, end.Offset
 				})
-				before := bytesRead(t)
+				before := disktest.BytesRead(t)
 				back, err := tc.resume(w, r)
 				require.NoError(t, err)
-				assert.LessOrEqual(t, bytesRead(t)-before, int64(most))
+				assert.LessOrEqual(t, disktest.BytesRead(t)-before, int64(most))
 				assert.Contains(t, w.argvOf(back), "plan", "what the end says")
 			})
 		})

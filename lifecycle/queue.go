@@ -73,7 +73,8 @@ func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
 
 // inQueue changes prompts of a session. If the session was handed over, the prompts move to its
 // successor first, and the change is made there.
-func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string, change func(*work) error) error {
+func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string,
+	change func(*work) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		to, moved := session.Record{}, w.r.HandedOver()
@@ -178,7 +179,8 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 
 // resolve calls change with a prompt of the session, on the session's worker. fs.ErrNotExist means
 // that the prompt is not in the given state.
-func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState, change func(*work, Prompt) error) error {
+func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState,
+	change func(*work, Prompt) error) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		p, err := promptIn(w, key, state)

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"ccbot/internal/pause"
@@ -52,9 +52,6 @@ var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
 // New finds tmux and asks its version, nothing more. The error is ErrNoTmux, ErrTooOld,
 // ErrDefaultSocket, or a mistake in the configuration.
 func New(cfg Config) (*Client, error) {
-	if testing.Testing() && (cfg.Socket == "" || cfg.Socket == "default") {
-		return nil, ErrDefaultSocket
-	}
 	if err := checkConfig(cfg); err != nil {
 		return nil, err
 	}
@@ -87,12 +84,21 @@ func New(cfg Config) (*Client, error) {
 
 func checkConfig(cfg Config) error {
 	switch {
-	case strings.ContainsAny(cfg.Socket, "/\x00"):
-		return fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
 	case !validName.MatchString(cfg.Session):
 		return fmt.Errorf("tmux session %q: want letters, digits, '_' and '-'", cfg.Session)
 	case !validName.MatchString(cfg.Instance):
 		return fmt.Errorf("tmux instance %q: want letters, digits, '_' and '-'", cfg.Instance)
+	}
+	return checkServer(cfg)
+}
+
+// checkServer checks what names the server. A test binary is known by the flags of `go test`.
+func checkServer(cfg Config) error {
+	switch {
+	case flag.Lookup("test.v") != nil && (cfg.Socket == "" || cfg.Socket == "default"):
+		return ErrDefaultSocket
+	case strings.ContainsAny(cfg.Socket, "/\x00"):
+		return fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
 	case cfg.Start == nil:
 		return errors.New("tmux: Config.Start is missing")
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"testing"
 )
 
 // Look asks a server once, with one tmux command and without a control client, for its identity and
@@ -42,13 +41,8 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 
 // onlooker is a Client that never connects.
 func onlooker(cfg Config) (*Client, error) {
-	switch {
-	case testing.Testing() && (cfg.Socket == "" || cfg.Socket == "default"):
-		return nil, ErrDefaultSocket
-	case strings.ContainsAny(cfg.Socket, "/\x00"):
-		return nil, fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
-	case cfg.Start == nil:
-		return nil, errors.New("tmux: Config.Start is missing")
+	if err := checkServer(cfg); err != nil {
+		return nil, err
 	}
 	binary, err := exec.LookPath("tmux")
 	if err != nil {

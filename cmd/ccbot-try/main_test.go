@@ -71,7 +71,7 @@ func TestExitsAsCcbotDoes(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot"), []byte("#!/bin/sh\n"+tt.ccbot+"\n"), 0o700))
 			}
 			cmd := exec.Command(filepath.Join(elsewhere, "ccbot-try"))
-			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + tmp, "CCBOT_DIR=/nowhere", "CLAUDE_COMMAND=/nowhere"}
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + tmp, "CCBOT_DIR=/nowhere", "CLAUDE_COMMAND=/nowhere", "GORACE=atexit_sleep_ms=0"}
 			out, _ := cmd.CombinedOutput()
 			assert.Equal(t, tt.code, cmd.ProcessState.ExitCode(), "%s", out)
 			assert.Contains(t, string(out), tt.said)

@@ -44,6 +44,23 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	assert.Equal(t, 5, strings.Count(out.String(), "\n"), out.String())
 }
 
+// TestTheStartLooksAtTheFileThatItRead, also where that file names another folder.
+func TestTheStartLooksAtTheFileThatItRead(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	file := filepath.Join(home, ".ccbot", "ccbot.env")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+	text := "CCBOT_DIR=" + other + "\nTELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=7\nALLOWED_USER=7\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	c, err := config.Load([]string{"HOME=" + home, "CCBOT_ALLOW_READABLE_ENV=1"})
+	require.NoError(t, err)
+	require.Equal(t, other, c.Dir)
+	var out strings.Builder
+	warn(c, newLog(config.Config{LogFormat: "text"}, slog.LevelInfo, &out))
+	for _, event := range []string{"configuration_readable_by_others", "setting_unknown"} {
+		assert.Contains(t, out.String(), event+" file="+file)
+	}
+}
+
 // TestP9_AConfigurationShowsNoToken in whatever way it is printed.
 func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 	c, err := config.Load([]string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"})

@@ -166,6 +166,7 @@ func (p *patient) unit() {
 func (p *patient) ccbot(code int, args ...string) (out, errs string) {
 	p.t.Helper()
 	cmd := exec.Command(p.me, args...)
+	cmd.Env = []string{endsAtOnce}
 	for name := range maps.Keys(p.env) {
 		cmd.Env = append(cmd.Env, name+"="+p.env[name])
 	}

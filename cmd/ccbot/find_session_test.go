@@ -18,31 +18,11 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
+	"ccbot/internal/session/sessiontest"
 )
 
-var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
-// idOf is an id of a second of that day, as an id of that time begins.
-func idOf(second int) uuid.UUID {
-	id := uuid.MustParse("019cb8f0-0000-7000-8000-000000000000")
-	ms := uint64(0x019cb8f00000) + uint64(second)*1000
-	for i := range 6 {
-		id[i] = byte(ms >> (40 - 8*i))
-	}
-	id[14], id[15] = byte(second>>8), byte(second) // what is random in ids of people's sessions
-	return id
-}
-
-// one is a record that is over, with changes.
-func one(second int, name string, changes ...func(*session.Record)) session.Record {
-	at := noon.Add(time.Duration(second) * time.Second)
-	r := session.Record{Version: session.Version, ID: idOf(second), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
-		ClaudeSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, EndedAt: at}
-	for _, change := range changes {
-		change(&r)
-	}
-	return r
-}
+// one, idOf and noon are shorter here, where most tests have a record.
+var one, idOf, noon = sessiontest.Over, sessiontest.ID, sessiontest.Noon
 
 // stateWith is a state folder with these records.
 func stateWith(t *testing.T, records ...session.Record) (dir string) {

@@ -43,7 +43,7 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 // hookFolders returns the two folders that the verbs of the hooks need. No setting is required, but
 // each setting that is there must be right, as for every verb.
 func hookFolders(environ []string) (dir, claudeDir string, err error) {
-	c, err := config.LoadFolders(environ)
+	c, err := config.LoadForReading(environ)
 	return c.Dir, c.ClaudeDir, err
 }
 

@@ -35,6 +35,7 @@ func TestHookFolders(t *testing.T) {
 		{"broken file", []string{"HOME=" + home, "CCBOT_DIR=" + broken}, "", "", "cannot be read"},
 		{"no home", nil, "", "", "HOME"},
 		{"relative", []string{"HOME=" + home, "CCBOT_DIR=x"}, "", "", "absolute"},
+		{"a wrong name for tmux", []string{"HOME=" + home, "CCBOT_TMUX_SOCKET=a/b"}, "", "", "CCBOT_TMUX_SOCKET"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

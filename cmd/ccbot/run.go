@@ -79,7 +79,7 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 
 // warn reports at the start conditions that will cause trouble later.
 func warn(c config.Config, log *slog.Logger) {
-	file := filepath.Join(c.Dir, statefolder.SettingsFile)
+	file := c.File
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)
 	}

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	}})
 }
 
+// endsAtOnce is for this binary as a program: the race detector waits for a second at the end of each.
+const endsAtOnce = "GORACE=atexit_sleep_ms=0"
+
 // installed is ccbot as a file with its other binaries beside it, run as a process of
 // its own. It gives all that was said.
 func installed(t *testing.T) func(t *testing.T, environ []string, code int, args ...string) (said string) {
@@ -41,7 +44,7 @@ func installed(t *testing.T) func(t *testing.T, environ []string, code int, args
 	return func(t *testing.T, environ []string, code int, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(path, args...)
-		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), endsAtOnce}, environ...)
 		out, err := cmd.CombinedOutput()
 		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
 			require.NoError(t, err)
@@ -58,6 +61,7 @@ func TestP9_Scripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, endsAtOnce)
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TELEGRAM_BOT_TOKEN", goodToken)
 			e.Setenv("ALLOWED_USERS", "1")

@@ -93,7 +93,7 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 
 // serviceOf is the service that runs this program.
 func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
-	c, err := config.LoadFolders(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return nil, err
 	}

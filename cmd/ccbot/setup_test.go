@@ -102,7 +102,7 @@ func (d *operator) all() string {
 }
 
 func (d *operator) environ() []string {
-	return []string{"PATH=" + filepath.Join(d.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
+	return []string{"PATH=" + filepath.Join(d.home, "bin") + ":" + os.Getenv("PATH"), endsAtOnce, "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
 }
 
 // start runs ccbot setup at the terminal.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -17,26 +16,11 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/git"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
 )
-
-// full is a record of which everything is known.
-func full() session.Record {
-	return one(9, "api", func(r *session.Record) {
-		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", noon.Add(time.Minute)
-		r.StartedAt, r.EndedAt = noon, time.Time{}
-		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
-		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = transcript.Progress{From: 1, Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
-			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
-		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
-		r.Prompts = []string{"7", "8"}
-		r.TookOver, r.Closed = idOf(1), session.ClosedReboot
-	})
-}
 
 // repository is one with a commit, and a file changed since.
 func repository(t *testing.T) (dir, commit string) {
@@ -66,7 +50,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 		t.Skip("SKIPPED: git is not installed")
 	}
 	dir, commit := repository(t)
-	r := full()
+	r := sessiontest.Full()
 	r.Dir, r.Binding, r.Prompts = dir, nil, []string{"7", "8"}
 	r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
 	r.Progress.PermissionMode, r.GitStart = "plan", &git.State{Root: dir, Branch: "main", Head: commit, At: noon}

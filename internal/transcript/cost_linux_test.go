@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,17 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// bytesRead is how many bytes this process has read so far, from whatever.
-func bytesRead(t *testing.T) int64 {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/io")
-	require.NoError(t, err)
-	n, err := strconv.ParseInt(string(regexp.MustCompile(`(?m)^rchar: (\d+)$`).FindSubmatch(data)[1]), 10, 64)
-	require.NoError(t, err)
-	return n
-}
+	"ccbot/internal/session/disktest"
+)
 
 // TestALongTranscriptIsReadFromItsEnd counts what is read of a transcript of more than 200 MB, most of which is a hole.
 func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
@@ -88,9 +78,9 @@ func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			before := bytesRead(t)
+			before := disktest.BytesRead(t)
 			require.NoError(t, tc.read())
-			assert.LessOrEqual(t, bytesRead(t)-before, tc.most)
+			assert.LessOrEqual(t, disktest.BytesRead(t)-before, tc.most)
 		})
 	}
 }

@@ -48,7 +48,8 @@ func newStage(t *testing.T) *stage {
 	require.NoError(t, err)
 	s.settings("exit 0")
 	s.env = []string{"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + s.config, "PATH=" + os.Getenv("PATH"),
-		"TERM=tmux-256color", "LANG=C.UTF-8", "DEMOAGENT_LOG=" + s.log}
+		"TERM=tmux-256color", "LANG=C.UTF-8", "DEMOAGENT_LOG=" + s.log,
+		"GORACE=atexit_sleep_ms=0"} // the race detector waits for a second at the end of each program
 	return s
 }
 

@@ -115,8 +115,8 @@ func Load(environ []string) (Config, error) {
 		(*Config).checkVoice, (*Config).checkLang, (*Config).checkLog)
 }
 
-// LoadForReading is Load for a verb that only looks: the verb needs to know the folders, but no
-// token and no list of people.
+// LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
+// and no list of people.
 func LoadForReading(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPaths, (*Config).checkTmux)
 }
@@ -125,9 +125,6 @@ func LoadForReading(environ []string) (Config, error) {
 func LoadForSetup(environ []string) (Config, error) {
 	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkLang, (*Config).checkLog)
 }
-
-// LoadFolders is Load for a verb that needs Dir and ClaudeDir alone.
-func LoadFolders(environ []string) (Config, error) { return load(environ, (*Config).checkPaths) }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
 func load(environ []string, checks ...func(*Config) error) (c Config, err error) {

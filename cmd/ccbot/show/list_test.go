@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -16,42 +15,15 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/transcript"
 )
-
-var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
-// one is a record that is over, with changes.
-func one(second int, name string, changes ...func(*session.Record)) session.Record {
-	at := noon.Add(time.Duration(second) * time.Second)
-	r := session.Record{Version: session.Version, ID: idOf(byte(second)), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
-		ClaudeSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, EndedAt: at}
-	for _, change := range changes {
-		change(&r)
-	}
-	return r
-}
-
-// full is a record of which everything is known.
-func full() session.Record {
-	return one(9, "api", func(r *session.Record) {
-		r.State, r.Phase, r.PhaseAt = session.Running, "waiting_permission", noon.Add(time.Minute)
-		r.StartedAt, r.EndedAt = noon, time.Time{}
-		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
-		r.Usage = &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = transcript.Progress{From: 1, Turns: 7, LastTurn: noon, Tokens: transcript.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
-			Tasks: []transcript.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
-		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: noon}
-		r.Prompts = []string{"7", "8"}
-		r.TookOver, r.Closed = idOf(1), session.ClosedReboot
-	})
-}
 
 func alive(process.Identity) process.Liveness { return process.Alive }
 
 // TestListingIsTheRegistry is the whole JSON of one session.
 func TestListingIsTheRegistry(t *testing.T) {
-	r := full()
+	r := sessiontest.Full()
 	data, err := json.Marshal(SessionOf(r, alive))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"id":"`+r.ID.String()+`","name":"api","dir":"/src/api","host":"box","state":"running",
@@ -66,7 +38,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 
 // What is not known is not there: a zero would be a claim.
 func TestListingClaimsNothing(t *testing.T) {
-	r := one(1, "web", func(r *session.Record) { r.Usage = &session.Usage{Context: -1} })
+	r := sessiontest.Over(1, "web", func(r *session.Record) { r.Usage = &session.Usage{Context: -1} })
 	l := SessionOf(r, alive)
 	assert.Nil(t, l.Context)
 	data, err := json.Marshal(l)
@@ -78,8 +50,8 @@ func TestListingClaimsNothing(t *testing.T) {
 
 // A lost session was last seen when it last did something, not when somebody noticed.
 func TestListSeenIsTheLastSignOfLife(t *testing.T) {
-	for state, want := range map[session.State]time.Time{session.Lost: noon.Add(time.Minute), session.Archived: noon.Add(time.Hour)} {
-		r := session.Record{State: state, CreatedAt: noon, PhaseAt: noon.Add(time.Minute), EndedAt: noon.Add(time.Hour)}
+	for state, want := range map[session.State]time.Time{session.Lost: sessiontest.Noon.Add(time.Minute), session.Archived: sessiontest.Noon.Add(time.Hour)} {
+		r := session.Record{State: state, CreatedAt: sessiontest.Noon, PhaseAt: sessiontest.Noon.Add(time.Minute), EndedAt: sessiontest.Noon.Add(time.Hour)}
 		assert.Equal(t, want, lastSeen(SessionOf(r, alive)), string(state))
 	}
 }
@@ -87,8 +59,8 @@ func TestListSeenIsTheLastSignOfLife(t *testing.T) {
 // TestP6_AliveIsWhatTheKernelSays also where that is nothing.
 func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
 	for _, is := range []process.Liveness{process.Alive, process.Gone, process.Unknown} {
-		l := SessionOf(full(), func(id process.Identity) process.Liveness {
-			assert.Equal(t, full().Binding.Agent, id)
+		l := SessionOf(sessiontest.Full(), func(id process.Identity) process.Liveness {
+			assert.Equal(t, sessiontest.Full().Binding.Agent, id)
 			return is
 		})
 		assert.Equal(t, is.String(), l.Alive)
@@ -96,22 +68,22 @@ func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
 }
 
 func TestListFitsATerminal(t *testing.T) {
-	long := full()
+	long := sessiontest.Full()
 	long.Name, long.Dir = strings.Repeat("東京", 20), "/home/me/"+strings.Repeat("very/", 30)+"deep"
 	long.State, long.Usage.Context = session.CleanupFailed, 100
 	long.Launch = &session.Launch{PermissionMode: "ask"}
 	for range 200 {
 		long.Progress.Tasks = append(long.Progress.Tasks, transcript.Task{Status: "completed"})
 	}
-	evil := one(3, "a\x1b[31m\nb")
-	mine := one(4, "mine", func(r *session.Record) { r.Dir = "/home/me/src" })
+	evil := sessiontest.Over(3, "a\x1b[31m\nb")
+	mine := sessiontest.Over(4, "mine", func(r *session.Record) { r.Dir = "/home/me/src" })
 	var rows []Session
 	for _, r := range []session.Record{long, evil, mine} {
 		rows = append(rows, SessionOf(r, alive))
 	}
 	rows[0].Memory = 412 << 20
 	var out strings.Builder
-	printList(&terminal.Printer{Out: &out}, rows, noon.Add(49*time.Hour), "/home/me")
+	printList(&terminal.Printer{Out: &out}, rows, sessiontest.Noon.Add(49*time.Hour), "/home/me")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Len(t, lines, 4, "one line each")
 	for _, line := range lines {
@@ -125,10 +97,10 @@ func TestListFitsATerminal(t *testing.T) {
 
 // A session whose agent crashed is not called completed.
 func TestListSaysThatASessionCrashed(t *testing.T) {
-	crashed := one(1, "api", func(r *session.Record) {
+	crashed := sessiontest.Over(1, "api", func(r *session.Record) {
 		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Status: 3}
 	})
-	clean := one(2, "web", func(r *session.Record) { r.State, r.Exit = session.Completed, &session.Exit{Known: true} })
+	clean := sessiontest.Over(2, "web", func(r *session.Record) { r.State, r.Exit = session.Completed, &session.Exit{Known: true} })
 	for _, l := range []struct {
 		session.Record
 		want string

@@ -3,6 +3,9 @@ package disktest
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,4 +44,14 @@ func Opens(t *testing.T, dir string) func() map[string]int {
 			}
 		}
 	}
+}
+
+// BytesRead is how many bytes this process has read so far, from whatever.
+func BytesRead(t *testing.T) int64 {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/io")
+	require.NoError(t, err)
+	n, err := strconv.ParseInt(string(regexp.MustCompile(`(?m)^rchar: (\d+)$`).FindSubmatch(data)[1]), 10, 64)
+	require.NoError(t, err)
+	return n
 }
