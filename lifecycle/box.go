@@ -38,7 +38,7 @@ const (
 // dialog. If the dialog was open at the call, the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		awaitEscPause(ctx, w)
 		w.view = w.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
@@ -204,15 +204,12 @@ func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 }
 
 // saysInterrupt says whether the transcript has the line of an interrupt after a position.
-func saysInterrupt(from transcript.Cursor) bool {
-	r := transcript.Open(from)
-	defer func() { _ = r.Close() }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil || !ok || item.Kind == transcript.Interrupt {
-			return ok && err == nil
-		}
-	}
+func saysInterrupt(from transcript.Cursor) (says bool) {
+	_ = transcript.Each(from, false, func(item transcript.Item) bool { // what cannot be read says nothing
+		says = item.Kind == transcript.Interrupt
+		return !says
+	})
+	return says
 }
 
 // SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
@@ -222,7 +219,7 @@ func saysInterrupt(from transcript.Cursor) bool {
 // prompt no longer waits there.
 func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		head, err := w.head()
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 // inDialog runs the function keys on the session's worker.
 func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(w *work) (Dialog, error)) (d Dialog, err error) {
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) (err error) {
+	err = s.kit.do(ctx, id, func(w *work) (err error) {
 		d, err = keys(w)
 		return err
 	})
@@ -203,7 +203,11 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 			d = rests
 			continue
 		}
-		if err := w.pressKey(ctx, towards(d.Selected, option)); err != nil {
+		towards := tmux.KeyUp
+		if d.Selected < option {
+			towards = tmux.KeyDown
+		}
+		if err := w.pressKey(ctx, towards); err != nil {
 			return Dialog{}, err
 		}
 		next, err := w.awaitMove(ctx, asked, d, keyWait)
@@ -218,13 +222,6 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 		d = next
 	}
 	return d, ErrChanged
-}
-
-func towards(selected, option int) tmux.Key {
-	if selected < option {
-		return tmux.KeyDown
-	}
-	return tmux.KeyUp
 }
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged

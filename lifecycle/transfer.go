@@ -172,7 +172,7 @@ func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 	if _, ok := s.kit.source(t); !ok {
 		return nil // the target took over from no session, or that session was purged
 	}
-	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
+	err := s.kit.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // the record was purged a moment ago
 	}

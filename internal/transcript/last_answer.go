@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 const (
 	// lastWindow is how far before a cursor the last answer is searched for at first; usually it
@@ -18,14 +15,39 @@ const (
 // of local commands, of the newest turn that has any. If the turn is longer than the part that is
 // read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
 // is a missing file.
-func LastAnswer(before Cursor) ([]Item, error) {
-	for window := int64(lastWindow); ; window *= 4 {
-		items, err := lastWithin(before, window)
-		if err != nil {
-			return nil, fmt.Errorf("find the last answer: %w", err)
-		}
-		if len(items) > 0 || window >= before.Offset || window >= lastFarthest {
-			return items, nil
+func LastAnswer(before Cursor) (items []Item, err error) {
+	err = lookBackFrom(before, lastWindow, lastFarthest, func(from Cursor) (bool, error) {
+		items = nil
+		over := false // the turn of items has ended
+		err := Each(from, true, func(item Item) bool {
+			switch {
+			case !item.At.precedes(before):
+				return false
+			case item.Sidechain || item.Meta:
+			case item.Spoken() && item.says():
+				if over {
+					items, over = nil, false
+				}
+				items = append(items, item)
+			case item.borders():
+				over = true
+			}
+			return true
+		})
+		return len(items) > 0, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the last answer: %w", err)
+	}
+	return items, nil
+}
+
+// lookBackFrom has larger and larger parts before a cursor looked at, until something is found.
+func lookBackFrom(before Cursor, window, farthest int64, find func(from Cursor) (found bool, err error)) error {
+	for ; ; window *= 4 {
+		found, err := find(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
+		if err != nil || found || window >= before.Offset || window >= farthest {
+			return err
 		}
 	}
 }
@@ -33,82 +55,44 @@ func LastAnswer(before Cursor) ([]Item, error) {
 // Said returns the texts, and the output of local commands, between two places of one file, oldest
 // first. Of more than 32 MiB it returns the end.
 func Said(from, before Cursor) (items []Item, err error) {
-	r := Open(Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return nil, fmt.Errorf("find what was said: %w", err)
-		}
-		if !ok || !item.At.precedes(before) {
-			return items, nil
-		}
-		if !item.At.precedes(from) && item.Spoken() && item.says() {
+	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
+	err = Each(start, true, func(item Item) bool {
+		if !item.At.precedes(from) && item.At.precedes(before) && item.Spoken() && item.says() {
 			items = append(items, item)
 		}
+		return item.At.precedes(before)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find what was said: %w", err)
 	}
+	return items, nil
 }
 
-// promptFarthest is how far back the last prompt is searched for: a list of sessions is to be quick.
-const promptFarthest = 8 << 20
+// Of the last prompt the same is less: a list of sessions is to be quick.
+const (
+	promptWindow   = 256 << 10
+	promptFarthest = 8 << 20
+)
 
 // LastPrompt returns what a person asked last before a cursor: a prompt, or a command. It is empty if
 // that stands too far back, or if there is no such file.
 func LastPrompt(before Cursor) (text string, err error) {
-	for window := int64(256 << 10); ; window *= 4 {
-		last, err := promptWithin(before, window)
-		if err != nil {
-			return "", fmt.Errorf("find the last prompt: %w", err)
-		}
-		if last != "" || window >= before.Offset || window >= promptFarthest {
-			return last, nil
-		}
-	}
-}
-
-func promptWithin(before Cursor, window int64) (last string, err error) {
-	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return "", err
-		}
-		if !ok || !item.At.precedes(before) {
-			return last, nil
-		}
-		if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
-			last = item.Text
-		}
-	}
-}
-
-func lastWithin(before Cursor, window int64) (items []Item, err error) {
-	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	over := false // the turn of items has ended
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok || !item.At.precedes(before) {
-			return items, nil
-		}
-		switch {
-		case item.Sidechain || item.Meta:
-		case item.Spoken() && item.says():
-			if over {
-				items, over = nil, false
+	err = lookBackFrom(before, promptWindow, promptFarthest, func(from Cursor) (bool, error) {
+		err := Each(from, true, func(item Item) bool {
+			if !item.At.precedes(before) {
+				return false
 			}
-			items = append(items, item)
-		case item.borders():
-			over = true
-		}
+			if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
+				text = item.Text
+			}
+			return true
+		})
+		return text != "", err
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the last prompt: %w", err)
 	}
+	return text, nil
 }
 
 // precedes compares two places of one file. A cursor inside an item, of which only some parts were

@@ -48,8 +48,10 @@ type block struct {
 	}
 }
 
-// bulk are the starts of lines that can be megabytes and never hold an item.
-var bulk = [][]byte{[]byte(`{"type":"api-request`), []byte(`{"type":"file-history-`)}
+// isBulk reports whether a line is of those that can be megabytes and never hold an item.
+func isBulk(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"type":"api-request`)) || bytes.HasPrefix(line, []byte(`{"type":"file-history-`))
+}
 
 // heading distinguishes a line of the conversation from bookkeeping.
 type heading struct {
@@ -76,16 +78,11 @@ func (h heading) spoken() bool {
 // line; an error says that the line is no JSON object. Of the items' cursors only Block is set.
 func parseLine(raw []byte) ([]Item, error) {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
+	if len(raw) == 0 || isBulk(raw) {
 		return nil, nil
 	}
 	if raw[0] != '{' {
 		return nil, errors.New("parse transcript line: no JSON object")
-	}
-	for _, start := range bulk {
-		if bytes.HasPrefix(raw, start) {
-			return nil, nil
-		}
 	}
 	var e entry
 	if err := decode(raw, &e); err != nil {

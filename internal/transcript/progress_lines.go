@@ -85,7 +85,7 @@ var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"tur
 
 func (t *tally) take(line []byte) {
 	has := func(mark []byte) bool { return bytes.Contains(line, mark) }
-	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || slices.ContainsFunc(bulk, func(b []byte) bool { return bytes.HasPrefix(line, b) }) {
+	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || isBulk(line) {
 		return
 	}
 	var l tallied
