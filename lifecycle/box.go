@@ -130,9 +130,11 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	}
 	w.view = w.Observer.View(ctx, *w.r) // writing to disk and reporting took time
 	err, pressed := refusesEsc(w.view), false
+	screen := w.view.Screen // the presence file is a little behind it
+	rests := (w.view.idle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
-	case rests(w.view) && p.State != Typing:
+	case rests && p.State != Typing: // Esc would end nothing, now or later
 		err = ErrIdle
 	default:
 		w.remember(func(m *memory) { m.box.escAt = w.Now() })
@@ -149,13 +151,6 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 		err = errors.Join(err, w.Prompts.SavePrompt(p))
 	}
 	return err
-}
-
-// rests says that Esc would end nothing: no turn runs, and there is nothing that the agent will
-// continue by itself.
-func rests(v View) bool {
-	screen := v.Screen // the presence file is a little behind the screen
-	return (v.idle() || screen.Background) && !screen.Busy && !screen.Continues
 }
 
 // interrupted returns the prompt that Esc may put back into the box: the prompt that is being

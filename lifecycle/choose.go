@@ -299,7 +299,9 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 	w.at("wish-marked")
 	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
 	err = tmux.ErrGuard
-	if now == act && w.view.Screen.Mode == mode && (act != wishes.Choose || onModel(w)) {
+	list, _ := w.view.Screen.Dialog.Models()
+	if now == act && w.view.Screen.Mode == mode &&
+		(act != wishes.Choose || w.view.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, key) })
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
@@ -342,12 +344,6 @@ func moveToModel(ctx context.Context, w *work) error {
 		return closeModels(ctx, w) // the next look opens it again, or finds that it is gone
 	}
 	return err
-}
-
-// onModel says whether the cursor of the list stands on the wanted model.
-func onModel(w *work) bool {
-	list, _ := w.view.Screen.Dialog.Models()
-	return w.view.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)
 }
 
 // closeModels closes the list of models, if it is open.

@@ -170,7 +170,7 @@ func (w *work) restore(ctx context.Context) error {
 		}
 	}
 	w.r.Binding, w.r.Exit = nil, nil
-	w.reopen()
+	w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil // they only concern a session that is over
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
 	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // these fields describe the previous agent
 	w.r.Progress.Failed = transcript.Failure{}

@@ -71,9 +71,9 @@ func readLine[T checked](what string, line []byte, most int) (none T, err error)
 	return read[T](what, line)
 }
 
-// line makes one line of v, its line break included. HTML characters are not escaped: with escapes
+// Line makes one line of v, its line break included. HTML characters are not escaped: with escapes
 // a program text would grow beyond the limit.
-func line(v any) ([]byte, error) {
+func Line(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -43,7 +42,7 @@ func WriteEvent(dir string, e Event) error {
 		when = time.Now()
 	}
 	for seq := range maxSeq {
-		err = writeNew(folder, eventName(when, os.Getpid(), seq), data)
+		err = writeNew(folder, fmt.Sprintf("%s-%d-%d.json", when.UTC().Format(nameTime), os.Getpid(), seq), data)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
@@ -98,10 +97,6 @@ func EventTime(name string) (time.Time, bool) {
 	stamp, _, _ := strings.Cut(name, "-")
 	t, err := time.Parse(nameTime, stamp)
 	return t, err == nil
-}
-
-func eventName(when time.Time, pid, seq int) string {
-	return when.UTC().Format(nameTime) + "-" + strconv.Itoa(pid) + "-" + strconv.Itoa(seq) + ".json"
 }
 
 // makeFolder makes a folder of the state folder but never that one: without it there is no bot that would read

@@ -142,9 +142,6 @@ func (f Folder) Remove(name string) error {
 }
 
 func (f Folder) write(path string, data []byte) error {
-	if !f.Fsync {
-		return writeFast(path, data)
-	}
 	// The temporary file must be beside the item: List skips its dot name, and the rename stays
 	// within one file system.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
@@ -158,25 +155,10 @@ func (f Folder) write(path string, data []byte) error {
 	if err := pending.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
+	if !f.Fsync {
+		return nil
+	}
 	return SyncFolder(os.Open(f.Path)) // renameio syncs the file, not its new name
-}
-
-func writeFast(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".put-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
 }
 
 // Sync makes the names of the items survive a power cut.
@@ -205,3 +187,12 @@ func checkName(name string) error {
 var cutShort = regexp.MustCompile(`^\..+\d{3,}$`)
 
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }
+
+// SyncFolder makes the names in a folder survive a power cut, and closes the folder. Its parameters
+// are the results of opening the folder: SyncFolder(os.Open(path)), or SyncFolder(root.Open(".")).
+func SyncFolder(folder *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -224,7 +224,7 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 				return true
 			}
 			minute, t = now, t.In(in)
-			if day.Time.IsZero() || !sameDay(t, day.Time) {
+			if day.Time.IsZero() || t.Format(time.DateOnly) != day.Time.Format(time.DateOnly) {
 				if !day.Time.IsZero() {
 					more = see(day)
 				}
@@ -241,5 +241,3 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	}
 	return b.end, err
 }
-
-func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }

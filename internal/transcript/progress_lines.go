@@ -313,3 +313,26 @@ func (t *tally) update(id string, in taskInput) {
 	t.Tasks[i].Text = cmp.Or(clip.Runes(in.Subject, maxText), t.Tasks[i].Text)
 	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, maxText), t.Tasks[i].Status)
 }
+
+// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
+// ids are enough however long the session is.
+type usageSeen struct {
+	ids  []string // usageKept at most
+	next int      // index of the one that is replaced next
+}
+
+const usageKept = 256
+
+// first reports whether id was not seen yet, and remembers it.
+func (u *usageSeen) first(id string) bool {
+	if slices.Contains(u.ids, id) {
+		return false
+	}
+	if len(u.ids) < usageKept {
+		u.ids = append(u.ids, id)
+		return true
+	}
+	u.ids[u.next] = id
+	u.next = (u.next + 1) % usageKept
+	return true
+}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"ccbot/internal/ownfile"
 )
@@ -29,7 +28,6 @@ const (
 // from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
 	start Cursor // where it was opened
-	seen  usageSeen
 
 	file   *os.File
 	in     *bufio.Reader
@@ -123,9 +121,6 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 		item := &items[i]
 		item.At = Cursor{Path: r.start.Path, Offset: offset, Block: i}
 		item.Next = Cursor{Path: r.start.Path, Offset: offset, Block: i + 1}
-		if item.Usage != nil && !r.seen.first(item.MessageID) {
-			item.Usage = nil
-		}
 	}
 	if len(items) > 0 {
 		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: r.next}
@@ -255,29 +250,6 @@ func (r *Reader) check() error {
 		return fmt.Errorf("%w: %s is another file now", ErrTruncated, r.start.Path)
 	}
 	return nil
-}
-
-// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
-// ids are enough however long the session is.
-type usageSeen struct {
-	ids  []string // usageKept at most
-	next int      // index of the one that is replaced next
-}
-
-const usageKept = 256
-
-// first reports whether id was not seen yet, and remembers it.
-func (u *usageSeen) first(id string) bool {
-	if slices.Contains(u.ids, id) {
-		return false
-	}
-	if len(u.ids) < usageKept {
-		u.ids = append(u.ids, id)
-		return true
-	}
-	u.ids[u.next] = id
-	u.next = (u.next + 1) % usageKept
-	return true
 }
 
 // End is the cursor behind the last whole line of a transcript, for reading only new items. Half a
