@@ -59,6 +59,7 @@ var sideways = map[[2]string]string{
 	{"internal/control", "internal/hookwire"}:    "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:     "a peer is known by the processes above it",
 	{"internal/capture", "internal/cellpicture"}: "a capture is read as the cells of a picture",
+	{"internal/claudeui", "internal/capture"}:    "the styles of a screen are read as those of its picture",
 	{"internal/session", "internal/git"}:         "a record holds the state of its repository",
 	{"internal/session", "internal/keepjson"}:    "a record keeps the fields of a later program",
 	{"internal/session", "internal/spool"}:       "the records are items of a folder",

@@ -62,7 +62,14 @@ func Bindings(dir string) ([]hookwire.Binding, []error) {
 	var bindings []hookwire.Binding
 	var errs []error
 	for _, name := range names {
-		binding, err := readBinding(folder, name)
+		var binding hookwire.Binding
+		data, err := folder.Read(name)
+		if err == nil {
+			binding, err = hookwire.ReadBinding(data)
+		}
+		if err == nil && binding.Name() != name {
+			err = fmt.Errorf("it is about %s: %w", binding.Name(), hookwire.ErrMalformed)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -73,18 +80,6 @@ func Bindings(dir string) ([]hookwire.Binding, []error) {
 		bindings = append(bindings, binding)
 	}
 	return bindings, errs
-}
-
-func readBinding(folder spool.Folder, name string) (hookwire.Binding, error) {
-	data, err := folder.Read(name)
-	if err != nil {
-		return hookwire.Binding{}, err
-	}
-	binding, err := hookwire.ReadBinding(data)
-	if err == nil && binding.Name() != name {
-		err = fmt.Errorf("it is about %s: %w", binding.Name(), hookwire.ErrMalformed)
-	}
-	return binding, err
 }
 
 // PruneBindings removes the bindings of processes that are proven gone; each process leaves one.

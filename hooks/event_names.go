@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func eventNames(version string) []string {
 	}
 	var names []string
 	for _, event := range launchEvents() {
-		if !before(installed, event.Since) {
+		if slices.Compare(installed[:], event.Since[:]) >= 0 {
 			names = append(names, event.Name)
 		}
 	}
@@ -61,13 +62,4 @@ func parseVersion(s string) (v [3]int, ok bool) {
 		v[i] = n
 	}
 	return v, true
-}
-
-func before(a, b [3]int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }

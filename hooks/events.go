@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/hookwire"
@@ -159,7 +161,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 	case err != nil:
 		return e.failedLocked(name, name, err)
 	}
-	key := launchOf(event)
+	key := cmp.Or(event.Launch, event.SessionID) // within it events keep their order; a launch survives a /clear
 	if held[key] {
 		return nil
 	}
@@ -196,15 +198,6 @@ func hopeless(err error) bool {
 	return errors.Is(err, hookwire.ErrMalformed) || errors.Is(err, spool.ErrForeign) || errors.Is(err, spool.ErrTooBig)
 }
 
-// launchOf gives the key within which events keep their order. A launch keeps its name when the
-// session id changes (/clear).
-func launchOf(event hookwire.Event) string {
-	if event.Launch != "" {
-		return event.Launch
-	}
-	return event.SessionID
-}
-
 // deliver turns a panic of the sink into an error: otherwise the same file would crash the bot
 // again at each start.
 func (e *Events) deliver(ctx context.Context, event hookwire.Event) (err error) {
@@ -224,4 +217,25 @@ func (e *Events) removeLocked(name string) error {
 	delete(e.delivered, name)
 	delete(e.failing, name)
 	return nil
+}
+
+// Unheard reports whether dir/events contains an event of a launch that no sink has taken yet. A
+// file that can never be read counts for no launch.
+func Unheard(dir string, launch uuid.UUID) (bool, error) {
+	events := eventsIn(dir)
+	names, err := events.List()
+	if err != nil {
+		return false, fmt.Errorf("unheard events: %w", err)
+	}
+	for _, name := range names {
+		switch event, err := readEvent(events, name); {
+		case errors.Is(err, fs.ErrNotExist), hopeless(err):
+			// Taken since the listing, or to be put aside.
+		case err != nil:
+			return false, fmt.Errorf("unheard events: %w", err)
+		case event.Launch == launch.String():
+			return true, nil
+		}
+	}
+	return false, nil
 }

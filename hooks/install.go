@@ -161,13 +161,7 @@ func eventState(ours []entry, command string) EventState {
 }
 
 func of(all []entry, event string) []entry {
-	var out []entry
-	for _, e := range all {
-		if e.event == event {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.event != event })
 }
 
 // install corrects one event and says what it did; "" means that nothing was done.
@@ -192,7 +186,13 @@ func (d *document) install(event, command string) (done string, err error) {
 	} else if !ours[keep].runs(command) {
 		d.mend(ours[keep], command)
 	}
-	if err := d.keepOne(event, keep); err != nil {
+	n := -1
+	if _, err := d.removeOurs(func(e entry) bool {
+		if e.event == event {
+			n++
+		}
+		return e.event == event && n != keep
+	}); err != nil {
 		return "", err
 	}
 	switch state {
@@ -211,18 +211,6 @@ func best(ours []entry, command string) int {
 		return i
 	}
 	return slices.IndexFunc(ours, func(e entry) bool { return !e.limited })
-}
-
-func (d *document) keepOne(event string, keep int) error {
-	n := -1
-	_, err := d.removeOurs(func(e entry) bool {
-		if e.event != event {
-			return false
-		}
-		n++
-		return n != keep
-	})
-	return err
 }
 
 // removeOurs removes the entries for which going holds, and returns their events. going is called

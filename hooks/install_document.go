@@ -238,7 +238,11 @@ func (d *document) insert(container gjson.Result, key, value string) {
 		indent = d.indentAt(last.end)
 		separator = " "
 	default:
-		d.splice(last.end, last.end, d.separator()+d.oneLine(key, value))
+		separator = ","
+		if d.spaced {
+			separator = ", "
+		}
+		d.splice(last.end, last.end, separator+d.oneLine(key, value))
 		return
 	}
 	d.splice(last.end, last.end, ","+separator+d.manyLines(key, value, indent))
@@ -259,13 +263,6 @@ func (d *document) insertFirst(container gjson.Result, key, value string) {
 func (d *document) indentAt(at int) string {
 	line := d.text[strings.LastIndexByte(d.text[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-}
-
-func (d *document) separator() string {
-	if d.spaced {
-		return ", "
-	}
-	return ","
 }
 
 func (d *document) manyLines(key, value, indent string) string {

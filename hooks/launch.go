@@ -227,17 +227,13 @@ func denyBelow(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != names[0] {
 		names = append(names, real)
 	}
+	// These characters have a meaning in a rule (gitignore patterns).
+	escape := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `(`, `\(`, `)`, `\)`)
 	var rules []string
 	for _, name := range names {
 		for _, tool := range []string{"Read", "Edit"} {
-			rules = append(rules, tool+"(/"+escapePattern(name)+"/**)")
+			rules = append(rules, tool+"(/"+escape.Replace(name)+"/**)")
 		}
 	}
 	return rules
-}
-
-// escapePattern escapes the characters of a path that have a meaning in a rule (gitignore
-// patterns).
-func escapePattern(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `(`, `\(`, `)`, `\)`).Replace(path)
 }

@@ -253,10 +253,6 @@ func (req *request) endLocked() {
 func (r *Relay) Waiting(session uuid.UUID) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waitingLocked(session)
-}
-
-func (r *Relay) waitingLocked(session uuid.UUID) []Request {
 	var list []Request
 	for _, req := range r.requests {
 		if req.current != nil && req.current.q.Session == session {

@@ -35,3 +35,6 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 	}
 	return q, q.Check()
 }
+
+// Decision is what the hook prints, in the shape that Claude Code expects.
+type Decision = decisions.Decision

@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"ccbot/internal/logkey"
@@ -73,20 +75,12 @@ func (e *Events) dueLocked() time.Time {
 	return due
 }
 
-// forgetLocked drops the history of files that are gone.
+// forgetLocked drops the history of files that are gone. names are those that are there, in order.
 func (e *Events) forgetLocked(names []string) {
-	there := make(map[string]bool, len(names))
-	for _, name := range names {
-		there[name] = true
+	gone := func(name string) bool {
+		_, there := slices.BinarySearch(names, name)
+		return !there
 	}
-	for name := range e.failing {
-		if !there[name] {
-			delete(e.failing, name)
-		}
-	}
-	for name := range e.delivered {
-		if !there[name] {
-			delete(e.delivered, name)
-		}
-	}
+	maps.DeleteFunc(e.failing, func(name string, _ *failing) bool { return gone(name) })
+	maps.DeleteFunc(e.delivered, func(name string, _ bool) bool { return gone(name) })
 }

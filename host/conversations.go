@@ -80,7 +80,10 @@ func (c Conversations) find(r session.Record, claude uuid.UUID) string {
 }
 
 // from gives the transcript that a place is in, with those that lie further on that way, and where to begin in it.
-func from(all []file, at history.Place, way history.Way) (rest []file, offset int64, err error) {
+func (c Conversations) from(id uuid.UUID, at history.Place, way history.Way) (all []file, offset int64, err error) {
+	if all, err = c.files(id); err != nil {
+		return nil, 0, err
+	}
 	offset = fileEnd
 	if at != "" {
 		name, number, _ := strings.Cut(string(at), ":")
@@ -112,11 +115,7 @@ func replaced(err error) error {
 
 // walk calls see with the entries of a session's conversation that lie on one way from a place, until it returns false.
 func (c Conversations) walk(ctx context.Context, id uuid.UUID, at history.Place, way history.Way, see func(f file, e transcript.Entry) bool) error {
-	all, err := c.files(id)
-	if err != nil {
-		return err
-	}
-	rest, offset, err := from(all, at, way)
+	rest, offset, err := c.from(id, at, way)
 	if err != nil || at == "" && way == history.Newer {
 		return err
 	}
@@ -190,11 +189,7 @@ const (
 
 // Find implements [history.Conversations].
 func (c Conversations) Find(ctx context.Context, id uuid.UUID, at history.Place, word string, most int) (found history.Found, err error) {
-	all, err := c.files(id)
-	if err != nil {
-		return found, err
-	}
-	rest, offset, err := from(all, at, history.Older)
+	rest, offset, err := c.from(id, at, history.Older)
 	if err != nil {
 		return found, err
 	}
@@ -235,11 +230,7 @@ func hitOf(f file, hit transcript.Found) history.Hit {
 
 // Days implements [history.Conversations]. Days are those of this machine's clock.
 func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place, most int) (found history.Days, err error) {
-	all, err := c.files(id)
-	if err != nil {
-		return found, err
-	}
-	rest, offset, err := from(all, at, history.Older)
+	rest, offset, err := c.from(id, at, history.Older)
 	if err != nil {
 		return found, err
 	}

@@ -39,7 +39,10 @@ func (m Moments) Keep(session uuid.UUID, mark func(objects string) (git.Moment, 
 	if err := m.makeRoom(maxMoments); err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, m.noteSize(session)) }()
+	defer func() { // whoever makes room need not look through the moments of all then
+		sum := strconv.FormatInt(size(m.of(session)), 10)
+		err = errors.Join(err, os.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600))
+	}()
 	moment, err := mark(filepath.Join(m.of(session), objectsIn))
 	if err != nil {
 		return "", err
@@ -80,12 +83,6 @@ func (m Moments) makeRoom(room int64) (err error) {
 		delete(sizes, most)
 	}
 	return err
-}
-
-// noteSize measures the moments of a session, so that whoever makes room need not look through those of all.
-func (m Moments) noteSize(session uuid.UUID) error {
-	sum := strconv.FormatInt(size(m.of(session)), 10)
-	return os.WriteFile(filepath.Join(m.of(session), sizeIn), []byte(sum), 0o600)
 }
 
 // size is how much the moments of a session have, as was noted after the last one.

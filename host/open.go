@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,12 +80,6 @@ func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	return f, err
 }
 
-// withoutLinks reports whether a folder's path contains no links.
-func withoutLinks(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && real == dir
-}
-
 // isRoot reports whether the opened folder is still the one that has the name.
 func isRoot(root *os.Root, dir string) bool {
 	opened, err := root.Stat(".")
@@ -92,7 +87,11 @@ func isRoot(root *os.Root, dir string) bool {
 		return false
 	}
 	named, err := os.Lstat(dir)
-	return err == nil && os.SameFile(opened, named) && withoutLinks(dir)
+	if err != nil || !os.SameFile(opened, named) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && real == dir
 }
 
 // openBelow opens a file one folder at a time. It refuses a link on the way, because there was none
@@ -151,23 +150,18 @@ func openRegular(root *os.Root, name string) (files.File, error) {
 }
 
 func checkFile(before, info fs.FileInfo) error {
+	s, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
 		return refuse(refusal.FileIrregular)
 	case !os.SameFile(before, info): // a link, or another file
 		return refuse(refusal.FileChanged)
-	case !hasOneName(info): // the other name may be that of a file of ccbot's own
+	case !known || s.Nlink != 1: // the other name may be that of a file of ccbot's own
 		return refuse(refusal.FileNamed)
 	case info.Size() == 0: // files of /proc too, where our own environment is
 		return refuse(refusal.FileEmpty)
 	}
 	return nil
-}
-
-// hasOneName reports whether no hard link gives a file a second name.
-func hasOneName(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && s.Nlink == 1
 }
 
 // fileReason is the refusal of a file that cannot be read.
@@ -177,4 +171,27 @@ func fileReason(err error) error {
 		e.Code = refusal.FileMissing
 	}
 	return e
+}
+
+// Read implements [files.Files].
+func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (string, error) {
+	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "tool-results")
+	if filepath.Dir(path) != folder {
+		return "", errors.New("it is not beside the transcript")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	f, err := openRegular(root, filepath.Base(path))
+	if err != nil {
+		return "", err
+	}
+	defer f.Body.Close()
+	if f.Size > most {
+		return "", errors.New("it is too long")
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	return string(data), err
 }

@@ -247,6 +247,12 @@ func (m Sessions) SendNow(ctx context.Context, id uuid.UUID, key string) (told b
 	return told, m.refusedPrompt(err)
 }
 
+// Switch reads what a session's agent runs with, and wants something else of it.
+func (m Sessions) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
+	now, err := m.Lifecycle.Switch(ctx, id, want)
+	return now, m.refused(err)
+}
+
 // endingsOf are processes that were ended, or left alone, as the chat sees them.
 func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 	for _, e := range all {

@@ -55,7 +55,7 @@ func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Re
 		return w.adopt(ctx, wait, q)
 	}
 	begun := false
-	err = s.do(wait, q.From, func(w *work) (err error) {
+	err = s.kit.do(wait, q.From, func(w *work) (err error) {
 		begun = true
 		adopted, err = w.adopt(ctx, wait, q)
 		return err

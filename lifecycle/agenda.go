@@ -27,7 +27,7 @@ type agenda struct {
 	held    map[uuid.UUID]chan struct{} // one slot for each conversation, see holdConversation
 
 	strangers errand[int]       // pids of foreign processes whose presence file changed
-	gits      errand[uuid.UUID] // sessions whose repository has to be read
+	gits      errand[uuid.UUID] // sessions whose repository is read, not on their workers: in a large tree that takes seconds
 }
 
 // watch says which session to wake when an agent ends.
@@ -62,10 +62,6 @@ func (a *agenda) wake(id uuid.UUID) { a.note(func() { a.pending[id] = true }) }
 
 // lookAt asks to check whether a process has entered a conversation that belongs to a session.
 func (a *agenda) lookAt(pid int) { a.note(func() { a.strangers.wanted[pid] = true }) }
-
-// wantGit asks for a look at a session's repository. The look is not made on the session's worker:
-// in a large tree it takes seconds, and prompts would wait.
-func (a *agenda) wantGit(id uuid.UUID) { a.note(func() { a.gits.wanted[id] = true }) }
 
 // watch asks to watch an agent. If the agent is watched already, it does nothing.
 func (a *agenda) watch(w watch) {
@@ -147,4 +143,21 @@ func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (rele
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for conversation %s: %w", claudeID, ctx.Err())
 	}
+}
+
+// lookPace is how often ccbot looks at something that changes within a moment and sends no
+// notification.
+const lookPace = 25 * time.Millisecond
+
+// await calls done until it returns true, at most for patience. done is called at least once; false
+// means that patience or ctx ended first.
+func await(ctx context.Context, pace, patience time.Duration, done func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for !done() {
+		if pause.For(ctx, pace) != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -38,7 +38,7 @@ const (
 // dialog. If the dialog was open at the call, the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		awaitEscPause(ctx, w)
 		w.view = w.Observer.View(ctx, *w.r)
 		if err := refusesEsc(w.view); err != nil {
@@ -130,9 +130,11 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 	}
 	w.view = w.Observer.View(ctx, *w.r) // writing to disk and reporting took time
 	err, pressed := refusesEsc(w.view), false
+	screen := w.view.Screen // the presence file is a little behind it
+	rests := (w.view.idle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
-	case rests(w.view) && p.State != Typing:
+	case rests && p.State != Typing: // Esc would end nothing, now or later
 		err = ErrIdle
 	default:
 		w.remember(func(m *memory) { m.box.escAt = w.Now() })
@@ -149,13 +151,6 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 		err = errors.Join(err, w.Prompts.SavePrompt(p))
 	}
 	return err
-}
-
-// rests says that Esc would end nothing: no turn runs, and there is nothing that the agent will
-// continue by itself.
-func rests(v View) bool {
-	screen := v.Screen // the presence file is a little behind the screen
-	return (v.idle() || screen.Background) && !screen.Busy && !screen.Continues
 }
 
 // interrupted returns the prompt that Esc may put back into the box: the prompt that is being
@@ -204,15 +199,12 @@ func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
 }
 
 // saysInterrupt says whether the transcript has the line of an interrupt after a position.
-func saysInterrupt(from transcript.Cursor) bool {
-	r := transcript.Open(from)
-	defer func() { _ = r.Close() }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil || !ok || item.Kind == transcript.Interrupt {
-			return ok && err == nil
-		}
-	}
+func saysInterrupt(from transcript.Cursor) (says bool) {
+	_ = transcript.Each(from, false, func(item transcript.Item) bool { // what cannot be read says nothing
+		says = item.Kind == transcript.Interrupt
+		return !says
+	})
+	return says
 }
 
 // SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
@@ -222,7 +214,7 @@ func saysInterrupt(from transcript.Cursor) bool {
 // prompt no longer waits there.
 func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		head, err := w.head()
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 // inDialog runs the function keys on the session's worker.
 func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(w *work) (Dialog, error)) (d Dialog, err error) {
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) (err error) {
+	err = s.kit.do(ctx, id, func(w *work) (err error) {
 		d, err = keys(w)
 		return err
 	})
@@ -203,7 +203,11 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 			d = rests
 			continue
 		}
-		if err := w.pressKey(ctx, towards(d.Selected, option)); err != nil {
+		towards := tmux.KeyUp
+		if d.Selected < option {
+			towards = tmux.KeyDown
+		}
+		if err := w.pressKey(ctx, towards); err != nil {
 			return Dialog{}, err
 		}
 		next, err := w.awaitMove(ctx, asked, d, keyWait)
@@ -218,13 +222,6 @@ func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, opt
 		d = next
 	}
 	return d, ErrChanged
-}
-
-func towards(selected, option int) tmux.Key {
-	if selected < option {
-		return tmux.KeyDown
-	}
-	return tmux.KeyUp
 }
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
@@ -302,7 +299,9 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 	w.at("wish-marked")
 	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
 	err, again := tmux.ErrGuard, soon
-	if now == act && w.view.Screen.Mode == mode && (act != wishes.Choose || onModel(w)) {
+	list, _ := w.view.Screen.Dialog.Models()
+	if now == act && w.view.Screen.Mode == mode &&
+		(act != wishes.Choose || w.view.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
 		again = holdPace // what only tmux sees, such as synchronised panes, may last
 		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, key) })
 	}
@@ -346,12 +345,6 @@ func moveToModel(ctx context.Context, w *work) error {
 		return closeModels(ctx, w) // the next look opens it again, or finds that it is gone
 	}
 	return err
-}
-
-// onModel says whether the cursor of the list stands on the wanted model.
-func onModel(w *work) bool {
-	list, _ := w.view.Screen.Dialog.Models()
-	return w.view.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)
 }
 
 // closeModels closes the list of models, if it is open.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -33,7 +32,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if e.Name == hookwire.SessionStart {
 		s.kit.agenda.lookAt(e.ClaudePID) // the process may have entered another session's conversation
 	}
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
 		switch {
 		case w.r.Binding == nil || w.r.Binding.Agent != sender:
@@ -53,10 +52,16 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 // reported notes what a SessionStart says: that the agent is there and since when, its window, and
 // its conversation.
 func (w *work) reported(ctx context.Context, e hookwire.Event) error {
-	renewed, first := w.renewBinding(ctx, e.Received), w.r.ReportsAt.IsZero()
+	b, renewed := w.r.Binding, false
+	if fate, p, _, _ := w.Observer.shownPane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
+		b.Window, renewed = p.Window.String(), true // a person has moved the pane
+	}
+	if e.Received.After(b.BoundAt) { // events from a spool come late, and may come twice
+		b.BoundAt, renewed = e.Received.UTC(), true
+	}
 	var err error
 	switch {
-	case first:
+	case w.r.ReportsAt.IsZero():
 		w.r.ReportsAt = e.Received.UTC()
 		err = w.saveAndFollow(ctx)
 	case renewed:
@@ -66,19 +71,6 @@ func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 		return err
 	}
 	return w.follow(ctx, e)
-}
-
-// renewBinding updates the window of the binding and the time of its last sign of life, and says
-// whether either has changed. Events from a spool come late, and may come twice.
-func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
-	b := w.r.Binding
-	if fate, p := w.Observer.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
-		b.Window, renewed = p.Window.String(), true // a person has moved the pane
-	}
-	if at.After(b.BoundAt) {
-		b.BoundAt, renewed = at.UTC(), true
-	}
-	return renewed
 }
 
 // follow keeps up with the agent's conversation: /clear and an in-TUI /resume change its id and its
@@ -104,7 +96,10 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 // shows it. After a resume in another folder, SessionStart names a file in that folder that is
 // never made: the conversation continues in its old file.
 func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
-	c := transcript.Cursor{Path: e.TranscriptPath, Offset: firstOffset(e)}
+	c := transcript.Cursor{Path: e.TranscriptPath}
+	if e.Name != hookwire.SessionStart || e.Source == "resume" || e.Source == "fork" {
+		c.Offset = e.TranscriptSize // the conversation did not begin with this event: what was said before is history
+	}
 	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
 		return c
 	}
@@ -116,16 +111,6 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 		return end
 	}
 	return c
-}
-
-// firstOffset returns where the chat begins to show a transcript. If the conversation began with
-// this event, it is the start; otherwise it is the end, because what was said before is history.
-func firstOffset(e hookwire.Event) int64 {
-	begins := e.Name == hookwire.SessionStart && e.Source != "resume" && e.Source != "fork"
-	if begins {
-		return 0
-	}
-	return e.TranscriptSize
 }
 
 // receive takes a UserPromptSubmit as proof for the prompt that is being typed, otherwise for a

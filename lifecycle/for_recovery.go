@@ -29,7 +29,7 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 // Bind binds a session to the window that carries its tag, after a crash between making the window
 // and recording it. The process must be the launch that the record describes.
 func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		if pane.Tag != w.Evidence.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
@@ -58,7 +58,7 @@ func (w *work) findWindow(ctx context.Context) error {
 		return err
 	}
 	if launchAge(w.r, w.Now()) > w.OrphanGrace {
-		return w.failed(ctx, "its window was never made")
+		return w.failed(ctx, "its window was never made", "")
 	}
 	w.again = min(holdPace, max(w.OrphanGrace, soon))
 	return nil
@@ -86,7 +86,7 @@ func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
 // does nothing.
 func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
 			return nil
 		}
@@ -99,7 +99,7 @@ func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 // proven, or no longer proven.
 func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.State.Open() {
 			return nil
 		}
@@ -116,7 +116,7 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 // was never ready, failed. Nothing is reported: the record is Unreported until Reported is called.
 // ErrChanged means that the agent is not proven gone, or no longer proven gone.
 func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		next := session.Lost
 		if w.r.State.Launching() {
 			next = session.Failed
@@ -135,7 +135,7 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 // life. Nothing is reported; a session that was running is Unreported until Reported is called.
 // ErrChanged means that its agent lives, by the same test as in a Survey.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		switch {
 		case !w.r.State.CanBecome(session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
@@ -161,27 +161,24 @@ func (k *kit) ownAgent(r session.Record) process.Liveness {
 	return k.Processes.Liveness(r.Agent())
 }
 
-// giveUp ends the life of a session of which nothing is left, as far as is known. It reports
-// nothing: recovery reports all such sessions at once.
-func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string) error {
+// giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
+// Unreported: recovery reports all such sessions at once.
+func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told ...news.News) error {
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
 	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
 		noteInterruption(ctx, w)
 	}
-	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
-		return err
-	}
 	w.over(w.endSeen())
-	w.r.Closed, w.r.Unreported = closed, true
-	return w.saveAndFollow(ctx)
+	w.r.Closed, w.r.Unreported = closed, len(told) == 0
+	return w.become(ctx, next, rule, why, told...)
 }
 
 // Close notes why a session that is over is no longer meant when its conversation comes back. The
 // state of the session stays.
 func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		switch {
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
@@ -196,7 +193,7 @@ func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, wh
 
 // Note adds a line to a session's history.
 func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		w.r.Note(w.Now(), rule, why)
 		return w.save()
 	})
@@ -204,7 +201,7 @@ func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why
 
 // Reported notes that the chat has been informed of what recovery did with a session.
 func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Unreported {
 			return nil
 		}
@@ -216,30 +213,17 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 // Fail ends a start or a restore that was interrupted before it had a window, and reports it. A
 // session that has a window by now, or that has ended, stays as it is.
 func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		if !w.unbound() {
 			return nil
 		}
-		return w.failed(ctx, why)
+		return w.failed(ctx, why, "")
 	})
 }
 
-func (w *work) failed(ctx context.Context, why string) error {
-	if err := w.tell(ctx, *w.r, news.Failed{}); err != nil {
+func (w *work) failed(ctx context.Context, why, screen string) error {
+	if err := w.tell(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
 		return err
 	}
 	return w.fail(ctx, why)
-}
-
-// identify reads which process a fresh pane holds. A process that has already ended has no identity
-// any more: its pane shows how it ended.
-func (w *work) identify(pane tmux.Pane) (process.Identity, error) {
-	p, err := w.Processes.Inspect(pane.PID)
-	if errors.Is(err, process.ErrGone) {
-		return process.Identity{PID: pane.PID}, nil
-	}
-	if err != nil {
-		return process.Identity{}, fmt.Errorf("inspect process %d: %w", pane.PID, err)
-	}
-	return p.Identity, nil
 }

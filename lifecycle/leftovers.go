@@ -17,23 +17,11 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// endRest ends what is left of the session besides its agent. The receipt gets what was ended, what
-// was left alone, and why.
-func (w *work) endRest(ctx context.Context, receipt *Receipt) {
-	ended, failures, err := w.endLeftovers(ctx)
-	if err != nil {
-		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
-	}
-	below, failed := w.endBelow(ctx)
-	receipt.Others = append(receipt.Others, append(ended, below...)...)
-	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
-}
-
 // EndLeftovers ends what is left of a session that is over, and no other process: neither a
 // reported second writer nor a process that only may write. What cannot be ended is noted in the
 // record, with the time of the next try. Nothing is reported.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Resumable() {
 			return &StateError{State: w.r.State, Want: "cleaned up"}
 		}

@@ -29,7 +29,7 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 	}
 	defer s.Wake(id)
 	var now modes.Now
-	err := s.do(ctx, id, func(w *work) (err error) {
+	err := s.kit.do(ctx, id, func(w *work) (err error) {
 		if now, err = runsWith(ctx, w); err != nil {
 			return err
 		}

@@ -74,13 +74,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	return v
 }
 
-// pane says what became of the bound pane.
-func (o *Observer) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
-	fate, p, _, _ := o.shownPane(ctx, b)
-	return fate, p
-}
-
-// shownPane is pane with what the pane shows. A pane id proves nothing by itself: the tmux server
+// shownPane says what became of the bound pane, and what it shows. A pane id proves nothing by itself: the tmux server
 // and the pane's process must be those of the binding too.
 func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneFate, p tmux.Pane, screen string, shown bool) {
 	server, err := o.Panes.Server(ctx)

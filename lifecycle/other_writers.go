@@ -13,7 +13,7 @@ import (
 // Writers returns the processes that write the session's conversation at this moment, or may write
 // it, apart from its own agent. From then on they count as reported.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.Writer, err error) {
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		found, err = w.others(ctx)
 		return err
 	})

@@ -196,7 +196,7 @@ func (ps *processes) Snapshot(context.Context) (process.Snapshot, error) {
 	}
 	all := slices.Clone(ps.all)
 	slices.SortFunc(all, func(a, b process.Process) int { return a.PID - b.PID })
-	return process.Snapshot{Taken: time.Now(), Processes: all}, nil
+	return process.Snapshot{Processes: all}, nil
 }
 
 func (ps *processes) Liveness(id process.Identity) process.Liveness {

@@ -29,12 +29,15 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	}
 	seen := w.seePhase(p)
 	if seen.fresh && w.Git != nil {
-		w.agenda.wantGit(w.r.ID)
+		w.agenda.note(func() { w.agenda.gits.wanted[w.r.ID] = true })
 	}
 	if seen.left > 0 {
 		return seen.left, nil
 	}
-	fresh := w.keepGit()
+	fresh := false
+	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
+		w.r.GitNow, fresh = look.state, true
+	}
 	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	}
@@ -173,17 +176,6 @@ func (w *work) keepUsage() bool {
 
 // gitLook is the result of one look at a session's repository.
 type gitLook struct{ state *git.State }
-
-// keepGit puts the newest look at the repository into the record, and says whether it differs from
-// the previous one. The caller saves.
-func (w *work) keepGit() bool {
-	look := w.recall().git
-	if look == nil || sameGit(look.state, w.r.GitNow) {
-		return false
-	}
-	w.r.GitNow = look.state
-	return true
-}
 
 // sameGit says whether two looks saw the same state, apart from the time of the look.
 func sameGit(a, b *git.State) bool {

@@ -108,3 +108,14 @@ func (p Prompt) literally(b claudeui.Box) bool {
 	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	return !b.Empty && !b.Bash && b.Whole() && letters(b.Text) == letters(p.Text)
 }
+
+// runs says whether the screen shows that the agent runs this prompt, a command of bash mode whose
+// Enter was pressed while the agent was idle. Until the command has ended, however long that takes,
+// nothing else shows that the prompt arrived.
+func (p *Prompt) runs(v View) bool {
+	if !p.entered() || p.Class != ClassBash {
+		return false
+	}
+	sh, _ := v.shell()
+	return sh.Runs(p.Text)
+}

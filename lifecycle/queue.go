@@ -76,7 +76,7 @@ func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
 func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string,
 	change func(*work) error) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		to, moved := session.Record{}, w.r.HandedOver()
 		if moved {
 			to, moved = w.successor(id)
@@ -182,7 +182,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState,
 	change func(*work, Prompt) error) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		p, err := promptIn(w, key, state)
 		if err != nil {
 			return err
@@ -265,7 +265,7 @@ func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 
 // Move shows a session in another conversation of the chat from now on.
 func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		w.r.Conversation = to
 		return w.save()
 	})
@@ -274,7 +274,7 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 // Advance notes up to which position the chat has shown a transcript. A cursor with another path
 // says that the earlier files were read to their end.
 func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
-	return s.do(ctx, id, func(w *work) error {
+	return s.kit.do(ctx, id, func(w *work) error {
 		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })
 		if i < 0 {
 			return nil

@@ -130,14 +130,11 @@ func (r *Receipt) kept() (kept []session.CleanupFailure) {
 // sameFailures compares the kinds of the failures and their processes. It ignores the details,
 // because they carry errors whose words change from try to try.
 func sameFailures(a, b []session.CleanupFailure) bool {
-	type what struct {
-		kind string
-		pid  int
-	}
-	set := func(all []session.CleanupFailure) map[what]bool {
-		found := map[what]bool{}
+	set := func(all []session.CleanupFailure) map[session.CleanupFailure]bool {
+		found := make(map[session.CleanupFailure]bool)
 		for _, f := range all {
-			found[what{f.Kind, f.PID}] = true
+			f.Detail = ""
+			found[f] = true
 		}
 		return found
 	}

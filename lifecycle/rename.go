@@ -17,7 +17,7 @@ import (
 // added. When it returns, the record has the name. The window gets it from the next step.
 func (s *Service) Rename(ctx context.Context, id uuid.UUID, name string) error {
 	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error { return rename(ctx, w, name, "") })
+	return s.kit.do(ctx, id, func(w *work) error { return rename(ctx, w, name, "") })
 }
 
 // nameAfter names a session after its first prompt that says what it is about. Only the folder's name

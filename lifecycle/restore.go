@@ -42,7 +42,7 @@ type Restored struct {
 // Restore refuses with a WriterError. A stop that was interrupted is finished first; a restore that
 // was interrupted before its window was known is continued.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
-	err = s.do(ctx, q.Session, func(w *work) error {
+	err = s.kit.do(ctx, q.Session, func(w *work) error {
 		if w.r.State == session.Stopping {
 			if err := w.stop(ctx, &Receipt{}); err != nil {
 				return err
@@ -170,7 +170,7 @@ func (w *work) restore(ctx context.Context) error {
 		}
 	}
 	w.r.Binding, w.r.Exit = nil, nil
-	w.reopen()
+	w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil // they only concern a session that is over
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
 	w.r.Phase, w.r.PhaseAt, w.r.PhaseWhat, w.r.PhaseUntil = "", time.Time{}, "", time.Time{} // these fields describe the previous agent
 	w.r.Progress.Failed = transcript.Failure{}
@@ -208,10 +208,7 @@ func (w *work) skipHistory() error {
 // launch.
 func (w *work) fail(ctx context.Context, why string) error {
 	w.over(w.endSeen())
-	if err := w.r.Become(session.Failed, w.Now(), ruleFailed, why); err != nil {
-		return err
-	}
-	return w.saveAndFollow(ctx)
+	return w.become(ctx, session.Failed, ruleFailed, why)
 }
 
 // configured returns the launch settings of a new session.

@@ -53,7 +53,7 @@ func (p Panes) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Scree
 		return Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
 	defer s.Wake(id)
-	err = s.do(ctx, id, func(w *work) (err error) {
+	err = s.kit.do(ctx, id, func(w *work) (err error) {
 		if now, err = w.lookAtScreen(ctx); err != nil {
 			return err
 		}

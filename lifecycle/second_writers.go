@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -35,9 +34,11 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	notices := noticeable(all)
 	var records []*session.Record // a copy of thousands each minute would take more memory than they do
 	var conversations []uuid.UUID
-	for i, r := range all {
-		if notices(r) {
-			records, conversations = append(records, &all[i]), append(conversations, r.ClaudeSessionID)
+	for _, live := range []bool{true, false} { // if two sessions have the same conversation, the report is about the open one
+		for i, r := range all {
+			if r.State.Live() == live && notices(r) {
+				records, conversations = append(records, &all[i]), append(conversations, r.ClaudeSessionID)
+			}
 		}
 	}
 	if len(records) == 0 {
@@ -47,15 +48,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(tidied, err)
 	}
-	// If two sessions have the same conversation, the report is about the open one.
-	slices.SortStableFunc(records, func(a, b *session.Record) int { return cmp.Compare(closed(*a), closed(*b)) })
 	failed := []error{tidied}
 	for _, one := range records {
 		r := *one
 		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
 			continue
 		}
-		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
+		err := s.kit.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			failed = append(failed, err)
 		}
@@ -76,13 +75,6 @@ func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Ev
 		}
 	}
 	return false
-}
-
-func closed(r session.Record) int {
-	if r.State.Live() {
-		return 0
-	}
-	return 1
 }
 
 // noticed says whether second writers of a session can be distinguished from its own agent. While
@@ -199,7 +191,7 @@ func (w *work) toldElsewhere(fresh []process.Verdict) bool {
 // was shown them and has decided. Each process is proven again right before it is ended; a process
 // that is no longer what the person saw is spared.
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		prove := func(p process.Process) error {
 			return w.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
 		}

@@ -30,7 +30,10 @@ func (w *work) conclude(ctx context.Context) error {
 		return err
 	}
 	if w.r.State != session.Running {
-		return w.concludeStart(ctx)
+		if err := w.closeOwn(ctx); err != nil {
+			return err
+		}
+		return w.failed(ctx, "the agent ended before it was ready", w.view.Screen.Text)
 	}
 	noteInterruption(ctx, w)
 	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
@@ -54,26 +57,13 @@ func (w *work) conclude(ctx context.Context) error {
 	return w.complete(ctx)
 }
 
-func (w *work) concludeStart(ctx context.Context) error {
-	if err := w.closeOwn(ctx); err != nil {
-		return err
-	}
-	if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
-		return err
-	}
-	return w.fail(ctx, "the agent ended before it was ready")
-}
-
 // complete closes the dead pane of a session whose end is reported and on disk.
 func (w *work) complete(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
-	if err := w.r.Become(session.Completed, w.Now(), ruleEnded, "its process is gone"); err != nil {
-		return err
-	}
 	w.over(w.r.Asked)
-	return w.saveAndFollow(ctx)
+	return w.become(ctx, session.Completed, ruleEnded, "its process is gone")
 }
 
 // settle waits a moment until tmux knows how the process ended: tmux says that a pane is dead
@@ -160,35 +150,17 @@ func describeExit(e session.Exit) string {
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.
 func (w *work) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
-	all := w.tmuxEnded(ctx)
+	server, err := w.Tmux.Server(ctx)
+	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !onServer(server, *w.r.Binding)
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.Hears.Lost != nil {
 		defer w.Hears.Lost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)
 	}
-	if err := w.settlePrompts(ctx); err != nil {
-		return err
-	}
-	noteInterruption(ctx, w)
-	if err := w.r.Become(session.Lost, w.Now(), ruleLost, why); err != nil {
-		return err
-	}
-	w.over(w.endSeen())
-	if err := w.tell(ctx, *w.r, news.Lost{}); err != nil {
-		return err
-	}
-	return w.saveAndFollow(ctx)
+	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
 }
 
-// tmuxEnded says whether the tmux server that the session's pane was on has ended.
-func (w *work) tmuxEnded(ctx context.Context) bool {
-	server, err := w.Tmux.Server(ctx)
-	if err != nil {
-		return errors.Is(err, tmux.ErrNoServer)
-	}
-	return w.r.Binding != nil && !onServer(server, *w.r.Binding)
-}
-
+// onServer says whether a tmux server is that of a binding. Every new server starts its ids again.
 func onServer(s tmux.ServerID, b session.Binding) bool {
 	return s.PID == b.Server.PID && s.Start == b.Server.Start
 }

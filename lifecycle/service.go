@@ -154,26 +154,23 @@ func (s *Service) WakeAgent(pid int) {
 // run takes one step and schedules the next.
 func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	again, err := s.step(ctx, id)
-	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
+	failed := err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil
+	if failed {
 		s.kit.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err.Error())
-		again = max(again, s.failedAgain(id))
-	} else {
-		s.kit.memories.remember(id, func(m *memory) { m.failures = 0 })
 	}
+	s.kit.memories.remember(id, func(m *memory) {
+		if !failed {
+			m.failures = 0
+			return
+		}
+		// The pause grows, because what a step reports before it fails is reported again by the next step.
+		again = max(again, pause.Doubled(2*time.Second, 5*time.Minute, m.failures))
+		m.failures++
+	})
 	if ctx.Err() != nil {
 		again = 0
 	}
 	s.kit.agenda.stepped(id, again)
-}
-
-// failedAgain is the pause after a step that failed. It grows with each failure, because what a
-// step reports before it fails is reported again by the next step.
-func (s *Service) failedAgain(id uuid.UUID) (wait time.Duration) {
-	s.kit.memories.remember(id, func(m *memory) {
-		wait = pause.Doubled(2*time.Second, 5*time.Minute, m.failures)
-		m.failures++
-	})
-	return wait
 }
 
 func (k *kit) at(point string) {

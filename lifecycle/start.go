@@ -67,11 +67,14 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")
-	if err := s.do(ctx, id, func(w *work) error {
+	if err := s.kit.do(ctx, id, func(w *work) error {
 		w.want = q.With
 		return w.start(ctx)
 	}); err != nil {
-		return session.Record{}, errors.Join(err, undoStart(s, id, err))
+		if !errors.Is(err, errWindowMayLive) { // else the next recovery looks for the window by its tag
+			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
+		}
+		return session.Record{}, err
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
@@ -124,15 +127,6 @@ func (k *kit) unowned(claudeID uuid.UUID) (end transcript.Cursor, err error) {
 // errWindowMayLive says that a launch failed although its window may exist.
 var errWindowMayLive = errors.New("the window may have been made")
 
-// undoStart removes the record of a failed start. If its window may live, the record stays as it
-// is: the next recovery looks for the window by its tag.
-func undoStart(s *Service, id uuid.UUID, why error) error {
-	if !errors.Is(why, errWindowMayLive) {
-		return errors.Join(s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
-	}
-	return nil
-}
-
 func (w *work) start(ctx context.Context) error {
 	if len(w.r.Cursors) > 0 { // it goes on with a conversation
 		if err := w.mend(AskFirst); err != nil {
@@ -143,21 +137,17 @@ func (w *work) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := refusesConversation(ctx, w); err != nil {
+	if len(w.r.Cursors) == 0 {
+		err = w.unclaimed(ctx)
+	} else {
+		_, err = w.alone(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	w.r.GitStart, _ = w.lookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
 	w.r.GitNow = w.r.GitStart
 	return w.launch(ctx, spec)
-}
-
-// refusesConversation says why the conversation of a new session is not the session's alone.
-func refusesConversation(ctx context.Context, w *work) error {
-	if len(w.r.Cursors) == 0 {
-		return w.unclaimed(ctx)
-	}
-	_, err := w.alone(ctx)
-	return err
 }
 
 // prepare does everything that can fail before anything is made: it ensures that tmux runs, and
@@ -251,10 +241,10 @@ func (k *kit) hasTranscript(claudeID uuid.UUID) (bool, error) {
 // would show a missing command as an empty dead window.
 func claudePath(name string) (string, error) {
 	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	if path, err = filepath.Abs(path); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
 	}
 	return path, nil
@@ -267,11 +257,14 @@ func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
 	if err != nil {
 		return fmt.Errorf("bind: %w", err)
 	}
-	agent, err := w.identify(pane)
-	if err != nil {
-		return fmt.Errorf("bind: %w", err)
+	p, err := w.Processes.Inspect(pane.PID)
+	if errors.Is(err, process.ErrGone) { // it has no identity any more: its pane shows how it ended
+		p.Identity, err = process.Identity{PID: pane.PID}, nil
 	}
-	w.bindTo(server, pane, agent)
+	if err != nil {
+		return fmt.Errorf("bind: inspect process %d: %w", pane.PID, err)
+	}
+	w.bindTo(server, pane, p.Identity)
 	return w.save()
 }
 
@@ -302,25 +295,24 @@ func inDir(got, want string) bool {
 // missing directory by the home directory.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err == nil {
+		var d *os.File
+		if d, err = os.Open(dir); err == nil {
+			return d.Close()
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &DirError{Dir: dir, Why: DirMissing}
-	case errors.Is(err, syscall.ENOTDIR): // the path leads through a file
+	case errors.Is(err, syscall.ENOTDIR): // also where the path leads through a file
 		return &DirError{Dir: dir, Why: DirNotADir}
 	case errors.Is(err, fs.ErrPermission):
 		return &DirError{Dir: dir, Why: DirNoAccess}
-	case err != nil:
-		return fmt.Errorf("directory %q: %w", dir, err)
-	case !info.IsDir():
-		return &DirError{Dir: dir, Why: DirNotADir}
 	}
-	d, err := os.Open(dir)
-	if errors.Is(err, fs.ErrPermission) {
-		return &DirError{Dir: dir, Why: DirNoAccess}
-	} else if err != nil {
-		return fmt.Errorf("directory %q: %w", dir, err)
-	}
-	return d.Close()
+	return fmt.Errorf("directory %q: %w", dir, err)
 }
 
 // byOrigin finds the session that this command has already started.

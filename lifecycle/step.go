@@ -39,11 +39,6 @@ type work struct {
 	retried bool
 }
 
-// do runs fn on the session's worker.
-func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
-	return s.kit.do(ctx, id, fn)
-}
-
 // do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
 // the error of that session: the other sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
@@ -56,17 +51,12 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 		w, before := &work{kit: k, r: r, save: save}, slices.Clone(r.Prompts)
 		err = fn(w)
 		if w.reworded || !slices.Equal(before, r.Prompts) {
-			tellRequeued(ctx, w)
+			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
+				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+			}
 		}
 		return err
 	})
-}
-
-// tellRequeued reports that the queue is another one. The queue stays so if that cannot be reported.
-func tellRequeued(ctx context.Context, w *work) {
-	if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil {
-		w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-	}
 }
 
 // recall returns what is remembered of the session.
@@ -85,7 +75,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			return 0, err
 		}
 	}
-	err = s.do(ctx, id, func(w *work) error {
+	err = s.kit.do(ctx, id, func(w *work) error {
 		if _, half := s.kit.halfMoved(*w.r); half { // it has just become so: the next step finishes the transfer
 			again = soon
 			return nil
@@ -125,7 +115,16 @@ func look(ctx context.Context, w *work, head *Prompt) error {
 	if err := errors.Join(w.keepUp(ctx), nameWindow(ctx, w)); err != nil {
 		return err
 	}
-	noteHead(w.kit, w.r.ID, head)
+	if head != nil {
+		// The time before its turn, in which a prompt waited for other prompts or for the session to come back,
+		// is not worth a report.
+		w.remember(func(m *memory) {
+			if m.prompt.head != head.Key {
+				m.prompt.head, m.prompt.headAt = head.Key, w.Now()
+			}
+			head.Since = m.prompt.headAt
+		})
+	}
 	w.noteOpen()
 	noteStill(w)
 	return nil
@@ -139,20 +138,6 @@ func (w *work) unbound() bool {
 // stepped says whether there may be something left that a step would do for the session.
 func stepped(r session.Record) bool {
 	return !r.State.Over() || len(r.Below) > 0
-}
-
-// noteHead sets since when it is the prompt's turn. The time before that, in which the prompt
-// waited for other prompts or for the session to come back, is not worth a report.
-func noteHead(k *kit, id uuid.UUID, head *Prompt) {
-	if head == nil {
-		return
-	}
-	k.memories.remember(id, func(m *memory) {
-		if m.prompt.head != head.Key {
-			m.prompt.head, m.prompt.headAt = head.Key, k.Now()
-		}
-		head.Since = m.prompt.headAt
-	})
 }
 
 // act carries out a decision.
@@ -242,11 +227,18 @@ func (w *work) ready(ctx context.Context) error {
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.view.Pane.Command
 	w.bindProgram() // when it was bound, the process may still have been running tmux or env
-	if err := w.r.Become(session.Running, w.Now(), ruleReady, why); err != nil {
+	return w.become(ctx, session.Running, ruleReady, why, news.Ready{})
+}
+
+// become notes the next state, reports the news about it, and saves.
+func (w *work) become(ctx context.Context, next session.State, rule session.Rule, why string, told ...news.News) error {
+	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
 		return err
 	}
-	if err := w.tell(ctx, *w.r, news.Ready{}); err != nil {
-		return err
+	for _, n := range told {
+		if err := w.tell(ctx, *w.r, n); err != nil {
+			return err
+		}
 	}
 	return w.saveAndFollow(ctx)
 }
@@ -307,7 +299,11 @@ func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 		all = append(all, *head)
 	}
 	if why == news.HeldDialog {
-		all = append(all, heldBehind(w, head.Key)...)
+		for _, key := range w.r.Prompts { // one that cannot be read is logged when its turn comes
+			if p, err := ownPrompt(w, key); err == nil && p.State == Held && key != head.Key {
+				all = append(all, p)
+			}
+		}
 	}
 	now := doing(w.view, w.r.Progress.Failed)
 	for _, p := range all {
@@ -325,23 +321,15 @@ func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	return nil
 }
 
-// heldBehind returns the held prompts of the queue, except the head. A prompt that cannot be read
-// is logged when its turn comes.
-func heldBehind(w *work, head string) (all []Prompt) {
-	for _, key := range w.r.Prompts {
-		if p, err := ownPrompt(w, key); err == nil && p.State == Held && key != head {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // proven finishes a prompt that the agent has taken. The prompt is finished before its key leaves
 // the queue: a crash in between leaves a key without a prompt, which is harmless.
 func (w *work) proven(ctx context.Context, p Prompt) error {
 	w.remember(func(m *memory) { m.prompt.last = p })
-	if err := noteFollowed(w); err != nil {
-		return err
+	if w.r.Unfinished() != nil { // the work that was interrupted goes on
+		w.r.Interruption.Followed = true
+		if err := w.save(); err != nil {
+			return err
+		}
 	}
 	if err := w.tell(ctx, *w.r, news.Delivered{Prompt: p.shown()}); err != nil {
 		return err
@@ -352,16 +340,6 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	w.at("prompt-finished")
 	w.agenda.wake(w.r.ID)
 	return w.dequeue(p.Key)
-}
-
-// noteFollowed notes that a prompt has reached the agent: after an interruption, the work was
-// continued.
-func noteFollowed(w *work) error {
-	if w.r.Unfinished() == nil {
-		return nil
-	}
-	w.r.Interruption.Followed = true
-	return w.save()
 }
 
 // unproven hands a prompt to the person: it is never typed again unless the person asks for it. why

@@ -24,7 +24,7 @@ const termAfter = 2 * time.Second
 // reported as news, says which of the two, and why.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
 	defer s.Wake(id) // if it fails halfway, a step finishes it
-	return s.do(ctx, id, func(w *work) error { return w.archive(ctx, final, why, &Receipt{}) })
+	return s.kit.do(ctx, id, func(w *work) error { return w.archive(ctx, final, why, &Receipt{}) })
 }
 
 func (w *work) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
@@ -67,7 +67,13 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	receipt.Split = !receipt.Adopted && w.view.Pane.WindowPanes > 1
 	w.bindOwn(ctx)
 	w.endAgent(ctx, receipt)
-	w.endRest(ctx, receipt)
+	ended, failures, err := w.endLeftovers(ctx)
+	if err != nil {
+		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
+	}
+	below, failed := w.endBelow(ctx)
+	receipt.Others = append(receipt.Others, append(ended, below...)...)
+	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
@@ -115,14 +121,18 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 			return
 		}
 	}
-	if err := errors.Join(w.closeOwn(ctx), w.closeLeft(ctx)); err != nil {
+	err := w.closeOwn(ctx)
+	if w.leftByUs() { // an earlier session has left the adopted pane behind, and nothing else would close it
+		err = errors.Join(err, w.hangUpPane(ctx, w.view.Pane))
+	}
+	if err != nil {
 		receipt.fail(FailureTmux, process.Identity{}, err.Error())
 	}
 }
 
 // hangUpUnbound closes the window of a launch that ccbot could not bind: a pane that has the
 // session's tag and holds the launch. A pane that a person split off has the tag too, and stays.
-// endRest finds out whether the agent is gone.
+// The look at leftovers finds out whether the agent is gone.
 func (w *work) hangUpUnbound(ctx context.Context) {
 	panes, err := w.Tmux.Panes(ctx)
 	for _, p := range panes {
@@ -182,15 +192,6 @@ func (w *work) closeOwn(ctx context.Context) error {
 		return nil
 	}
 	return w.closePane(ctx, w.view.Pane)
-}
-
-// closeLeft closes the adopted pane of an archived agent if an earlier session of this ccbot has
-// left that pane behind: nothing else would close it.
-func (w *work) closeLeft(ctx context.Context) error {
-	if !w.leftByUs() {
-		return nil
-	}
-	return w.hangUpPane(ctx, w.view.Pane)
 }
 
 // leftByUs says whether ccbot itself once made the adopted pane: the pane has this instance's tag,

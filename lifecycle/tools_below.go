@@ -20,27 +20,21 @@ func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace 
 		if now, err := w.Processes.Snapshot(ctx); err == nil {
 			below = append(below, w.below(now, id)...)
 		}
-		return w.noteBelow(id, below)
+		w.noted.Lock() // several processes may be ended at the same time
+		defer w.noted.Unlock()
+		for _, one := range below {
+			if tool := (session.Tool{Process: one, Of: id}); !slices.Contains(w.r.Below, tool) {
+				w.r.Below = append(w.r.Below, tool)
+			}
+		}
+		err := w.save()
+		w.at("below-recorded")
+		if len(w.r.Below) > 0 {
+			w.agenda.wake(w.r.ID) // a step ends them, whether this end succeeds or not
+		}
+		return err
 	}
 	return grace
-}
-
-// noteBelow adds the processes below a process to the record. It may be called for several
-// processes at the same time.
-func (w *work) noteBelow(of process.Identity, below []process.Identity) error {
-	w.noted.Lock()
-	defer w.noted.Unlock()
-	for _, id := range below {
-		if tool := (session.Tool{Process: id, Of: of}); !slices.Contains(w.r.Below, tool) {
-			w.r.Below = append(w.r.Below, tool)
-		}
-	}
-	err := w.save()
-	w.at("below-recorded")
-	if len(w.r.Below) > 0 {
-		w.agenda.wake(w.r.ID) // a step ends them, whether this end succeeds or not
-	}
-	return err
 }
 
 // spareCleaned removes the notes that this end has made below a process that ended without KILL:

@@ -159,9 +159,6 @@ func (w *work) resumable() error {
 	return nil
 }
 
-// reopen clears the fields that only concern a session that is over.
-func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil }
-
 // TidyTransfer finishes an Adopt that was interrupted: the record that the target took over from is
 // closed, and its prompts go to the target. Calling it again does nothing.
 func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
@@ -172,7 +169,7 @@ func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 	if _, ok := s.kit.source(t); !ok {
 		return nil // the target took over from no session, or that session was purged
 	}
-	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
+	err := s.kit.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // the record was purged a moment ago
 	}

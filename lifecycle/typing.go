@@ -27,14 +27,19 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	w.remember(func(m *memory) { m.prompt.pasted = "" })
 	w.at("typing-marked")
 	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
-		return w.notPasted(ctx, p, err)
+		if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
+			return err // it is unknown whether the text has reached the pane: the mark stays, and ccbot waits for proof
+		}
+		p.State, p.Mark = Held, nil
+		w.again = holdPace
+		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, news.HeldUnknown, &p))
 	}
 	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")
-	switch w.seePaste(ctx, p) {
-	case pasteSeen:
+	switch seen, overtaken := w.seePaste(ctx, p); {
+	case seen:
 		return w.enter(ctx, p)
-	case pasteOvertaken:
+	case overtaken:
 		p.Mark.Retreat = true
 		return w.Prompts.SavePrompt(p)
 	}
@@ -70,42 +75,17 @@ func (w *work) press(keys func(tmux.Guard) error) error {
 	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
 }
 
-// notPasted takes the mark back if tmux says that the text did not reach the pane. After any other
-// error this is unknown: the mark stays, and ccbot waits for proof.
-func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
-	if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
-		return err
-	}
-	p.State, p.Mark = Held, nil
-	w.again = holdPace
-	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, news.HeldUnknown, &p))
-}
-
 // seePaste waits until the pasted text appears in the box of the agent, which must still be idle.
 // If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
-func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
-	fate := pasteUnseen
+func (w *work) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
 	await(ctx, drawPace, pasteWait, func() bool {
 		w.view = w.Observer.View(ctx, *w.r)
-		switch {
-		case w.view.boxFree() && p.shows(w.view.Screen.Box):
-			fate = pasteSeen
-		case w.view.DialogOpen(), !w.view.idle() && w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
-			fate = pasteOvertaken
-		}
-		return fate != pasteUnseen
+		seen = w.view.boxFree() && p.shows(w.view.Screen.Box)
+		overtaken = w.view.DialogOpen() || !w.view.idle() && w.view.Phase() == PhaseWorking || w.view.Fate != PaneOurs
+		return seen || overtaken
 	})
-	return fate
+	return seen, overtaken
 }
-
-// pasteFate is what ccbot saw of a pasted text.
-type pasteFate int
-
-const (
-	pasteUnseen    pasteFate = iota
-	pasteSeen                // the text stands in the box of the idle agent
-	pasteOvertaken           // a dialog or a turn came first
-)
 
 // pasteWait is how long a terminal may take to draw a pasted text, and drawPace how often ccbot
 // looks for the text: most terminals draw it within a few milliseconds, and Enter waits for that.

@@ -90,18 +90,12 @@ func phaseOf(f presence.File) Phase {
 	case presence.Busy:
 		return PhaseWorking
 	case presence.Waiting:
-		return waitingPhase(f.WaitingFor)
+		if f.WaitingFor == "input needed" { // older versions say "permission prompt" of a question, too
+			return PhaseWaitingAnswer
+		}
+		return PhaseWaitingPermission
 	}
 	return PhaseUnknown
-}
-
-// waitingPhase distinguishes a question from a permission request; older versions of Claude Code
-// say "permission prompt" for both.
-func waitingPhase(what string) Phase {
-	if what == "input needed" {
-		return PhaseWaitingAnswer
-	}
-	return PhaseWaitingPermission
 }
 
 // TypeSafe says whether text may be typed now: the bound agent is alive, in its own pane, and idle;
@@ -150,4 +144,14 @@ func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 		}
 	}
 	return pane.Attached > shown
+}
+
+// shell returns the command of bash mode that the bound agent runs. seen says whether the screen
+// allows an answer.
+func (v View) shell() (sh *claudeui.Shell, seen bool) {
+	seen = v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present
+	if !seen || v.Phase() != PhaseWorking {
+		return nil, seen
+	}
+	return v.Screen.Shell, true
 }

@@ -100,7 +100,9 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 	}
 	v.at("recovery-noted")
 	after := "done"
-	if v.overtaken(planned) {
+	// While the bot runs, others work on the record too, and writing the first line of its history may have waited
+	// for them.
+	if r, ok := v.Store.Get(planned.ID); ok && (r.State != planned.State || r.Agent() != planned.Agent()) {
 		after = "not needed any more"
 	} else if ended, err = v.carryOut(ctx, a); err != nil {
 		after = "failed: " + err.Error()
@@ -111,13 +113,6 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 		noted = nil // the record was discarded
 	}
 	return ended, errors.Join(err, noted)
-}
-
-// overtaken says whether a record has changed since the plan was made: while the bot runs, others
-// work on it too, and writing the first line of its history may have waited for them.
-func (v *Recovery) overtaken(planned session.Record) bool {
-	r, ok := v.Store.Get(planned.ID)
-	return ok && (r.State != planned.State || r.Agent() != planned.Agent())
 }
 
 // rule is the name of the action in a history.

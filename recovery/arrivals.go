@@ -183,23 +183,18 @@ func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, e
 func (v *Recovery) note(ctx context.Context, d resume) error {
 	var failed []error
 	for _, id := range d.Records {
-		failed = append(failed, v.noteIn(ctx, id, d))
+		wait, stop := context.WithTimeout(ctx, briefly)
+		err := v.Lifecycle.Note(wait, id, d.rule(), d.Why)
+		switch {
+		case errors.Is(err, session.ErrNotFound):
+		case err != nil && late(ctx, wait):
+			v.Log.Info("resume_not_noted", logkey.SessionID, id.String(), logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why)
+		default:
+			failed = append(failed, err)
+		}
+		stop()
 	}
 	return errors.Join(failed...)
-}
-
-func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d resume) error {
-	wait, stop := context.WithTimeout(ctx, briefly)
-	defer stop()
-	err := v.Lifecycle.Note(wait, id, d.rule(), d.Why)
-	switch {
-	case errors.Is(err, session.ErrNotFound):
-		return nil
-	case err != nil && late(ctx, wait):
-		v.Log.Info("resume_not_noted", logkey.SessionID, id.String(), logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why)
-		return nil
-	}
-	return err
 }
 
 // rule is the name of the decision in a history.

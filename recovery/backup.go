@@ -165,8 +165,13 @@ func (b Backups) copyAll(ctx context.Context) (made Backup, err error) {
 	if err != nil {
 		return made, err
 	}
-	if made.At, err = b.freeTime(); err != nil {
+	list, err := b.named()
+	if err != nil {
 		return made, err
+	}
+	made.At = b.Now().UTC().Truncate(time.Millisecond)
+	for slices.ContainsFunc(list, func(one Backup) bool { return one.At.Equal(made.At) }) {
+		made.At = made.At.Add(time.Millisecond)
 	}
 	made.Name, made.Records = made.At.Format(backupName), len(records)
 	return made, b.write(ctx, made.Name, records)
@@ -214,16 +219,6 @@ func (b Backups) read(one Backup) (map[string][]byte, error) {
 		err = fmt.Errorf("%d of its records cannot be read", foreign)
 	}
 	return records, err
-}
-
-// freeTime returns the present time, or the next millisecond that no backup has.
-func (b Backups) freeTime() (time.Time, error) {
-	list, err := b.named()
-	at := b.Now().UTC().Truncate(time.Millisecond)
-	for slices.ContainsFunc(list, func(one Backup) bool { return one.At.Equal(at) }) {
-		at = at.Add(time.Millisecond)
-	}
-	return at, err
 }
 
 // prune removes all but the newest backups. A backup with a later time than the one that was just

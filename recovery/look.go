@@ -57,10 +57,7 @@ func (v *Recovery) panes(ctx context.Context) (tmux.ServerID, []tmux.Pane, error
 		return tmux.ServerID{}, nil, err
 	}
 	panes, err := v.Tmux.Panes(ctx)
-	if err != nil {
-		return tmux.ServerID{}, nil, err
-	}
-	return server, panes, nil
+	return server, panes, err
 }
 
 // holds checks for the panes with the tag of an unbound session whether they hold its launch.

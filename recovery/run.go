@@ -25,8 +25,12 @@ type run struct {
 func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	v.one.Lock()
 	defer v.one.Unlock()
-	u := v.begin()
-	defer v.end(u)
+	u := &run{report: Report{At: v.Now(), Booted: v.Booted}}
+	v.setUnderWay(u)
+	defer func() {
+		u.done()
+		v.setUnderWay(nil)
+	}()
 	if _, _, err := v.pass(ctx, u, binds); err != nil {
 		return u.done(), err
 	}
@@ -71,19 +75,10 @@ func (v *Recovery) pass(ctx context.Context, u *run, due func(Do) bool) (World, 
 	return w, notices, nil
 }
 
-func (v *Recovery) begin() *run {
-	u := &run{report: Report{At: v.Now(), Booted: v.Booted}}
+func (v *Recovery) setUnderWay(u *run) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.running = u
-	return u
-}
-
-func (v *Recovery) end(u *run) {
-	u.done()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.running = nil
 }
 
 // underWay returns the Run that is under way, nil if there is none.

@@ -14,20 +14,16 @@ import (
 // The functions of this file describe what was seen, for a plan, a history and a log.
 
 func describePane(p tmux.Pane) string {
-	if p.Dead {
-		return describeDead(p)
-	}
-	return fmt.Sprintf("pane %s of window %s holds process %d", p.ID, p.Window, p.PID)
-}
-
-func describeDead(p tmux.Pane) string {
+	where, ended := fmt.Sprintf("pane %s of window %s", p.ID, p.Window), ""
 	switch {
+	case !p.Dead:
+		return fmt.Sprintf("%s holds process %d", where, p.PID)
 	case p.DeadSignal != 0:
-		return fmt.Sprintf("pane %s of window %s is dead, signal %d", p.ID, p.Window, p.DeadSignal)
+		ended = fmt.Sprintf(", signal %d", p.DeadSignal)
 	case p.DeadStatus >= 0:
-		return fmt.Sprintf("pane %s of window %s is dead, status %d", p.ID, p.Window, p.DeadStatus)
+		ended = fmt.Sprintf(", status %d", p.DeadStatus)
 	}
-	return fmt.Sprintf("pane %s of window %s is dead", p.ID, p.Window)
+	return where + " is dead" + ended
 }
 
 // describeAgent says how it is known that an agent is gone.
@@ -53,18 +49,14 @@ func (w World) describeGone(b session.Binding) string {
 }
 
 func describeWriter(w evidence.Writer) string {
-	where := ""
+	where, by := "", string(w.Source)
+	if w.Source == process.SourceArgv {
+		by = "command line"
+	}
 	if w.InTmux {
 		where = " in window " + w.Pane.Window.String()
 	}
-	return fmt.Sprintf("process %s%s by its %s", w.Identity, where, source(w.Source))
-}
-
-func source(s process.Source) string {
-	if s == process.SourceArgv {
-		return "command line"
-	}
-	return string(s)
+	return fmt.Sprintf("process %s%s by its %s", w.Identity, where, by)
 }
 
 func describeAll(writers []evidence.Writer) string {

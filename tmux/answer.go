@@ -81,14 +81,3 @@ func (a answer) after(word string) (rest string, ok bool) {
 	}
 	return "", false
 }
-
-// sentinelOf returns the error that tmux's text proves, nil when it proves none.
-func sentinelOf(text string) error {
-	switch {
-	case strings.HasPrefix(text, "can't find pane"):
-		return ErrNoPane
-	case strings.HasPrefix(text, "can't find window"):
-		return ErrNoWindow
-	}
-	return nil
-}

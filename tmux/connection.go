@@ -75,15 +75,10 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 	_ = stdout.SetReadDeadline(time.Now().Add(closeGrace))
 	cancel()
 	err = group.Wait()
-	text := strings.TrimSpace(stderr.String())
-	return fmt.Errorf("control client ended: %w", errors.Join(wait, err, nonEmpty(text)))
-}
-
-func nonEmpty(text string) error {
-	if text == "" {
-		return nil
+	if text := strings.TrimSpace(stderr.String()); text != "" {
+		err = errors.Join(err, errors.New(text))
 	}
-	return errors.New(text)
+	return fmt.Errorf("control client ended: %w", errors.Join(wait, err))
 }
 
 // startControl starts the process on two pipes. It makes the pipes itself, because Wait would close
@@ -163,7 +158,10 @@ func (c *connection) take(s *lineState, line string) {
 	switch {
 	case s.marked:
 		*s = lineState{}
-		c.finish(head)
+		c.mu.Lock()
+		c.pending = c.pending[1:]
+		c.mu.Unlock()
+		head.answer <- newAnswer(head.lines)
 		return
 	case head != nil && line == head.marker:
 		s.marked = true
@@ -199,13 +197,6 @@ func (c *connection) head() *call {
 		return nil
 	}
 	return c.pending[0]
-}
-
-func (c *connection) finish(head *call) {
-	c.mu.Lock()
-	c.pending = c.pending[1:]
-	c.mu.Unlock()
-	head.answer <- newAnswer(head.lines)
 }
 
 // isChange recognises the notifications that a window came or went. tmux calls a window "unlinked"

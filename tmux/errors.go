@@ -3,6 +3,7 @@ package tmux
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Sentinels, for errors.Is. Every other error means that the outcome is unknown: an operation may
@@ -61,8 +62,8 @@ type commandError struct {
 // Error is tmux's text after the command's name.
 func (e *commandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
 
-// Is matches the sentinel that the text stands for.
+// Is matches the sentinel that the text proves.
 func (e *commandError) Is(target error) bool {
-	sentinel := sentinelOf(e.Text)
-	return sentinel != nil && sentinel == target
+	return target == ErrNoPane && strings.HasPrefix(e.Text, "can't find pane") ||
+		target == ErrNoWindow && strings.HasPrefix(e.Text, "can't find window")
 }

@@ -116,7 +116,11 @@ func (g Guard) typing() condition {
 func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, parts func(marker string) (before, then, otherwise string)) error {
 	a, call, err := c.do(ctx, name, func(marker string) string {
 		before, then, otherwise := parts(marker)
-		return guardText(g, cond, marker, before, then, otherwise)
+		test := "#{==:" + cond.format + "," + operand(cond.want) + "}"
+		refused := command("display-message", "-p", "-t", g.Pane.String(), marker+"-refused "+cond.format)
+		return join(before, command("if-shell", "-F", "-t", g.Pane.String(), test)+
+			" { "+then+" ; "+command("display-message", "-p", marker+"-done")+" }"+
+			" { "+join(otherwise, refused)+" }")
 	})
 	if err != nil {
 		return err
@@ -128,16 +132,13 @@ func (c *Client) guarded(ctx context.Context, name string, g Guard, cond conditi
 	if !ok {
 		return fmt.Errorf("tmux %s: %w: answer %q", name, ErrLost, a.lines)
 	}
-	return newGuardError(g, cond, text)
-}
-
-func guardText(g Guard, cond condition, marker, before, then, otherwise string) string {
-	test := "#{==:" + cond.format + "," + operand(cond.want) + "}"
-	refused := command("display-message", "-p", "-t", g.Pane.String(), marker+"-refused "+cond.format)
-	text := command("if-shell", "-F", "-t", g.Pane.String(), test) +
-		" { " + then + " ; " + command("display-message", "-p", marker+"-done") + " }" +
-		" { " + join(otherwise, refused) + " }"
-	return join(before, text)
+	refused := &GuardError{Pane: g.Pane}
+	_, refused.Want, _ = strings.Cut(cond.want, " ")
+	// For a missing pane display-message describes another pane or none.
+	if id, state, _ := strings.Cut(text, " "); id == g.Pane.String() {
+		refused.Got = state
+	}
+	return refused
 }
 
 func join(first, second string) string {
@@ -145,17 +146,6 @@ func join(first, second string) string {
 		return second
 	}
 	return first + " ; " + second
-}
-
-// newGuardError compares ids, because for a missing pane display-message describes another pane or
-// none.
-func newGuardError(g Guard, cond condition, got string) *GuardError {
-	err := &GuardError{Pane: g.Pane}
-	_, err.Want, _ = strings.Cut(cond.want, " ")
-	if id, state, _ := strings.Cut(got, " "); id == g.Pane.String() {
-		err.Got = state
-	}
-	return err
 }
 
 // pastePrefix begins the names of this instance's files beside the socket. They lie there because

@@ -38,32 +38,6 @@ func (w WindowID) String() string { return formatID('@', w.n) }
 // String is "%3", and empty for the zero value.
 func (p PaneID) String() string { return formatID('%', p.n) }
 
-// MarshalText writes "@3"; the zero value is the empty string.
-func (w WindowID) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
-
-// MarshalText writes "%3"; the zero value is the empty string.
-func (p PaneID) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (w *WindowID) UnmarshalText(text []byte) error {
-	n, err := unmarshalID('@', text)
-	w.n = n
-	return err
-}
-
-// UnmarshalText reads what MarshalText wrote.
-func (p *PaneID) UnmarshalText(text []byte) error {
-	n, err := unmarshalID('%', text)
-	p.n = n
-	return err
-}
-
-// IsZero lets encoding/json leave the field out with omitzero.
-func (w WindowID) IsZero() bool { return w.n == 0 }
-
-// IsZero lets encoding/json leave the field out with omitzero.
-func (p PaneID) IsZero() bool { return p.n == 0 }
-
 func parseID(kind byte, s string) (uint32, error) {
 	digits, ok := strings.CutPrefix(s, string(kind))
 	if !ok || digits == "" || digits[0] < '0' || digits[0] > '9' {
@@ -82,11 +56,4 @@ func formatID(kind byte, n uint32) string {
 		return ""
 	}
 	return string(kind) + strconv.FormatUint(uint64(n-1), 10)
-}
-
-func unmarshalID(kind byte, text []byte) (uint32, error) {
-	if len(text) == 0 {
-		return 0, nil
-	}
-	return parseID(kind, string(text))
 }

@@ -202,32 +202,22 @@ func paneOf(fields []string) (p Pane, err error) {
 	if p.Window, err = ParseWindowID(fields[1]); err != nil {
 		return Pane{}, err
 	}
-	if p.PID, err = strconv.Atoi(fields[2]); err != nil {
-		return Pane{}, fmt.Errorf("pid of %s: %w", p.ID, err)
+	number := func(i int, what string) int64 {
+		n, failed := strconv.ParseInt(fields[i], 10, 64)
+		if failed != nil {
+			err = fmt.Errorf("%s of %s: %w", what, p.ID, failed)
+		}
+		return n
 	}
-	p.Dead = fields[3] == "1"
+	p.PID, p.Attached, p.WindowPanes = int(number(2, "pid")), int(number(7, "attached")), int(number(9, "panes beside"))
+	p.WindowIndex, p.Scrolled, p.Touched = int(number(10, "window index")), int(number(11, "history")), time.Unix(number(12, "activity"), 0)
+	p.Dead, p.InMode, p.Active = fields[3] == "1", fields[6] != "" && fields[6] != "0", fields[8] == "1"
 	if p.Dead {
 		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
 	}
-	p.InMode = fields[6] != "" && fields[6] != "0"
-	if p.Attached, err = strconv.Atoi(fields[7]); err != nil {
-		return Pane{}, fmt.Errorf("attached of %s: %w", p.ID, err)
-	}
-	p.Active = fields[8] == "1"
-	if p.WindowPanes, err = strconv.Atoi(fields[9]); err != nil {
-		return Pane{}, fmt.Errorf("panes beside %s: %w", p.ID, err)
-	}
-	if p.WindowIndex, err = strconv.Atoi(fields[10]); err != nil {
-		return Pane{}, fmt.Errorf("window index of %s: %w", p.ID, err)
-	}
-	if p.Scrolled, err = strconv.Atoi(fields[11]); err != nil {
-		return Pane{}, fmt.Errorf("history of %s: %w", p.ID, err)
-	}
-	touched, err := strconv.ParseInt(fields[12], 10, 64)
 	if err != nil {
-		return Pane{}, fmt.Errorf("activity of %s: %w", p.ID, err)
+		return Pane{}, err
 	}
-	p.Touched = time.Unix(touched, 0)
 	return p, nil
 }
 

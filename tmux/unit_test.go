@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -39,25 +38,6 @@ func TestIDs(t *testing.T) {
 			assert.Equal(t, c.ok || c.name == "pane", err == nil)
 		})
 	}
-}
-
-func TestIDsInJSON(t *testing.T) {
-	type both struct {
-		W WindowID `json:"w"`
-		P PaneID   `json:"p,omitzero"`
-	}
-	window, err := ParseWindowID("@0")
-	require.NoError(t, err)
-	data, err := json.Marshal(both{W: window})
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"w":"@0"}`, string(data))
-	var back both
-	require.NoError(t, json.Unmarshal(data, &back))
-	assert.Equal(t, window, back.W)
-	assert.False(t, back.P.Valid())
-	require.NoError(t, json.Unmarshal([]byte(`{"w":""}`), &back))
-	assert.False(t, back.W.Valid())
-	assert.Error(t, json.Unmarshal([]byte(`{"w":"%1"}`), &back))
 }
 
 func TestQuote(t *testing.T) {

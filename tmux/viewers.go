@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// viewerFormat prints a client as a record. In list-clients #{window_id} is the current window of
-// the client's own session, so clients of grouped sessions show windows of their own.
-func viewerFormat(sep string) string {
-	return recordFormat(sep, "#{window_id}|#{client_flags}|#{client_activity}|#{client_created}", "#{session_name}", "#{client_tty}")
-}
-
 const (
 	viewerNumbers = 4
 	viewerStrings = 2
@@ -25,7 +19,11 @@ const (
 // client that is suspended or locked is left out until it comes back. ErrNoServer is proven; after
 // any other error nothing is known.
 func (c *Client) Viewers(ctx context.Context) ([]Viewer, error) {
-	text, sep, err := c.list(ctx, "list-clients", viewerFormat)
+	text, sep, err := c.list(ctx, "list-clients", func(sep string) string {
+		// Here #{window_id} is the current window of the client's own session, so clients of grouped sessions show
+		// windows of their own.
+		return recordFormat(sep, "#{window_id}|#{client_flags}|#{client_activity}|#{client_created}", "#{session_name}", "#{client_tty}")
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -83,24 +83,17 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("command %q: env(1) would take it for a variable", s.Argv[0])
 	}
 	texts := slices.Concat(s.Argv, []string{s.Tag, s.Dir})
-	for name, value := range s.Env {
-		if !validVariable(name) {
+	for _, name := range slices.AppendSeq(slices.Clone(s.Unset), maps.Keys(s.Env)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return fmt.Errorf("variable name %q", name)
 		}
-		texts = append(texts, value)
-	}
-	for _, name := range s.Unset {
-		if !validVariable(name) {
-			return fmt.Errorf("variable name %q", name)
-		}
+		texts = append(texts, s.Env[name])
 	}
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "\x00") }) {
 		return errNUL
 	}
 	return nil
 }
-
-func validVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
 
 // newWindowText is one command list. Every command after new-window needs -t, because with -d the
 // new window is not the current one. Its id is not known yet, so this is the one place where a name

@@ -3,6 +3,7 @@ package received
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -52,11 +53,7 @@ func harmless(r rune) rune {
 // instructs reports whether agents read a file of this name as instructions, without being asked,
 // because of where it lies.
 func instructs(name string) bool {
-	switch strings.ToLower(name) {
-	case "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md"}, strings.ToLower(name))
 }
 
 // numbered is the n-th of the names that a file may get: the first one is its own name.

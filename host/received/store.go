@@ -3,7 +3,6 @@ package received
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,26 +35,6 @@ type record struct {
 	At      time.Time `json:"at"`               // from when its age counts
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
-}
-
-type plain record
-
-// MarshalJSON writes the record together with the fields it did not know when it was read.
-func (r record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(r), r.unknown) }
-
-// UnmarshalJSON reads a record and keeps the fields it does not know.
-func (r *record) UnmarshalJSON(data []byte) error {
-	var p plain
-	unknown, err := keepjson.Unmarshal(data, version, &p)
-	if err != nil {
-		return err
-	}
-	p.unknown = unknown
-	*r = record(p)
-	if !filepath.IsAbs(r.Dir) || !filepath.IsLocal(r.Part) || r.Name != "" && !filepath.IsLocal(r.Name) {
-		return errors.New("dir, part or name is not one")
-	}
-	return nil
 }
 
 // is reports whether a file is the one on record, unchanged.
@@ -278,15 +257,18 @@ func (s *Store) load(key string) (record, error) {
 		return record{}, err
 	}
 	var r record
-	if err := json.Unmarshal(data, &r); err != nil {
+	if r.unknown, err = keepjson.Unmarshal(data, version, &r); err != nil {
 		return record{}, err
+	}
+	if !filepath.IsAbs(r.Dir) || !filepath.IsLocal(r.Part) || r.Name != "" && !filepath.IsLocal(r.Name) {
+		return record{}, errors.New("dir, part or name is not one")
 	}
 	return r, nil
 }
 
 func (s *Store) save(key string, r record) error {
 	r.Version = version
-	data, err := json.Marshal(r)
+	data, err := keepjson.Marshal(r, r.unknown)
 	if err != nil {
 		return fmt.Errorf("note a file: %w", err)
 	}

@@ -20,37 +20,26 @@ const (
 	joiner     = '\u200d'
 )
 
-// style is the look of what is printed next, as SGR sets it. A nil colour is the terminal's own.
-type style struct {
-	ink, paper                                            color.Color
-	bold, dim, italic, underline, reverse, hidden, strike bool
+// Style is the look of what is printed next, as SGR sets it. A nil colour is the terminal's own.
+type Style struct {
+	Ink, Paper                                            color.Color
+	Bold, Dim, Italic, Underline, Reverse, Hidden, Strike bool
 }
 
-// Read gives the rows of a capture. The style goes on over line ends, as tmux writes it; a broken
-// sequence ends with its line.
-func Read(text string) (rows [][]cellpicture.Cell) {
-	var row []cellpicture.Cell
-	var s style
+// Parse hands on the characters of a capture, and the end of each row. The style goes on over line ends, as tmux
+// writes it; a broken sequence ends with its line and never swallows the rest of the screen.
+func Parse(text string, print func(r rune, s Style), end func()) {
+	var s Style
 	p := ansi.NewParser()
 	p.SetHandler(ansi.Handler{
 		Print: func(r rune) {
-			if r < ' ' || r >= 0x7f && r < 0xa0 { // a control draws nothing
-				return
-			}
-			width := ansi.StringWidthWc(string(r))
-			if n := len(row) - 1; n >= 0 && (width == 0 || strings.HasSuffix(row[n].Text, string(joiner))) {
-				if len(row[n].Text)+utf8.RuneLen(r) <= maxAccents {
-					row[n].Text += string(r)
-				}
-				return
-			}
-			if width > 0 {
-				row = append(row, s.cell(r, width > 1))
+			if r >= ' ' && r < 0x7f || r >= 0xa0 { // a control draws nothing
+				print(r, s)
 			}
 		},
 		Execute: func(b byte) {
 			if b == '\t' {
-				row = append(row, s.cell(' ', false))
+				print(' ', s)
 			}
 		},
 		HandleCsi: func(cmd ansi.Cmd, params ansi.Params) {
@@ -60,43 +49,59 @@ func Read(text string) (rows [][]cellpicture.Cell) {
 		},
 	})
 	for line := range strings.SplitSeq(hyperlinks.ReplaceAllString(text, ""), "\n") {
-		row = nil
 		p.Reset()
 		p.Parse([]byte(strings.ToValidUTF8(line, "\ufffd")))
-		rows = append(rows, row)
+		end()
 	}
+}
+
+// Read gives the rows of a capture.
+func Read(text string) (rows [][]cellpicture.Cell) {
+	var row []cellpicture.Cell
+	Parse(text, func(r rune, s Style) {
+		width := ansi.StringWidthWc(string(r))
+		if n := len(row) - 1; n >= 0 && (width == 0 || strings.HasSuffix(row[n].Text, string(joiner))) {
+			if len(row[n].Text)+utf8.RuneLen(r) <= maxAccents {
+				row[n].Text += string(r)
+			}
+			return
+		}
+		if width > 0 {
+			row = append(row, s.cell(r, width > 1))
+		}
+	}, func() { rows, row = append(rows, row), nil })
 	return rows
 }
 
 // apply changes the style as an SGR sequence with these parameters does.
-func (s *style) apply(params ansi.Params) {
+func (s *Style) apply(params ansi.Params) {
 	if len(params) == 0 {
-		*s = style{}
+		*s = Style{}
 	}
 	for i := 0; i < len(params); i++ {
 		n := params[i].Param(0)
 		switch {
 		case n == 4 && params[i].HasMore() && i+1 < len(params): // "4:3" is a kind of underline, "4:0" none
-			s.underline = params[i+1].Param(0) != 0
+			s.Underline = params[i+1].Param(0) != 0
 		case n == 38 || n == 48 || n == 58:
 			var c color.Color
 			i += max(ansi.ReadStyleColor(params[i:], &c)-1, 0)
 			switch {
 			case c == nil:
 			case n == 38:
-				s.ink = c
+				s.Ink = c
 			case n == 48:
-				s.paper = c
+				s.Paper = c
 			}
 			continue
 		case n >= 30 && n <= 37:
-			s.ink = ansi.BasicColor(n - 30)
+			s.Ink = ansi.BasicColor(n - 30)
 		case n >= 40 && n <= 47:
-			s.paper = ansi.BasicColor(n - 40)
+			s.Paper = ansi.BasicColor(n - 40)
 		case n >= 90 && n <= 97:
-			s.ink = ansi.BasicColor(n - 90 + 8)
+			s.Ink = ansi.BasicColor(n - 90 + 8)
 		case n >= 100 && n <= 107:
-			s.paper = ansi.BasicColor(n - 100 + 8)
+			s.Paper = ansi.BasicColor(n - 100 + 8)
 		default:
 			s.set(n)
 		}
@@ -106,60 +111,60 @@ func (s *style) apply(params ansi.Params) {
 	}
 }
 
-func (s *style) set(n int) {
+func (s *Style) set(n int) {
 	switch n {
 	case 0:
-		*s = style{}
+		*s = Style{}
 	case 1:
-		s.bold = true
+		s.Bold = true
 	case 2:
-		s.dim = true
+		s.Dim = true
 	case 3:
-		s.italic = true
+		s.Italic = true
 	case 4, 21:
-		s.underline = true
+		s.Underline = true
 	case 7:
-		s.reverse = true
+		s.Reverse = true
 	case 8:
-		s.hidden = true
+		s.Hidden = true
 	case 9:
-		s.strike = true
+		s.Strike = true
 	case 22:
-		s.bold, s.dim = false, false
+		s.Bold, s.Dim = false, false
 	case 23:
-		s.italic = false
+		s.Italic = false
 	case 24:
-		s.underline = false
+		s.Underline = false
 	case 27:
-		s.reverse = false
+		s.Reverse = false
 	case 28:
-		s.hidden = false
+		s.Hidden = false
 	case 29:
-		s.strike = false
+		s.Strike = false
 	case 39:
-		s.ink = nil
+		s.Ink = nil
 	case 49:
-		s.paper = nil
+		s.Paper = nil
 	}
 }
 
 // cell is a character in this style.
-func (s style) cell(r rune, wide bool) cellpicture.Cell {
-	ink, paper := shade(s.ink, Ink), shade(s.paper, Paper)
-	if s.reverse {
+func (s Style) cell(r rune, wide bool) cellpicture.Cell {
+	ink, paper := shade(s.Ink, Ink), shade(s.Paper, Paper)
+	if s.Reverse {
 		ink, paper = paper, ink
 	}
 	if !(r >= '▀' && r <= '▟') { // of blocks pictures are made
 		ink = readable(ink, paper)
 	}
-	if s.dim {
+	if s.Dim {
 		ink = between(ink, paper)
 	}
-	c := cellpicture.Cell{Text: string(r), Wide: wide, Bold: s.bold, Italic: s.italic, Underline: s.underline, Strike: s.strike, Ink: ink}
+	c := cellpicture.Cell{Text: string(r), Wide: wide, Bold: s.Bold, Italic: s.Italic, Underline: s.Underline, Strike: s.Strike, Ink: ink}
 	if paper != Paper {
 		c.Paper = paper
 	}
-	if s.hidden {
+	if s.Hidden {
 		c.Text, c.Underline, c.Strike = " ", false, false
 	}
 	return c

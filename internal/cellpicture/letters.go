@@ -61,12 +61,6 @@ type letters struct {
 	buf   sfnt.Buffer
 }
 
-func (l *letters) close() {
-	for _, f := range l.files {
-		f.Close()
-	}
-}
-
 func unpacked(name string) (*sfnt.Font, error) {
 	packed, err := fonts.Open("fonts/" + name + ".ttf.gz")
 	if err != nil {

@@ -99,7 +99,11 @@ func (p Picture) PNG() ([]byte, error) {
 	}
 	c := canvas{image: image.NewRGBA(image.Rectangle{Max: g.Size(columns, len(p.Lines))}), ink: p.Ink,
 		stroke: max(g.Width/8, 1), letters: letters{more: p.Fonts, boxes: p.Fonts != nil}}
-	defer c.letters.close()
+	defer func() {
+		for _, f := range c.letters.files {
+			f.Close()
+		}
+	}()
 	c.fill(c.image.Bounds(), p.Paper)
 	at := image.Pt(g.Margin, g.Margin)
 	for _, line := range p.Lines {

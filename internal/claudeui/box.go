@@ -94,11 +94,11 @@ func readBox(rows []line) Box {
 // the first one while the drawn cursor (reverse video) stands on it. A single character under the
 // cursor is a person's draft.
 func isPlaceholder(cells []cell) bool {
-	if !cells[0].dim && (!cells[0].reverse || len(cells) == 1) {
+	if !cells[0].Dim && (!cells[0].Reverse || len(cells) == 1) {
 		return false
 	}
 	for _, c := range cells[1:] {
-		if !c.dim {
+		if !c.Dim {
 			return false
 		}
 	}

@@ -54,15 +54,6 @@ func withoutLimit(footer []line) (rest []line, limit bool) {
 	return footer, false
 }
 
-// dialogBelow reads a dialog drawn below an old box. The first row is the lower rule of that box,
-// which here is the upper edge of the dialog. It always returns a dialog.
-func dialogBelow(rows []line) *Dialog {
-	if d := findDialog(rows); d != nil {
-		return d
-	}
-	return newDialog(rows, noList)
-}
-
 // findDialog reads the dialog at the foot of the screen: a list with a selected option, or a page
 // with known key hints. It uses the structure, because wording, order and number of the options
 // change between versions.

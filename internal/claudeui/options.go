@@ -83,7 +83,7 @@ func labelColumn(l line) int {
 // default one (the explanations in a picker are grey), no more than one blank row apart.
 func plainList(lines []line, sel int) optionList {
 	column := labelColumn(lines[sel])
-	colour := lines[sel][column].fg
+	colour := lines[sel][column].Ink
 	first := sel
 	walk := func(from, step int) (labels []string) {
 		gap := 0
@@ -95,7 +95,7 @@ func plainList(lines []line, sel int) optionList {
 				continue
 			case in != column:
 				return labels
-			case l[in].fg == nil || l[in].fg == colour:
+			case l[in].Ink == nil || l[in].Ink == colour:
 				labels = append(labels, strings.TrimSpace(l.String()))
 				first = min(first, i)
 			}

@@ -5,8 +5,8 @@ import "strings"
 // Read parses the output of `tmux capture-pane -p -e` for a pane that runs Claude Code. It never
 // fails: for a screen that it does not recognise it returns a Screen without box and without
 // dialog.
-func Read(capture string) Screen {
-	lines := parseCells(capture)
+func Read(text string) Screen {
+	lines := parseCells(text)
 	for len(lines) > 0 && lines[len(lines)-1].indent() < 0 {
 		lines = lines[:len(lines)-1]
 	}
@@ -21,7 +21,10 @@ func Read(capture string) Screen {
 	}
 	footer, continues := withoutLimit(lines[bottom+1:])
 	if takesKeys(footer) {
-		s.Dialog = dialogBelow(lines[bottom:])
+		// The lower rule of an old box is the upper edge of the dialog that is drawn below it.
+		if s.Dialog = findDialog(lines[bottom:]); s.Dialog == nil {
+			s.Dialog = newDialog(lines[bottom:], noList)
+		}
 		return s
 	}
 	if !belongsToBox(footer) {

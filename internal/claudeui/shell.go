@@ -62,19 +62,15 @@ func runningShell(above []line) *Shell {
 	if hook < 1 {
 		return nil
 	}
-	s := &Shell{Command: commandOf(block[:hook])}
+	var words []string
+	for _, l := range block[:hook] {
+		words = append(words, strings.TrimSpace(strings.ReplaceAll(l[min(2, len(l)):].String(), "\u00a0", " ")))
+	}
+	s := &Shell{Command: strings.Join(words, " ")}
 	if !s.readOutput(block[hook:]) {
 		return nil
 	}
 	return s
-}
-
-func commandOf(rows []line) string {
-	var words []string
-	for _, l := range rows {
-		words = append(words, strings.TrimSpace(strings.ReplaceAll(l[min(2, len(l)):].String(), "\u00a0", " ")))
-	}
-	return strings.Join(words, " ")
 }
 
 // readOutput reads the output of a command; it returns false when the command does not run.

@@ -25,7 +25,7 @@ var (
 // Do makes one call and waits for its reply until ctx ends. A refusal by the server is a *Refusal.
 func Do(ctx context.Context, path string, c hookwire.Call) (json.RawMessage, error) {
 	c.Version = hookwire.WireVersion
-	line, err := encode(c)
+	line, err := hookwire.Line(c)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}

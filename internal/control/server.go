@@ -280,7 +280,7 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 		s.log.Error("control_failed", logkey.Error, err.Error())
 		r.Code, r.Error, r.Body = codeInternal, "something went wrong in ccbot; its log says what", nil
 	}
-	data, err := encode(r)
+	data, err := hookwire.Line(r)
 	if err != nil || len(data) > hookwire.MaxReply {
 		s.log.Error("control_reply_unfit", logkey.Bytes, len(data), logkey.Error, err)
 		data = []byte(unfit)
@@ -293,15 +293,5 @@ func (s *Server) reply(conn *net.UnixConn, body json.RawMessage, err error) {
 
 // unfit is sent instead of a reply that cannot be sent.
 const unfit = `{"v":1,"code":"` + codeInternal + `","error":"the answer is too long"}` + "\n"
-
-// encode makes one line. HTML characters are not escaped: with escapes a body within the limit
-// could exceed it.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return b.Bytes(), err
-}
 
 var _ Table = (*process.Table)(nil)

@@ -40,28 +40,19 @@ func Look(ctx context.Context, dir string, env []string) (*State, error) {
 // Compare is Look that also tells what has changed in the work tree since a commit: nil without a commit, and with an
 // error beside the state where the repository has no such commit or git is too slow.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
-	root, ok := findRoot(dir)
-	if !ok {
-		return nil, nil, nil
-	}
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return nil, nil, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	g := caller{program: program, dir: root, env: clean(env)}
-	off, err := g.filtersOff(ctx)
-	if err != nil {
+	g, err := open(ctx, dir, env)
+	if g == nil || err != nil {
 		return nil, nil, err
 	}
-	said, err := g.run(ctx, append(off, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
-		"--ignore-submodules=dirty", "--no-renames")...)
+	said, err := g.run(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
+		"--ignore-submodules=dirty", "--no-renames")
 	if err != nil {
 		return nil, nil, err
 	}
 	s, untracked := parse(said)
-	s.Root, s.At = root, time.Now().UTC()
+	s.Root, s.At = g.dir, time.Now().UTC()
 	if since == "" {
 		return &s, nil, nil
 	}
@@ -69,8 +60,8 @@ func Compare(ctx context.Context, dir string, env []string, since string) (*Stat
 		return &s, nil, fmt.Errorf("git: %q is no commit id", since)
 	}
 	// Its own refresh of the index would be written, in spite of --no-optional-locks (2.39).
-	said, err = g.run(ctx, append(off, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=dirty", since, "--")...)
+	said, err = g.run(ctx, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=dirty", since, "--")
 	if err != nil {
 		return &s, nil, err
 	}

@@ -57,7 +57,9 @@ func (t *Tree) Since(ctx context.Context, m Moment) (all []Change, cut bool, err
 	}
 	counter := counter{tree: t, room: maxCountedAll}
 	for _, path := range untracked {
-		if !tracked[path] && !t.isKnown(m, path) && !(m.Partial && t.isOlder(m, path)) {
+		p, _, there := t.print(path)
+		older := there && p.Time < m.At.UnixNano()
+		if !tracked[path] && !t.isKnown(m, path) && !(m.Partial && older) {
 			all = append(all, counter.untracked(path))
 		}
 	}
@@ -97,11 +99,6 @@ func (t *Tree) isKnown(m Moment, path string) bool {
 	was, known := m.Known[path]
 	now, _, there := t.print(path)
 	return known && there && now == was
-}
-
-func (t *Tree) isOlder(m Moment, path string) bool {
-	p, _, there := t.print(path)
-	return there && p.Time < m.At.UnixNano()
 }
 
 // parseList reads what --raw --numstat -z say: first how each file has changed, then its lines.

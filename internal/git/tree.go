@@ -38,19 +38,12 @@ const (
 // [Look]. The tree's folder lies in work until the tree is closed: what a kill leaves there is removed by the owner of
 // work.
 func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree, error) {
-	root, ok := findRoot(dir)
-	if !ok {
-		return nil, nil
-	}
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return nil, nil
-	}
-	t := &Tree{Root: root, git: caller{program: program, dir: root, env: append(clean(env), "GIT_LITERAL_PATHSPECS=1")}}
-	off, err := t.git.filtersOff(ctx)
-	if err != nil {
+	g, err := open(ctx, dir, env)
+	if g == nil || err != nil {
 		return nil, err
 	}
+	t := &Tree{Root: g.dir, git: *g}
+	t.git.env = append(t.git.env, "GIT_LITERAL_PATHSPECS=1")
 	said, err := t.git.run(ctx, "rev-parse", "--show-object-format", "--git-path", "objects", "--git-path", "index",
 		"--is-bare-repository")
 	if err != nil {
@@ -58,7 +51,7 @@ func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree
 	}
 	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
 	if len(lines) != 4 {
-		return nil, fmt.Errorf("git: the path of the repository in %s has a line end", root)
+		return nil, fmt.Errorf("git: the path of the repository in %s has a line end", t.Root)
 	}
 	if lines[3] == "true" {
 		return nil, nil
@@ -71,10 +64,10 @@ func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree
 		return nil, err
 	}
 	// Git would put what it shares between two indexes beside the repository's.
-	t.git.options = append(off, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.safecrlf=false",
+	t.git.options = append(t.git.options, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.safecrlf=false",
 		"-c", "core.bigFileThreshold=64m")
 	copied := filepath.Join(t.work, "index")
-	t.git.env = append(t.git.env, "GIT_WORK_TREE="+root, "GIT_INDEX_FILE="+copied)
+	t.git.env = append(t.git.env, "GIT_WORK_TREE="+t.Root, "GIT_INDEX_FILE="+copied)
 	t.git = t.with(t.written())
 	if err = os.Mkdir(t.written(), 0o700); err == nil { // without the folder git takes the repository for none
 		err = copyIndex(t.absolute(lines[2]), copied)

@@ -39,7 +39,7 @@ const mostNames = 1000
 // on with the next number. No hook and no filter runs. ctx bounds it. nil without an error: dir is in no repository, or
 // there is no git.
 func AddWorktree(ctx context.Context, dir string, env []string, free func(dir string) error) (*Worktree, error) {
-	g, err := open(dir, env)
+	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
 		return nil, err
 	}
@@ -55,10 +55,9 @@ func AddWorktree(ctx context.Context, dir string, env []string, free func(dir st
 		return nil, err
 	}
 	if w != nil {
-		g.dir = w.Of
-	}
-	if g.options, err = g.filtersOff(ctx); err != nil {
-		return nil, err
+		if g, err = open(ctx, w.Of, env); g == nil || err != nil {
+			return nil, err
+		}
 	}
 	for n := 2; n < mostNames; n++ {
 		path := fmt.Sprintf("%s-%d", g.dir, n)
@@ -284,12 +283,9 @@ var unfinished = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISE
 
 // Work says what work a work tree has; empty: none.
 func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
-	g, err := open(w.Dir, env)
+	g, err := open(ctx, w.Dir, env)
 	if g == nil || err != nil {
 		return "", errors.Join(err, fmt.Errorf("git: no work tree in %s", w.Dir))
-	}
-	if g.options, err = g.filtersOff(ctx); err != nil {
-		return "", err
 	}
 	for _, file := range unfinished {
 		if _, err := os.Lstat(filepath.Join(w.admin, file)); err == nil {
@@ -310,7 +306,11 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 	if w.stashed(string(said)) {
 		return Stashed, nil
 	}
-	for _, of := range w.tips(ctx, g) {
+	tips := []string{"HEAD"}
+	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch); err == nil {
+		tips = append(tips, "refs/heads/"+w.Branch)
+	}
+	for _, of := range tips {
 		said, err = g.run(ctx, "rev-list", "--max-count=1", of, "--not", "--exclude="+w.Branch, "--branches", "--tags", "--remotes")
 		if err != nil {
 			return "", err
@@ -320,15 +320,6 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 		}
 	}
 	return "", nil
-}
-
-// tips are what is checked out, and the branch that was made with the work tree, where that is still there.
-func (w *Worktree) tips(ctx context.Context, g *caller) []string {
-	branch := "refs/heads/" + w.Branch
-	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", branch); err != nil {
-		return []string{"HEAD"}
-	}
-	return []string{"HEAD", branch}
 }
 
 // stashed reports whether one of the stashes, which all work trees of a repository share, may have been made here:
@@ -353,12 +344,9 @@ func (e ErrWork) Error() string { return "git: the work tree has work in it: " +
 // Remove takes a work tree away, with its branch, unless there is work in it: then it is an ErrWork. Git itself looks
 // once more for what is not committed, and the branch goes only as it was looked at, and while no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
-	g, err := open(w.Of, env)
+	g, err := open(ctx, w.Of, env)
 	if g == nil || err != nil {
 		return errors.Join(err, fmt.Errorf("git: no repository in %s", w.Of))
-	}
-	if g.options, err = g.filtersOff(ctx); err != nil {
-		return err
 	}
 	tip, _ := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch)
 	work, err := w.Work(ctx, env)
@@ -377,8 +365,8 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	return nil
 }
 
-// open is git in the repository that dir is in; nil: there is none, or no git.
-func open(dir string, env []string) (*caller, error) {
+// open is git in the repository that dir is in, with its filters switched off; nil: there is none, or no git.
+func open(ctx context.Context, dir string, env []string) (g *caller, err error) {
 	root, ok := findRoot(dir)
 	if !ok {
 		return nil, nil
@@ -387,5 +375,7 @@ func open(dir string, env []string) (*caller, error) {
 	if err != nil {
 		return nil, nil
 	}
-	return &caller{program: program, dir: root, env: clean(env)}, nil
+	g = &caller{program: program, dir: root, env: clean(env)}
+	g.options, err = g.filtersOff(ctx)
+	return g, err
 }

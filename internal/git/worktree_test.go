@@ -249,7 +249,7 @@ func TestAFailedAttemptLeavesTheBranchesOfOthers(t *testing.T) {
 	assert.Equal(t, r.dir+"-3", r.add(anywhere).Dir)
 	assert.NoDirExists(t, r.dir+"-2")
 
-	g, err := open(r.dir, r.env)
+	g, err := open(t.Context(), r.dir, r.env)
 	require.NoError(t, err)
 	commit := r.git("rev-parse", "HEAD")
 	r.git("branch", "mine")

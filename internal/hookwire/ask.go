@@ -26,15 +26,9 @@ func (p Payload) Ask() Ask {
 
 // ReadAsk decodes the body of a VerbPermission call. The error is ErrMalformed with the reason.
 func ReadAsk(body []byte) (Ask, error) {
-	var a Ask
-	if err := readLine(body, MaxCall, &a); err != nil {
-		return Ask{}, fmt.Errorf("ask: %w: %w", ErrMalformed, err)
-	}
-	if err := a.check(); err != nil {
-		return Ask{}, fmt.Errorf("ask: %w: %w", ErrMalformed, err)
-	}
+	a, err := readLine[Ask]("ask", body, MaxCall)
 	a.Received = a.Received.UTC()
-	return a, nil
+	return a, err
 }
 
 func (a Ask) check() error {
@@ -78,27 +72,24 @@ func readAnswer(body []byte) (Answer, error) {
 	if len(body) == 0 || string(body) == "null" {
 		return Answer{}, nil
 	}
-	var a Answer
-	if err := readLine(body, MaxReply, &a); err != nil {
-		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
-	}
-	if len(a.Decision) == 0 || string(a.Decision) == "null" {
-		return Answer{}, nil
-	}
-	if err := checkDecision(a.Decision); err != nil {
-		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
+	a, err := readLine[Answer]("answer", body, MaxReply)
+	if err != nil || a.none() {
+		return Answer{}, err
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, a.Decision); err != nil {
-		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
-	}
+	_ = json.Compact(&b, a.Decision) // it is part of a valid object
 	return Answer{Decision: b.Bytes()}, nil
 }
 
-// checkDecision reads the keys as Claude Code does: a Go struct would also accept "Behavior".
-func checkDecision(decision json.RawMessage) error {
+func (a Answer) none() bool { return len(a.Decision) == 0 || string(a.Decision) == "null" }
+
+// check reads the keys as Claude Code does: a Go struct would also accept "Behavior".
+func (a Answer) check() error {
+	if a.none() {
+		return nil
+	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(decision, &fields); err != nil {
+	if err := json.Unmarshal(a.Decision, &fields); err != nil {
 		return err
 	}
 	switch behavior := string(fields["behavior"]); behavior {

@@ -96,28 +96,31 @@ func BindingOf(e Event) Binding {
 
 // ReadEvent decodes the bytes of one file in events/. The error is ErrMalformed with the reason.
 func ReadEvent(data []byte) (Event, error) {
-	var e Event
-	if err := json.Unmarshal(data, &e); err != nil {
-		return Event{}, fmt.Errorf("event: %w: %w", ErrMalformed, err)
-	}
-	if err := e.check(); err != nil {
-		return Event{}, fmt.Errorf("event: %w: %w", ErrMalformed, err)
-	}
+	e, err := read[Event]("event", data)
 	e.Received = e.Received.UTC()
-	return e, nil
+	return e, err
 }
 
 // ReadBinding decodes the bytes of one file in bindings/. The error is ErrMalformed with the
 // reason.
 func ReadBinding(data []byte) (Binding, error) {
-	var b Binding
-	if err := json.Unmarshal(data, &b); err != nil {
-		return Binding{}, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
+	return read[Binding]("binding", data)
+}
+
+// checked is what lies in a file or comes over the socket.
+type checked interface{ check() error }
+
+// read decodes an object and checks it. The error is ErrMalformed with the reason.
+func read[T checked](what string, data []byte) (T, error) {
+	var v T
+	err := json.Unmarshal(data, &v)
+	if err == nil {
+		err = v.check()
 	}
-	if err := b.check(); err != nil {
-		return Binding{}, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
+	if err != nil {
+		return *new(T), fmt.Errorf("%s: %w: %w", what, ErrMalformed, err)
 	}
-	return b, nil
+	return v, nil
 }
 
 func (e Event) check() error {

@@ -52,7 +52,7 @@ type Payload struct {
 // MaxPayload, has no event name or session id, or is not JSON; other errors are the reader's.
 func ReadPayload(r io.Reader) (Payload, error) {
 	limited := &io.LimitedReader{R: r, N: MaxPayload}
-	var wire wirePayload
+	var wire object
 	if err := json.NewDecoder(limited).Decode(&wire); err != nil {
 		return Payload{}, payloadError(err, limited.N <= 0)
 	}
@@ -78,49 +78,48 @@ func payloadError(err error, full bool) error {
 	return fmt.Errorf("hook payload: %w", err)
 }
 
-// wirePayload is the payload with Claude Code's key names.
-type wirePayload struct {
-	HookEventName        text  `json:"hook_event_name"`
-	SessionID            text  `json:"session_id"`
-	TranscriptPath       text  `json:"transcript_path"`
-	Cwd                  text  `json:"cwd"`
-	Source               text  `json:"source"`
-	Reason               text  `json:"reason"`
-	Prompt               text  `json:"prompt"`
-	PermissionMode       text  `json:"permission_mode"`
-	Model                text  `json:"model"`
-	Error                text  `json:"error"`
-	LastAssistantMessage text  `json:"last_assistant_message"`
-	BackgroundTasks      count `json:"background_tasks"`
+// object is a JSON object of Claude Code's.
+type object map[string]json.RawMessage
 
-	ToolName              text   `json:"tool_name"`
-	ToolInput             object `json:"tool_input"`
-	PermissionSuggestions list   `json:"permission_suggestions"`
-	AgentID               text   `json:"agent_id"`
-	AgentType             text   `json:"agent_type"`
+// member reads a member of an object; zero: it is not there, or of another type.
+func member[T any](o object, key string) (value T) {
+	if json.Unmarshal(o[key], &value) != nil {
+		return *new(T)
+	}
+	return value
 }
 
-func (w wirePayload) payload() Payload {
-	return Payload{
-		HookEventName:        clip(string(w.HookEventName), maxField),
-		SessionID:            string(w.SessionID),
-		TranscriptPath:       string(w.TranscriptPath),
-		Cwd:                  string(w.Cwd),
-		Source:               clip(string(w.Source), maxField),
-		Reason:               clip(string(w.Reason), maxField),
-		Prompt:               string(w.Prompt),
-		PermissionMode:       clip(string(w.PermissionMode), maxField),
-		Model:                clip(string(w.Model), maxField),
-		Error:                clip(string(w.Error), maxField),
-		LastAssistantMessage: string(w.LastAssistantMessage),
-		BackgroundTasks:      int(w.BackgroundTasks),
+// text is a member that is a string, at most maxField bytes of it.
+func (o object) text(key string) string { return clip(member[string](o, key), maxField) }
 
-		ToolName:              clip(string(w.ToolName), maxField),
-		ToolInput:             json.RawMessage(w.ToolInput),
-		PermissionSuggestions: w.PermissionSuggestions,
-		AgentID:               clip(string(w.AgentID), maxField),
-		AgentType:             clip(string(w.AgentType), maxField),
+func (o object) payload() Payload {
+	p := Payload{
+		HookEventName:        o.text("hook_event_name"),
+		SessionID:            member[string](o, "session_id"),
+		TranscriptPath:       member[string](o, "transcript_path"),
+		Cwd:                  member[string](o, "cwd"),
+		Source:               o.text("source"),
+		Reason:               o.text("reason"),
+		Prompt:               member[string](o, "prompt"),
+		PermissionMode:       o.text("permission_mode"),
+		Model:                o.text("model"),
+		Error:                o.text("error"),
+		LastAssistantMessage: member[string](o, "last_assistant_message"),
+		BackgroundTasks:      len(member[[]json.RawMessage](o, "background_tasks")),
+
+		ToolName:  o.text("tool_name"),
+		AgentID:   o.text("agent_id"),
+		AgentType: o.text("agent_type"),
 	}
+	if isObject(o["tool_input"]) {
+		p.ToolInput = o["tool_input"]
+	}
+	for _, one := range member[[]json.RawMessage](o, "permission_suggestions") {
+		if isObject(one) && len(p.PermissionSuggestions) < maxSuggestions {
+			p.PermissionSuggestions = append(p.PermissionSuggestions, one)
+		}
+	}
+	return p
 }
 
 // Event makes the event of this payload with its long texts cut. The caller adds the launch, the
@@ -142,57 +141,6 @@ func (p Payload) Event() Event {
 		LastAssistantMessage: clip(p.LastAssistantMessage, maxMessage),
 		BackgroundTasks:      p.BackgroundTasks,
 	}
-}
-
-// text is a JSON string; anything else decodes to "".
-type text string
-
-func (t *text) UnmarshalJSON(data []byte) error {
-	var s string
-	if json.Unmarshal(data, &s) == nil {
-		*t = text(s)
-	}
-	return nil
-}
-
-// count is the length of a JSON array; anything else decodes to 0.
-type count int
-
-func (c *count) UnmarshalJSON(data []byte) error {
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) == nil {
-		*c = count(len(list))
-	}
-	return nil
-}
-
-// object is a JSON object in its original bytes; anything else decodes to nil.
-type object json.RawMessage
-
-func (o *object) UnmarshalJSON(data []byte) error {
-	*o = nil
-	if isObject(data) {
-		*o = append(object(nil), data...)
-	}
-	return nil
-}
-
-// list is the objects of a JSON array in their original bytes; a value that is not an array decodes
-// to nil.
-type list []json.RawMessage
-
-func (l *list) UnmarshalJSON(data []byte) error {
-	*l = nil
-	var all []json.RawMessage
-	if json.Unmarshal(data, &all) != nil {
-		return nil
-	}
-	for _, one := range all {
-		if isObject(one) && len(*l) < maxSuggestions {
-			*l = append(*l, one)
-		}
-	}
-	return nil
 }
 
 // isObject reports whether a valid JSON value without space around it is an object.

@@ -170,7 +170,7 @@ func FuzzP10_ReadPayload(f *testing.F) {
 		if a.Tool == "" || a.Input == nil {
 			return // there is nothing to ask
 		}
-		out, err = line(a)
+		out, err = Line(a)
 		require.NoError(t, err)
 		asked, err := ReadAsk(out)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,16 +69,22 @@ func claudeAbove(chain []parent, told int) (parent, error) {
 		}
 	}
 	for _, p := range chain {
-		if isShell(p) {
+		if slices.Contains(shells, strings.TrimPrefix(p.Comm, "-")) { // a login shell's name starts with a dash
 			continue
 		}
-		if isTop(p) {
+		if p.PID <= 1 || slices.Contains(tops, p.Comm) || strings.HasPrefix(p.Comm, "tmux") {
 			break
 		}
 		return p, nil
 	}
 	return parent{}, errNoClaude
 }
+
+// Processes of a dead claude end up under those of tops: nothing above them is a claude either.
+var (
+	shells = []string{"sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "busybox"}
+	tops   = []string{"systemd", "launchd", "init"}
+)
 
 // looksLikeClaude is also true for a script with that name, because the kernel gives the process
 // the script's name as comm.
@@ -88,20 +95,6 @@ func looksLikeClaude(p parent) bool {
 		}
 	}
 	return false
-}
-
-func isShell(p parent) bool {
-	switch strings.TrimPrefix(p.Comm, "-") { // a login shell's name starts with a dash
-	case "sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "busybox":
-		return true
-	}
-	return false
-}
-
-// isTop reports whether p is a process under which the processes of a dead claude end up: nothing
-// above it is a claude either.
-func isTop(p parent) bool {
-	return p.PID <= 1 || p.Comm == "systemd" || p.Comm == "launchd" || p.Comm == "init" || strings.HasPrefix(p.Comm, "tmux")
 }
 
 func base(path string) string {

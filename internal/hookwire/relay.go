@@ -41,11 +41,11 @@ const (
 // redial, and every lookEvery while the bot is silent. It reads no environment, prints nothing and
 // writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
-	body, err := line(ask)
+	body, err := Line(ask)
 	if err != nil {
 		return Answer{}, fmt.Errorf("relay: %w", err)
 	}
-	call, err := line(Call{Version: WireVersion, Verb: VerbPermission, ID: NewRequestID(), Body: body})
+	call, err := Line(Call{Version: WireVersion, Verb: VerbPermission, ID: NewRequestID(), Body: body})
 	if err != nil {
 		return Answer{}, fmt.Errorf("relay: %w", err)
 	}

@@ -318,7 +318,7 @@ func TestRelay_HangingUpIsNoBot(t *testing.T) {
 	dir := shortDir(t)
 	b := listen(t, dir)
 	c := &clock{now: time.Now()} // deadlines are made of it
-	call, err := line(Call{Version: WireVersion, Verb: VerbPermission})
+	call, err := Line(Call{Version: WireVersion, Verb: VerbPermission})
 	require.NoError(t, err)
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call, alive: func() bool { return true },

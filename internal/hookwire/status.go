@@ -1,6 +1,7 @@
 package hookwire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,62 +42,36 @@ type Limit struct {
 	ResetsAt    int64   `json:"resets_at"`    // the end of the window, in Unix seconds
 }
 
-// statusLine is what Claude Code writes to a status line command, as far as this package reads it.
-type statusLine struct {
-	SessionID text `json:"session_id"`
-	Model     struct {
-		ID          text `json:"id"`
-		DisplayName text `json:"display_name"`
-	} `json:"model"`
-	Cost struct {
-		TotalCostUSD number `json:"total_cost_usd"`
-	} `json:"cost"`
-	ContextWindow struct {
-		UsedPercentage number `json:"used_percentage"`
-	} `json:"context_window"`
-	RateLimits struct {
-		FiveHour rateLimit `json:"five_hour"`
-		SevenDay rateLimit `json:"seven_day"`
-	} `json:"rate_limits"`
-}
-
-type rateLimit struct {
-	UsedPercentage number `json:"used_percentage"`
-	ResetsAt       number `json:"resets_at"`
-}
-
 // farthestReset is after any end of a window: the year 3000, in Unix seconds.
 const farthestReset = 32503680000
 
-func (l rateLimit) limit() Limit {
-	at := l.ResetsAt.value
-	if !l.UsedPercentage.known || !(l.UsedPercentage.value >= 0) || !(at >= 1 && at < farthestReset) {
+// limit is one of the limits in a status line.
+func (o object) limit(key string) Limit {
+	l := member[object](o, key)
+	used, at := member[*float64](l, "used_percentage"), member[float64](l, "resets_at")
+	if used == nil || *used < 0 || at < 1 || at >= farthestReset {
 		return Limit{}
 	}
-	return Limit{UsedPercent: min(l.UsedPercentage.value, 100), ResetsAt: int64(at)}
+	return Limit{UsedPercent: min(*used, 100), ResetsAt: int64(at)}
 }
 
 // ParseStatusLine reads what Claude Code writes to a status line command. The caller adds the
 // launch, the process and the time. Without a session id, or where the data is not JSON, the error
 // is ErrMalformed.
 func ParseStatusLine(data []byte) (Status, error) {
-	var in statusLine
-	// A field has another type in this version: the other fields are still good.
-	var kind *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, &in); err != nil && !errors.As(err, &kind) {
+	var in object
+	if err := json.Unmarshal(data, &in); err != nil {
 		return Status{}, fmt.Errorf("status line: %w: %w", ErrMalformed, err)
 	}
-	s := Status{Version: Version, SessionID: string(in.SessionID), ContextPercent: -1}
-	if s.Model = clip(string(in.Model.DisplayName), maxField); s.Model == "" {
-		s.Model = clip(string(in.Model.ID), maxField)
+	s := Status{Version: Version, SessionID: member[string](in, "session_id"), ContextPercent: -1}
+	model := member[object](in, "model")
+	s.Model = cmp.Or(model.text("display_name"), model.text("id"))
+	if used := member[*float64](member[object](in, "context_window"), "used_percentage"); used != nil && *used >= 0 {
+		s.ContextPercent = min(*used, 100)
 	}
-	if used := in.ContextWindow.UsedPercentage; used.known && used.value >= 0 {
-		s.ContextPercent = min(used.value, 100)
-	}
-	if cost := in.Cost.TotalCostUSD; cost.known && cost.value > 0 {
-		s.CostUSD = cost.value
-	}
-	s.FiveHours, s.Week = in.RateLimits.FiveHour.limit(), in.RateLimits.SevenDay.limit()
+	s.CostUSD = max(member[float64](member[object](in, "cost"), "total_cost_usd"), 0)
+	limits := member[object](in, "rate_limits")
+	s.FiveHours, s.Week = limits.limit("five_hour"), limits.limit("seven_day")
 	if !isUUID(s.SessionID) {
 		return Status{}, fmt.Errorf("status line: %w: session id %q", ErrMalformed, clip(s.SessionID, 64))
 	}
@@ -106,51 +81,18 @@ func ParseStatusLine(data []byte) (Status, error) {
 // WriteStatus writes s to dir/status/<launch>.json by rename and reports whether it wrote. A file
 // with the same content apart from At is left alone. dir must exist.
 func WriteStatus(dir string, s Status) (written bool, err error) {
-	if err := s.check(); err != nil {
-		return false, fmt.Errorf("status: %w: %w", ErrMalformed, err)
+	same := func(old Status) bool {
+		old.At = s.At
+		return old == s
 	}
-	folder, err := subfolder(dir, StatusFolder)
-	if err != nil {
-		return false, fmt.Errorf("status: %w", err)
-	}
-	path := filepath.Join(folder, s.Launch+".json")
-	if sameStatus(path, s) {
-		return false, nil
-	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		return false, fmt.Errorf("status: %w", err)
-	}
-	if err := replace(folder, path, data); err != nil {
-		return false, fmt.Errorf("status: %w", err)
-	}
-	return true, nil
+	return update(filepath.Join(dir, StatusFolder, s.Launch+".json"), "status", s, MaxStatus, same)
 }
 
 // ReadStatus decodes the bytes of one file in status/. The error is ErrMalformed with the reason.
 func ReadStatus(data []byte) (Status, error) {
-	var s Status
-	if err := json.Unmarshal(data, &s); err != nil {
-		return Status{}, fmt.Errorf("status: %w: %w", ErrMalformed, err)
-	}
-	if err := s.check(); err != nil {
-		return Status{}, fmt.Errorf("status: %w: %w", ErrMalformed, err)
-	}
+	s, err := read[Status]("status", data)
 	s.At = s.At.UTC()
-	return s, nil
-}
-
-func sameStatus(path string, s Status) bool {
-	data, err := readFile(path, MaxStatus)
-	if err != nil {
-		return false
-	}
-	old, err := ReadStatus(data)
-	if err != nil {
-		return false
-	}
-	old.At, s.At = time.Time{}, time.Time{}
-	return old == s
+	return s, err
 }
 
 func (s Status) check() error {
@@ -169,20 +111,6 @@ func (s Status) check() error {
 		return fmt.Errorf("cost %v", s.CostUSD)
 	case !isTime(s.At):
 		return errors.New("no time")
-	}
-	return nil
-}
-
-// number is a JSON number; any other value is unknown.
-type number struct {
-	value float64
-	known bool
-}
-
-func (n *number) UnmarshalJSON(data []byte) error {
-	var value *float64
-	if json.Unmarshal(data, &value) == nil && value != nil {
-		*n = number{*value, true}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -33,14 +32,7 @@ func IsRequestID(s string) bool {
 // ReadCall decodes the line of a client, with or without its line break. The error is ErrMalformed
 // with the reason.
 func ReadCall(line []byte) (Call, error) {
-	var c Call
-	if err := readLine(line, MaxCall, &c); err != nil {
-		return Call{}, fmt.Errorf("call: %w: %w", ErrMalformed, err)
-	}
-	if err := c.check(); err != nil {
-		return Call{}, fmt.Errorf("call: %w: %w", ErrMalformed, err)
-	}
-	return c, nil
+	return readLine[Call]("call", line, MaxCall)
 }
 
 func (c Call) check() error {
@@ -58,30 +50,30 @@ func (c Call) check() error {
 // ReadReply decodes the line of the bot, with or without its line break. The error is ErrMalformed
 // with the reason.
 func ReadReply(line []byte) (Reply, error) {
-	var r Reply
-	if err := readLine(line, MaxReply, &r); err != nil {
-		return Reply{}, fmt.Errorf("reply: %w: %w", ErrMalformed, err)
-	}
-	if r.Version != WireVersion {
-		return Reply{}, fmt.Errorf("reply: %w: version %d, want %d", ErrMalformed, r.Version, WireVersion)
-	}
-	return r, nil
+	return readLine[Reply]("reply", line, MaxReply)
 }
 
-func readLine(line []byte, most int, v any) error {
+func (r Reply) check() error {
+	if r.Version != WireVersion {
+		return fmt.Errorf("version %d, want %d", r.Version, WireVersion)
+	}
+	return nil
+}
+
+func readLine[T checked](what string, line []byte, most int) (none T, err error) {
 	if len(line) > most {
-		return fmt.Errorf("more than %d bytes", most)
+		return none, fmt.Errorf("%s: %w: more than %d bytes", what, ErrMalformed, most)
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	if !isObject(line) {
-		return errors.New("not a JSON object")
+		return none, fmt.Errorf("%s: %w: not a JSON object", what, ErrMalformed)
 	}
-	return json.Unmarshal(line, v)
+	return read[T](what, line)
 }
 
-// line makes one line of v, its line break included. HTML characters are not escaped: with escapes
+// Line makes one line of v, its line break included. HTML characters are not escaped: with escapes
 // a program text would grow beyond the limit.
-func line(v any) ([]byte, error) {
+func Line(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

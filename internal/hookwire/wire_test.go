@@ -111,7 +111,7 @@ func TestReadAsk(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := someAsk()
 			tt.change(&a)
-			body, err := line(a)
+			body, err := Line(a)
 			require.NoError(t, err)
 			got, err := ReadAsk(body)
 			if tt.bad {
@@ -136,9 +136,9 @@ func TestPayloadAsk_Recorded(t *testing.T) {
 			require.NoError(t, err)
 			a := p.Ask()
 			a.Received = time.Now()
-			body, err := line(a)
+			body, err := Line(a)
 			require.NoError(t, err)
-			call, err := line(Call{Version: WireVersion, Verb: VerbPermission, ID: NewRequestID(), Body: body})
+			call, err := Line(Call{Version: WireVersion, Verb: VerbPermission, ID: NewRequestID(), Body: body})
 			require.NoError(t, err)
 			assert.Equal(t, len(call)-1, strings.IndexByte(string(call), '\n'), "one line")
 
@@ -232,7 +232,7 @@ func FuzzReadCall(f *testing.F) {
 			assert.Zero(t, c)
 			return
 		}
-		again, err := line(c)
+		again, err := Line(c)
 		require.NoError(t, err)
 		back, err := ReadCall(again)
 		require.NoError(t, err)
@@ -243,7 +243,7 @@ func FuzzReadCall(f *testing.F) {
 }
 
 func FuzzReadAsk(f *testing.F) {
-	body, err := line(someAsk())
+	body, err := Line(someAsk())
 	require.NoError(f, err)
 	f.Add(body)
 	f.Add([]byte(`{"received":"2026-01-02T03:04:05Z","session_id":"` + someID + `","tool":"x","input":{}}`))
@@ -257,7 +257,7 @@ func FuzzReadAsk(f *testing.F) {
 		}
 		assert.True(t, json.Valid(a.Input))
 		assert.NoError(t, a.check())
-		again, err := line(a)
+		again, err := Line(a)
 		require.NoError(t, err)
 		back, err := ReadAsk(again)
 		require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -31,10 +30,10 @@ const maxSeq = 1000
 // for the hook, so the hook does not sync.
 func WriteEvent(dir string, e Event) error {
 	data, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("event: %w", err)
+	folder := filepath.Join(dir, EventsFolder)
+	if err == nil {
+		err = makeFolder(folder)
 	}
-	folder, err := subfolder(dir, EventsFolder)
 	if err != nil {
 		return fmt.Errorf("event: %w", err)
 	}
@@ -43,7 +42,7 @@ func WriteEvent(dir string, e Event) error {
 		when = time.Now()
 	}
 	for seq := range maxSeq {
-		err = writeNew(folder, eventName(when, os.Getpid(), seq), data)
+		err = writeNew(folder, fmt.Sprintf("%s-%d-%d.json", when.UTC().Format(nameTime), os.Getpid(), seq), data)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
@@ -58,23 +57,32 @@ func WriteEvent(dir string, e Event) error {
 // wrote. A file with the same content apart from Event is left alone: its mtime shows since when
 // the binding holds.
 func WriteBinding(dir string, b Binding) (written bool, err error) {
-	if err := b.check(); err != nil {
-		return false, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
+	same := func(old Binding) bool {
+		old.Event = b.Event
+		return old == b
 	}
-	folder, err := subfolder(dir, BindingsFolder)
+	return update(filepath.Join(dir, BindingsFolder, b.Name()), "binding", b, MaxBinding, same)
+}
+
+// update writes a file by rename, unless the one that is there has the same content.
+func update[T checked](path, what string, v T, limit int, same func(old T) bool) (written bool, err error) {
+	if err := v.check(); err != nil {
+		return false, fmt.Errorf("%s: %w: %w", what, ErrMalformed, err)
+	}
+	if data, err := readFile(path, limit); err == nil {
+		if old, err := read[T](what, data); err == nil && same(old) {
+			return false, nil
+		}
+	}
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = makeFolder(filepath.Dir(path))
+	}
+	if err == nil {
+		err = replace(path, data)
+	}
 	if err != nil {
-		return false, fmt.Errorf("binding: %w", err)
-	}
-	path := filepath.Join(folder, b.Name())
-	if sameBinding(path, b) {
-		return false, nil
-	}
-	data, err := json.Marshal(b)
-	if err != nil {
-		return false, fmt.Errorf("binding: %w", err)
-	}
-	if err := replace(folder, path, data); err != nil {
-		return false, fmt.Errorf("binding: %w", err)
+		return false, fmt.Errorf("%s: %w", what, err)
 	}
 	return true, nil
 }
@@ -91,31 +99,13 @@ func EventTime(name string) (time.Time, bool) {
 	return t, err == nil
 }
 
-func eventName(when time.Time, pid, seq int) string {
-	return when.UTC().Format(nameTime) + "-" + strconv.Itoa(pid) + "-" + strconv.Itoa(seq) + ".json"
-}
-
-// subfolder makes dir/name but never dir: without a state folder there is no bot that would read
+// makeFolder makes a folder of the state folder but never that one: without it there is no bot that would read
 // the files.
-func subfolder(dir, name string) (string, error) {
-	folder := filepath.Join(dir, name)
-	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
+func makeFolder(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return folder, nil
-}
-
-func sameBinding(path string, b Binding) bool {
-	data, err := readFile(path, MaxBinding)
-	if err != nil {
-		return false
-	}
-	old, err := ReadBinding(data)
-	if err != nil {
-		return false
-	}
-	old.Event, b.Event = "", ""
-	return old == b
+	return nil
 }
 
 // writeNew writes a file that does not exist yet; fs.ErrExist when the name is taken. The temporary
@@ -134,8 +124,8 @@ func writeNew(folder, name string, data []byte) error {
 	return fill(file, temp, final, data)
 }
 
-func replace(folder, path string, data []byte) error {
-	file, err := os.CreateTemp(folder, ".new-*")
+func replace(path string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}

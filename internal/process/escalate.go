@@ -27,7 +27,7 @@ var errRefused = errors.New("refused")
 func (e *ending) escalate(ctx context.Context, hangUp func(context.Context) error) error {
 	gone, err := e.hangUp(ctx, hangUp)
 	if !gone && err == nil {
-		gone, err = e.term(ctx)
+		gone, err = e.signalAndWait(ctx, HowTerm, syscall.SIGTERM, func() time.Time { return e.started.Add(e.grace.Kill) })
 	}
 	if !gone && err == nil {
 		gone, err = e.kill(ctx)
@@ -55,14 +55,13 @@ func (e *ending) hangUp(ctx context.Context, hangUp func(context.Context) error)
 	return e.waitUntil(ctx, deadline)
 }
 
-func (e *ending) term(ctx context.Context) (gone bool, err error) {
-	return e.signalAndWait(ctx, HowTerm, syscall.SIGTERM, func() time.Time { return e.started.Add(e.grace.Kill) })
-}
-
 // kill sends KILL; before that it calls BeforeKill, in which the caller can write down what it must
 // know.
 func (e *ending) kill(ctx context.Context) (gone bool, err error) {
-	if gone, err := e.gone(ctx); gone || err != nil {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if gone, err := e.handle.exited(); gone || err != nil {
 		return gone, err
 	}
 	if e.grace.BeforeKill != nil {
@@ -110,14 +109,6 @@ func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
 		return false, errRefused
 	}
 	return false, nil
-}
-
-// gone checks without waiting whether the process has ended.
-func (e *ending) gone(ctx context.Context) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	return e.handle.exited()
 }
 
 // waitUntil returns false without an error when the deadline comes first.

@@ -39,8 +39,13 @@ func alwaysGuards(self Identity) []Guard {
 		{guardPID1, "it is pid 1", func(p Process, _ Snapshot) bool { return p.PID <= 1 }},
 		{guardSelf, "it is ccbot itself", func(p Process, _ Snapshot) bool { return p.PID == self.PID }},
 		{GuardAncestor, "it is an ancestor of ccbot", func(p Process, s Snapshot) bool { return isAncestor(s, p.PID, self) }},
-		{GuardUser, "it belongs to another user", func(p Process, s Snapshot) bool { return !sameUser(s, p, self) }},
-		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { return isTmux(p) }},
+		{GuardUser, "it belongs to another user", func(p Process, s Snapshot) bool {
+			me, ok := s.Find(self.PID)
+			return !ok || me.Identity != self || me.UID != p.UID
+		}},
+		{GuardTmux, "it is a tmux server or client", func(p Process, _ Snapshot) bool { // tmux itself gives the first names
+			return p.Comm == "tmux" || strings.HasPrefix(p.Comm, "tmux:") || program(p.Args) == "tmux"
+		}},
 	}
 }
 
@@ -72,18 +77,4 @@ func isAncestor(s Snapshot, pid int, self Identity) bool {
 		}
 	}
 	return false
-}
-
-func sameUser(s Snapshot, p Process, self Identity) bool {
-	me, ok := s.Find(self.PID)
-	return ok && me.Identity == self && me.UID == p.UID
-}
-
-// isTmux recognises a server and a client by the names that tmux gives itself ("tmux: server") and
-// by argv[0].
-func isTmux(p Process) bool {
-	if p.Comm == "tmux" || strings.HasPrefix(p.Comm, "tmux:") {
-		return true
-	}
-	return program(p.Args) == "tmux"
 }

@@ -57,16 +57,7 @@ const (
 )
 
 // String is "alive", "gone" or "unknown".
-func (l Liveness) String() string {
-	switch l {
-	case Alive:
-		return "alive"
-	case Gone:
-		return "gone"
-	default:
-		return "unknown"
-	}
-}
+func (l Liveness) String() string { return [...]string{"unknown", "alive", "gone"}[l] }
 
 // Answer is yes, no or unknown; the zero value is unknown.
 type Answer int
@@ -80,13 +71,4 @@ const (
 )
 
 // String is "yes", "no" or "unknown".
-func (a Answer) String() string {
-	switch a {
-	case Yes:
-		return "yes"
-	case No:
-		return "no"
-	default:
-		return "unknown"
-	}
-}
+func (a Answer) String() string { return [...]string{"unknown", "no", "yes"}[a] }

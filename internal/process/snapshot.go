@@ -2,7 +2,6 @@ package process
 
 import (
 	"sort"
-	"time"
 
 	"ccbot/internal/procstat"
 )
@@ -41,10 +40,7 @@ func (p Process) Terminal() string { return terminalName(p.TTY) }
 func (p Process) Gone() bool { return procstat.Gone(p.State) }
 
 // Snapshot is the process table at one moment, sorted by pid when it comes from [Table.Snapshot].
-type Snapshot struct {
-	Taken     time.Time
-	Processes []Process
-}
+type Snapshot struct{ Processes []Process }
 
 // Find returns the process with that pid. It tries a binary search first: a hit is right in any
 // order, but a miss is certain only after a look at all processes, because the snapshot may be

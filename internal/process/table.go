@@ -102,7 +102,6 @@ func (t *Table) Identify(pid int) (Identity, error) {
 // missing, and so are those of ours that are not dumpable. errHangs means that the read took too
 // long.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
-	taken := time.Now()
 	all, err := t.scan(ctx)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("process: snapshot: %w", err)
@@ -111,7 +110,7 @@ func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	for i := range all {
 		all[i].Boot = t.boot
 	}
-	s := Snapshot{Taken: taken, Processes: all}
+	s := Snapshot{Processes: all}
 	if self, ok := s.Find(t.self.PID); !ok || self.Identity != t.self {
 		return Snapshot{}, errors.New("process: snapshot: the process table does not show this process")
 	}

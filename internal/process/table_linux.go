@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccbot/internal/claudeflags"
+	"ccbot/internal/procstat"
 )
 
 // procfs reads /proc without a library: even a table of 2,000 processes costs only a few system
@@ -265,4 +266,21 @@ func parseCmdline(data []byte) []string {
 		return nil
 	}
 	return strings.Split(string(data), "\x00")
+}
+
+// errThread means that the number is a thread's: /proc/TID can be opened although it is never
+// listed. No process has that number.
+var errThread = fmt.Errorf("a thread of another process: %w", ErrGone)
+
+// parseStat reads everything in /proc/PID/stat; the owner is not in that file.
+func parseStat(data []byte) (Process, error) {
+	s, err := procstat.Parse(data)
+	if err == nil && s.Thread {
+		err = errThread
+	}
+	if err != nil {
+		return Process{}, err
+	}
+	return Process{Identity: Identity{PID: s.PID, Start: s.Start}, State: s.State, Comm: s.Comm,
+		PPID: s.PPID, PGID: s.PGID, SID: s.SID, TTY: s.TTY, Foreground: s.Foreground}, nil
 }

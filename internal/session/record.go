@@ -345,11 +345,6 @@ func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
 	return r.Cursors[len(r.Cursors)-1], true
 }
 
-// HasClaudeID reports whether id is the record's current or an earlier Claude id.
-func (r *Record) HasClaudeID(id uuid.UUID) bool {
-	return r.ClaudeSessionID == id || slices.Contains(r.EarlierClaudeIDs, id)
-}
-
 // Crashed reports whether the session is completed because its agent crashed.
 func (r Record) Crashed() bool {
 	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()

@@ -152,11 +152,3 @@ func TestCursorIsTheLast(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, transcript.Cursor{Path: "/b", Offset: 3}, c)
 }
-
-func TestHasClaudeID(t *testing.T) {
-	now, before := uuid.New(), uuid.New()
-	r := Record{ClaudeSessionID: now, EarlierClaudeIDs: []uuid.UUID{before}}
-	assert.True(t, r.HasClaudeID(now))
-	assert.True(t, r.HasClaudeID(before))
-	assert.False(t, r.HasClaudeID(uuid.New()))
-}

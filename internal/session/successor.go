@@ -16,22 +16,14 @@ import (
 func Successor(records []Record, id uuid.UUID) (last Record, ok bool) {
 	seen := []uuid.UUID{uuid.Nil, id}
 	for {
-		i := takerOf(records, id)
+		i := len(records) - 1
+		for i >= 0 && (records[i].TookOver != id || records[i].ID == id || id == uuid.Nil) {
+			i--
+		}
 		if i < 0 || slices.Contains(seen, records[i].ID) { // an edited file may name a cycle
 			return last, ok
 		}
 		last, ok, id = records[i], true, records[i].ID
 		seen = append(seen, id)
 	}
-}
-
-// takerOf is the index of the last record that says that it took over from the record from, and is
-// not that record itself; -1 when there is none.
-func takerOf(records []Record, from uuid.UUID) int {
-	for i := len(records) - 1; from != uuid.Nil && i >= 0; i-- {
-		if r := &records[i]; r.TookOver == from && r.ID != from {
-			return i
-		}
-	}
-	return -1
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/google/renameio/v2"
+
 	"ccbot/internal/ownfile"
 )
 
@@ -82,7 +84,7 @@ func (f Folder) Put(name string, data []byte) error {
 	if err := f.Make(); err != nil {
 		return err
 	}
-	if err := f.write(name, data); err != nil {
+	if err := f.write(filepath.Join(f.Path, name), data); err != nil {
 		return fmt.Errorf("spool: put %s: %w", name, err)
 	}
 	return nil
@@ -139,30 +141,24 @@ func (f Folder) Remove(name string) error {
 	return nil
 }
 
-// write puts an item in its place in one step. The temporary file is beside the item: List skips its dot name, and the
-// rename stays within one file system.
-func (f Folder) write(name string, data []byte) error {
-	file, err := os.CreateTemp(f.Path, "."+name+"*")
+func (f Folder) write(path string, data []byte) error {
+	// The temporary file must be beside the item: List skips its dot name, and the rename stays
+	// within one file system.
+	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
-	if err == nil && f.Fsync {
-		err = flush(file)
+	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
+	if _, err := pending.Write(data); err != nil {
+		return err
 	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
+	if err := pending.CloseAtomicallyReplace(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(f.Path, name))
+	if !f.Fsync {
+		return nil
 	}
-	switch {
-	case err != nil:
-		return errors.Join(err, os.Remove(file.Name()))
-	case f.Fsync:
-		return SyncFolder(os.Open(f.Path))
-	}
-	return nil
+	return SyncFolder(os.Open(f.Path)) // renameio syncs the file, not its new name
 }
 
 // Sync makes the names of the items survive a power cut.
@@ -191,3 +187,12 @@ func checkName(name string) error {
 var cutShort = regexp.MustCompile(`^\..+\d{3,}$`)
 
 func isDot(name string) bool { return strings.HasPrefix(name, ".") }
+
+// SyncFolder makes the names in a folder survive a power cut, and closes the folder. Its parameters
+// are the results of opening the folder: SyncFolder(os.Open(path)), or SyncFolder(root.Open(".")).
+func SyncFolder(folder *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -76,15 +76,13 @@ func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) e
 	defer r.Close()
 	open := Entry{}
 	for {
-		line, size, ok, err := r.readLine()
+		line, at, ok, err := r.readLine()
 		if err != nil {
 			return err
 		}
 		if !ok {
 			break
 		}
-		at := r.next
-		r.next += size
 		e, any := entryOf(line, at)
 		if !any {
 			continue
@@ -181,15 +179,12 @@ func fenced(text string) string {
 
 // FirstID is the id of the first line of a conversation; empty: there is none. The copy of a conversation begins
 // with the same line.
-func FirstID(path string) string {
-	r := Open(Cursor{Path: path})
-	defer r.Close()
-	for {
-		item, ok, err := r.Next()
-		if err != nil || !ok || item.UUID != "" {
-			return item.UUID
-		}
-	}
+func FirstID(path string) (id string) {
+	_ = Each(Cursor{Path: path}, false, func(item Item) bool { // one that cannot be read has none
+		id = item.UUID
+		return id == ""
+	})
+	return id
 }
 
 // toMinute is the time of a line up to its minute.
@@ -229,7 +224,7 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 				return true
 			}
 			minute, t = now, t.In(in)
-			if day.Time.IsZero() || !sameDay(t, day.Time) {
+			if day.Time.IsZero() || t.Format(time.DateOnly) != day.Time.Format(time.DateOnly) {
 				if !day.Time.IsZero() {
 					more = see(day)
 				}
@@ -246,5 +241,3 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	}
 	return b.end, err
 }
-
-func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }

@@ -50,7 +50,10 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 // Now is Next without waiting; false says that there is nothing more for now.
 func (f *Follower) Now() (Item, bool, error) {
 	item, ok, err := f.reader.Next()
-	f.tellBroken()
+	if n := f.reader.Broken(); n > f.told {
+		f.log.Warn("transcript_broken_lines", logkey.Path, f.path, logkey.Count, n)
+		f.told = n
+	}
 	return item, ok, err
 }
 
@@ -61,11 +64,4 @@ func (f *Follower) Close() error {
 		f.folder.Close()
 	}
 	return f.reader.Close()
-}
-
-func (f *Follower) tellBroken() {
-	if n := f.reader.Broken(); n > f.told {
-		f.log.Warn("transcript_broken_lines", logkey.Path, f.path, logkey.Count, n)
-		f.told = n
-	}
 }

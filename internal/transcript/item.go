@@ -31,20 +31,20 @@ type Kind int
 // The kinds of items. Other is text that comes neither from the person nor from the agent (injected
 // reminders, compact summaries, notices).
 const (
-	Other              Kind = iota
-	Text                    // assistant text
-	Thinking                // assistant thinking
-	ToolUse                 // Tool.Name, Tool.ID, Tool.Input
-	ToolResult              // Tool.ID, Tool.IsError, Text, Images
-	UserPrompt              // what a person sent; a long paste keeps its <pasted_content> wrapper
-	Interrupt               // "[Request interrupted by user…]"; no turn end follows it
-	APIError                // the error text as Claude Code shows it
-	TurnEnd                 // Duration
-	CompactBoundary         // the conversation was compacted here
-	QueueOperation          // Operation "enqueue" (Text is the prompt), "dequeue", …
-	LocalCommand            // "/name args" or "!command", as typed
-	LocalOutput             // what a local command printed; Text may be blank
-	PermissionDecision      // Claude Code took a hook's answer to a permission: Tool.ID, Text "allow" or "deny"
+	Other      Kind = iota
+	Text            // assistant text
+	Thinking        // assistant thinking
+	ToolUse         // Tool.Name, Tool.ID, Tool.Input
+	ToolResult      // Tool.ID, Tool.IsError, Text, Images
+	UserPrompt      // what a person sent; a long paste keeps its <pasted_content> wrapper
+	Interrupt       // "[Request interrupted by user…]"; no turn end follows it
+	APIError        // the error text as Claude Code shows it
+	TurnEnd
+	CompactBoundary    // the conversation was compacted here
+	QueueOperation     // Operation "enqueue" (Text is the prompt), "dequeue", …
+	LocalCommand       // "/name args" or "!command", as typed
+	LocalOutput        // what a local command printed; Text may be blank
+	PermissionDecision // Claude Code took a hook's answer to a permission: Tool.ID, Text "allow" or "deny"
 )
 
 // String returns the kind's name.
@@ -64,9 +64,8 @@ type Item struct {
 	Next Cursor // where to continue after it
 
 	Kind      Kind
-	UUID      string // of the line
-	MessageID string // of the assistant message; its blocks are on several lines
-	SessionID string
+	UUID      string    // of the line
+	MessageID string    // of the assistant message; its blocks are on several lines
 	Time      time.Time // zero when the line has none
 	Sidechain bool      // of a subagent
 	Meta      bool      // injected, not typed by a person
@@ -75,13 +74,10 @@ type Item struct {
 	Text      string
 	Tool      *Tool
 	Images    []Image
-	Usage     *Usage // set only on the first item of a message within one Reader
-	Model     string
-	Command   string        // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
-	Operation string        // QueueOperation
-	Duration  time.Duration // TurnEnd
-	Refused   string        // LocalOutput: the prompt that a hook did not let through
-	Failure   Failure       // APIError, and LocalOutput that says that a hook has blocked a prompt
+	Command   string  // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
+	Operation string  // QueueOperation
+	Refused   string  // LocalOutput: the prompt that a hook did not let through
+	Failure   Failure // APIError, and LocalOutput that says that a hook has blocked a prompt
 }
 
 // Spoken reports whether the item is addressed to the person; all other items show how the answer
@@ -130,9 +126,4 @@ func (i Item) EndsTask() (call string, failed, ok bool) {
 type Image struct {
 	MediaType string // "image/png"
 	Data      string // base64
-}
-
-// Usage counts the tokens of one assistant message.
-type Usage struct {
-	Input, CacheCreation, CacheRead, Output int64
 }

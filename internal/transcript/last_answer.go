@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 )
 
@@ -18,14 +18,39 @@ const (
 // of local commands, of the newest turn that has any. If the turn is longer than the part that is
 // read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
 // is a missing file.
-func LastAnswer(before Cursor) ([]Item, error) {
-	for window := int64(lastWindow); ; window *= 4 {
-		items, err := lastWithin(before, window)
-		if err != nil {
-			return nil, fmt.Errorf("find the last answer: %w", err)
-		}
-		if len(items) > 0 || window >= before.Offset || window >= lastFarthest {
-			return items, nil
+func LastAnswer(before Cursor) (items []Item, err error) {
+	err = lookBackFrom(before, lastWindow, lastFarthest, func(from Cursor) (bool, error) {
+		items = nil
+		over := false // the turn of items has ended
+		err := Each(from, true, func(item Item) bool {
+			switch {
+			case !item.At.precedes(before):
+				return false
+			case item.Sidechain || item.Meta:
+			case item.Spoken() && item.says():
+				if over {
+					items, over = nil, false
+				}
+				items = append(items, item)
+			case item.borders():
+				over = true
+			}
+			return true
+		})
+		return len(items) > 0, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the last answer: %w", err)
+	}
+	return items, nil
+}
+
+// lookBackFrom has larger and larger parts before a cursor looked at, until something is found.
+func lookBackFrom(before Cursor, window, farthest int64, find func(from Cursor) (found bool, err error)) error {
+	for ; ; window *= 4 {
+		found, err := find(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
+		if err != nil || found || window >= before.Offset || window >= farthest {
+			return err
 		}
 	}
 }
@@ -33,82 +58,44 @@ func LastAnswer(before Cursor) ([]Item, error) {
 // Said returns the texts, and the output of local commands, between two places of one file, oldest
 // first. Of more than 32 MiB it returns the end.
 func Said(from, before Cursor) (items []Item, err error) {
-	r := Open(Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return nil, fmt.Errorf("find what was said: %w", err)
-		}
-		if !ok || !item.At.precedes(before) {
-			return items, nil
-		}
-		if !item.At.precedes(from) && item.Spoken() && item.says() {
+	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
+	err = Each(start, true, func(item Item) bool {
+		if !item.At.precedes(from) && item.At.precedes(before) && item.Spoken() && item.says() {
 			items = append(items, item)
 		}
+		return item.At.precedes(before)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find what was said: %w", err)
 	}
+	return items, nil
 }
 
-// promptFarthest is how far back the last prompt is searched for: a list of sessions is to be quick.
-const promptFarthest = 8 << 20
+// Of the last prompt the same is less: a list of sessions is to be quick.
+const (
+	promptWindow   = 256 << 10
+	promptFarthest = 8 << 20
+)
 
 // LastPrompt returns what a person asked last before a cursor: a prompt, or a command. It is empty if
 // that stands too far back, or if there is no such file.
 func LastPrompt(before Cursor) (text string, err error) {
-	for window := int64(256 << 10); ; window *= 4 {
-		last, err := promptWithin(before, window)
-		if err != nil {
-			return "", fmt.Errorf("find the last prompt: %w", err)
-		}
-		if last != "" || window >= before.Offset || window >= promptFarthest {
-			return last, nil
-		}
-	}
-}
-
-func promptWithin(before Cursor, window int64) (last string, err error) {
-	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return "", err
-		}
-		if !ok || !item.At.precedes(before) {
-			return last, nil
-		}
-		if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
-			last = item.Text
-		}
-	}
-}
-
-func lastWithin(before Cursor, window int64) (items []Item, err error) {
-	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	over := false // the turn of items has ended
-	for {
-		item, ok, err := r.Next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok || !item.At.precedes(before) {
-			return items, nil
-		}
-		switch {
-		case item.Sidechain || item.Meta:
-		case item.Spoken() && item.says():
-			if over {
-				items, over = nil, false
+	err = lookBackFrom(before, promptWindow, promptFarthest, func(from Cursor) (bool, error) {
+		err := Each(from, true, func(item Item) bool {
+			if !item.At.precedes(before) {
+				return false
 			}
-			items = append(items, item)
-		case item.borders():
-			over = true
-		}
+			if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
+				text = item.Text
+			}
+			return true
+		})
+		return text != "", err
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the last prompt: %w", err)
 	}
+	return text, nil
 }
 
 // precedes compares two places of one file. A cursor inside an item, of which only some parts were
@@ -126,4 +113,44 @@ func (i Item) borders() bool {
 		return true
 	}
 	return false
+}
+
+// Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A
+// part that cannot be read may hold some; a file that is gone holds nothing.
+func (c Cursor) Unsaid(before int64) (unsaid bool) {
+	err := Each(c, false, func(item Item) bool {
+		unsaid = item.At.Offset < before && item.Spoken()
+		return item.At.Offset < before && !unsaid
+	})
+	return unsaid || err != nil
+}
+
+// bashWindow is how far before an output its command is searched for: Claude Code writes the two
+// right after each other, once the command has ended.
+const bashWindow = 256 << 10
+
+// BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
+// empty when the command is not found.
+func BashCommand(at Cursor) string {
+	file, _, err := openAnyones(at.Path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	start := max(0, at.Offset-bashWindow)
+	before := make([]byte, at.Offset-start)
+	if _, err := file.ReadAt(before, start); err != nil {
+		return ""
+	}
+	lines := bytes.Split(before, []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !bytes.Contains(lines[i], []byte("bash-input")) {
+			continue
+		}
+		items, err := parseLine(lines[i])
+		if err == nil && len(items) == 1 && items[0].Kind == LocalCommand && items[0].Command == "!" {
+			return items[0].Text
+		}
+	}
+	return ""
 }

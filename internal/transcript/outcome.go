@@ -144,7 +144,10 @@ func (s *search) see(item Item) {
 		s.answer(item.MessageID)
 	case ToolUse:
 		s.answer(item.MessageID)
-		if item.Tool.Name == s.tool && item.Tool.ID != "" && s.sameInput(item.Tool.Input) {
+		// As values: the order of keys, and different spellings of a number or a letter, do not matter. Numbers are
+		// 64-bit floats, as they are for Claude Code.
+		var input any
+		if item.Tool.Name == s.tool && item.Tool.ID != "" && json.Unmarshal(item.Tool.Input, &input) == nil && reflect.DeepEqual(input, s.input) {
 			c := &call{Outcome: Outcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}
 			s.calls, s.byID[c.ToolID] = append(s.calls, c), c
 		}
@@ -175,13 +178,6 @@ func (s *search) answer(message string) {
 	for _, c := range s.calls {
 		c.left = c.left || !c.Done
 	}
-}
-
-// sameInput compares as values: the order of keys, and different spellings of a number or a letter,
-// do not matter. Numbers are 64-bit floats, as they are for Claude Code.
-func (s *search) sameInput(input json.RawMessage) bool {
-	var v any
-	return json.Unmarshal(input, &v) == nil && reflect.DeepEqual(v, s.input)
 }
 
 // best is the first call that existed without a result when the hook ran. If there is none, best is

@@ -12,7 +12,7 @@ import (
 // entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
 // every version.
 type entry struct {
-	Type, Subtype, UUID, SessionID, Timestamp string
+	Type, Subtype, UUID, Timestamp string
 
 	IsSidechain, IsMeta, IsCompactSummary, IsAPIErrorMessage bool
 
@@ -24,7 +24,6 @@ type entry struct {
 	}
 	Content        json.RawMessage // system, queue-operation
 	Operation      string          // queue-operation
-	DurationMs     int64           // system turn_duration
 	ToolDenialKind string
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
@@ -48,8 +47,10 @@ type block struct {
 	}
 }
 
-// bulk are the starts of lines that can be megabytes and never hold an item.
-var bulk = [][]byte{[]byte(`{"type":"api-request`), []byte(`{"type":"file-history-`)}
+// isBulk reports whether a line is of those that can be megabytes and never hold an item.
+func isBulk(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"type":"api-request`)) || bytes.HasPrefix(line, []byte(`{"type":"file-history-`))
+}
 
 // heading distinguishes a line of the conversation from bookkeeping.
 type heading struct {
@@ -76,16 +77,11 @@ func (h heading) spoken() bool {
 // line; an error says that the line is no JSON object. Of the items' cursors only Block is set.
 func parseLine(raw []byte) ([]Item, error) {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
+	if len(raw) == 0 || isBulk(raw) {
 		return nil, nil
 	}
 	if raw[0] != '{' {
 		return nil, errors.New("parse transcript line: no JSON object")
-	}
-	for _, start := range bulk {
-		if bytes.HasPrefix(raw, start) {
-			return nil, nil
-		}
 	}
 	var e entry
 	if err := decode(raw, &e); err != nil {
@@ -96,9 +92,6 @@ func parseLine(raw []byte) ([]Item, error) {
 		e.stamp(&items[i])
 		items[i].At.Block = i
 		items[i].Next.Block = i + 1
-	}
-	if u := e.Message.Usage; u != nil && len(items) > 0 && e.Message.ID != "" {
-		items[0].Usage = &Usage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
 	}
 	return items, nil
 }
@@ -116,9 +109,7 @@ func decode(data []byte, v any) error {
 
 // stamp copies the fields that every item of a line shares.
 func (e *entry) stamp(item *Item) {
-	item.UUID, item.SessionID = e.UUID, e.SessionID
-	item.MessageID, item.Model = e.Message.ID, e.Message.Model
-	item.Sidechain = e.IsSidechain
+	item.UUID, item.MessageID, item.Sidechain = e.UUID, e.Message.ID, e.IsSidechain
 	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
 	// A time that cannot be read is no reason to lose the text.
@@ -186,7 +177,7 @@ func (e *entry) system() []Item {
 	text, _ := texts(e.Content)
 	switch e.Subtype {
 	case "turn_duration":
-		return []Item{{Kind: TurnEnd, Duration: time.Duration(e.DurationMs) * time.Millisecond}}
+		return []Item{{Kind: TurnEnd}}
 	case "compact_boundary":
 		return []Item{{Kind: CompactBoundary, Text: text}}
 	case "informational":

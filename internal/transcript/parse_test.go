@@ -14,7 +14,7 @@ const stamp = `"uuid":"u1","timestamp":"2026-11-20T06:17:24.214Z","sessionId":"s
 func TestParseLine(t *testing.T) {
 	at := time.Date(2026, 11, 20, 6, 17, 24, 214e6, time.UTC)
 	common := func(item Item) Item {
-		item.UUID, item.SessionID, item.Time = "u1", "s1", at
+		item.UUID, item.Time = "u1", at
 		return item
 	}
 	tests := []struct {
@@ -73,19 +73,19 @@ func TestParseLine(t *testing.T) {
 			[]Item{{Kind: ToolResult, Tool: &Tool{ID: "t1"}}, {Kind: ToolResult, Tool: &Tool{ID: "t2"}}}},
 		{"assistant", `{` + stamp + `"type":"assistant","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"hello"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}}`,
 			[]Item{
-				{Kind: Thinking, Text: "hm", MessageID: "m1", Model: "opus", Usage: &Usage{10, 2, 3, 4}},
-				{Kind: Text, Text: "hello", MessageID: "m1", Model: "opus", Last: true},
-				{Kind: ToolUse, MessageID: "m1", Model: "opus", Tool: &Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
+				{Kind: Thinking, Text: "hm", MessageID: "m1"},
+				{Kind: Text, Text: "hello", MessageID: "m1", Last: true},
+				{Kind: ToolUse, MessageID: "m1", Tool: &Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
 			}},
 		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},
 		{"api error", `{` + stamp + `"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 400"}]}}`,
-			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Model: "<synthetic>", Failure: Failure{Kind: FailedRequest, Text: "API Error: 400"}}}},
+			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Failure: Failure{Kind: FailedRequest, Text: "API Error: 400"}}}},
 		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
 			[]Item{{Kind: LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
 		{"refused by a hook", `{` + stamp + `"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot today\n\nOriginal prompt: say a","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`,
 			[]Item{{Kind: LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a", Failure: Failure{Kind: FailedHook, Text: "not today"}}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
-			[]Item{{Kind: TurnEnd, Duration: 260 * time.Millisecond}}},
+			[]Item{{Kind: TurnEnd}}},
 		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,
 			[]Item{{Kind: CompactBoundary, Text: "Conversation compacted"}}},
 		{"enqueue", `{` + stamp + `"type":"queue-operation","operation":"enqueue","content":"say queued"}`,
@@ -142,9 +142,6 @@ func FuzzParseLine(f *testing.F) {
 		for i, item := range items {
 			if item.At.Block != i || item.Next.Block != i+1 || item.At.Offset != 0 {
 				t.Fatalf("item %d stands at %+v", i, item.At)
-			}
-			if item.Usage != nil && i > 0 {
-				t.Fatal("usage counted twice")
 			}
 			if (item.Kind == ToolUse || item.Kind == ToolResult) != (item.Tool != nil) {
 				t.Fatal("a tool without a call")

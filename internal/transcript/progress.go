@@ -100,7 +100,7 @@ func (p Progress) read() (next Progress, found bool, err error) {
 	r.loose = anew
 	t := newTally(p)
 	for {
-		line, size, ok, err := r.readLine()
+		line, _, ok, err := r.readLine()
 		if err != nil {
 			return p, false, err
 		}
@@ -108,7 +108,6 @@ func (p Progress) read() (next Progress, found bool, err error) {
 			return t.end(), r.file != nil, nil
 		}
 		t.take(line)
-		t.Offset += size
-		r.next = t.Offset
+		t.Offset = r.next
 	}
 }

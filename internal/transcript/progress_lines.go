@@ -85,7 +85,7 @@ var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"tur
 
 func (t *tally) take(line []byte) {
 	has := func(mark []byte) bool { return bytes.Contains(line, mark) }
-	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || slices.ContainsFunc(bulk, func(b []byte) bool { return bytes.HasPrefix(line, b) }) {
+	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || isBulk(line) {
 		return
 	}
 	var l tallied
@@ -312,4 +312,27 @@ func (t *tally) update(id string, in taskInput) {
 	}
 	t.Tasks[i].Text = cmp.Or(clip.Runes(in.Subject, maxText), t.Tasks[i].Text)
 	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, maxText), t.Tasks[i].Status)
+}
+
+// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
+// ids are enough however long the session is.
+type usageSeen struct {
+	ids  []string // usageKept at most
+	next int      // index of the one that is replaced next
+}
+
+const usageKept = 256
+
+// first reports whether id was not seen yet, and remembers it.
+func (u *usageSeen) first(id string) bool {
+	if slices.Contains(u.ids, id) {
+		return false
+	}
+	if len(u.ids) < usageKept {
+		u.ids = append(u.ids, id)
+		return true
+	}
+	u.ids[u.next] = id
+	u.next = (u.next + 1) % usageKept
+	return true
 }

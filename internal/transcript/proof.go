@@ -58,21 +58,17 @@ func (t Trace) Join(other Trace) Trace {
 // The offset is the size of the file before text was typed and may stand inside a line. If there is
 // no file, there is no trace and no error; a file shorter than offset is ErrTruncated.
 func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
-	r := Open(Cursor{Path: path, Offset: offset})
-	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		item, ok, err := r.Next()
+	err = Each(Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		switch {
-		case err != nil || !ok:
-			return t, err
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
 		case proves(item, text):
-			return Trace{Arrived: true}, nil
+			t = Trace{Arrived: true}
 		default:
 			t.Foreign = t.Foreign || item.typed()
 		}
-	}
+		return !t.Arrived
+	})
+	return t, err
 }
 
 // typed reports whether an item is another text of a person, or a compaction. Behind either, the
@@ -96,14 +92,13 @@ func Grew(path string, offset int64) (grew bool, err error) {
 	r.loose = true
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
-		line, size, ok, err := r.readLine()
+		line, _, ok, err := r.readLine()
 		if err != nil || !ok {
 			return false, err
 		}
 		if h, whole := readHeading(line); whole && h.spoken() {
 			return true, nil
 		}
-		r.next += size
 	}
 }
 

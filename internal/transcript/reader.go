@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"ccbot/internal/ownfile"
 )
@@ -29,13 +28,12 @@ const (
 // from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
 	start Cursor // where it was opened
-	seen  usageSeen
 
 	file   *os.File
 	in     *bufio.Reader
 	closed bool
 
-	next   int64  // offset of the line being read
+	next   int64  // offset of the line that is read next
 	length int64  // bytes of that line so far
 	line   []byte // those bytes, unless it is too long
 	skip   bool   // pass the rest of this line
@@ -62,7 +60,7 @@ func (r *Reader) Broken() int { return r.broken }
 // being read; the reader is then of no use.
 func (r *Reader) Next() (Item, bool, error) {
 	for len(r.queue) == 0 {
-		line, size, ok, err := r.readLine()
+		line, at, ok, err := r.readLine()
 		if err != nil || !ok {
 			return Item{}, false, err
 		}
@@ -70,8 +68,7 @@ func (r *Reader) Next() (Item, bool, error) {
 		if err != nil {
 			r.broken++ // Broken counts it: one bad line must not stop a session
 		}
-		r.queue = r.place(items, r.next, size)
-		r.next += size
+		r.queue = r.place(items, at)
 	}
 	item := r.queue[0]
 	r.queue = r.queue[1:]
@@ -89,6 +86,20 @@ func parse(line []byte) (items []Item, err error) {
 	return parseLine(line)
 }
 
+// each calls see with the items from a place to the present end, until it returns false. loose: the place may
+// stand inside a line.
+func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
+	r := Open(from)
+	r.loose = loose
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil || !ok || !see(item) {
+			return err
+		}
+	}
+}
+
 // Close closes the file. Next then returns fs.ErrClosed.
 func (r *Reader) Close() error {
 	r.closed = true
@@ -101,7 +112,7 @@ func (r *Reader) Close() error {
 }
 
 // place gives the items of the line at offset their cursors and drops those before the start.
-func (r *Reader) place(items []Item, offset, size int64) []Item {
+func (r *Reader) place(items []Item, offset int64) []Item {
 	first := 0
 	if offset == r.start.Offset {
 		first = min(r.start.Block, len(items))
@@ -110,12 +121,9 @@ func (r *Reader) place(items []Item, offset, size int64) []Item {
 		item := &items[i]
 		item.At = Cursor{Path: r.start.Path, Offset: offset, Block: i}
 		item.Next = Cursor{Path: r.start.Path, Offset: offset, Block: i + 1}
-		if item.Usage != nil && !r.seen.first(item.MessageID) {
-			item.Usage = nil
-		}
 	}
 	if len(items) > 0 {
-		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: offset + size}
+		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: r.next}
 	}
 	if offset == r.start.Offset && first < len(items) {
 		items[first].At = r.start
@@ -123,9 +131,9 @@ func (r *Reader) place(items []Item, offset, size int64) []Item {
 	return items[first:]
 }
 
-// readLine returns one whole line. The slice is valid until the next call. size includes the line
-// break. A line that is too long, or that the start cuts, comes back empty.
-func (r *Reader) readLine() (line []byte, size int64, ok bool, err error) {
+// readLine returns one whole line, and where it begins; next is behind its line break then. The slice is valid
+// until the next call. A line that is too long, or that the start cuts, comes back empty.
+func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
 	if ok, err := r.open(); err != nil || !ok {
 		return nil, 0, false, err
 	}
@@ -139,16 +147,16 @@ func (r *Reader) readLine() (line []byte, size int64, ok bool, err error) {
 		r.take(chunk)
 		switch {
 		case err == nil:
-			line, size = r.line, r.length
+			line, at = r.line, r.next
 			if r.skip {
 				line = nil
 			}
-			r.length, r.skip = 0, false
+			r.next, r.length, r.skip = r.next+r.length, 0, false
 			r.line = r.line[:0]
 			if cap(r.line) > keptBuffer {
 				r.line = nil
 			}
-			return line, size, true, nil
+			return line, at, true, nil
 		case errors.Is(err, io.EOF):
 			return nil, 0, false, r.check()
 		case !errors.Is(err, bufio.ErrBufferFull):
@@ -242,29 +250,6 @@ func (r *Reader) check() error {
 		return fmt.Errorf("%w: %s is another file now", ErrTruncated, r.start.Path)
 	}
 	return nil
-}
-
-// usageSeen remembers the last message ids. The lines of one message stand close together, so a few
-// ids are enough however long the session is.
-type usageSeen struct {
-	ids  []string // usageKept at most
-	next int      // index of the one that is replaced next
-}
-
-const usageKept = 256
-
-// first reports whether id was not seen yet, and remembers it.
-func (u *usageSeen) first(id string) bool {
-	if slices.Contains(u.ids, id) {
-		return false
-	}
-	if len(u.ids) < usageKept {
-		u.ids = append(u.ids, id)
-		return true
-	}
-	u.ids[u.next] = id
-	u.next = (u.next + 1) % usageKept
-	return true
 }
 
 // End is the cursor behind the last whole line of a transcript, for reading only new items. Half a

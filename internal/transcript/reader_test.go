@@ -115,21 +115,6 @@ func TestReaderReadsLinesOfManyBuffers(t *testing.T) {
 	assert.Equal(t, text, items[0].Text)
 }
 
-func TestReaderCountsUsageOncePerMessage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	write(t, path, reply("m1", "a")+prompt("x")+reply("m1", "b", "c")+reply("m2", "d", "e"))
-	r := Open(Cursor{Path: path})
-	defer r.Close()
-	var with []string
-	for _, item := range drain(t, r) {
-		if item.Usage != nil {
-			with = append(with, item.Text)
-			assert.Equal(t, int64(7), item.Usage.Output)
-		}
-	}
-	assert.Equal(t, []string{"a", "d"}, with)
-}
-
 func TestP5_CursorInsideALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	first := reply("m1", "a", "b", "c")
@@ -161,9 +146,6 @@ func TestP5_CursorInsideALine(t *testing.T) {
 				} else {
 					assert.Zero(t, item.At.Part)
 				}
-			}
-			if tc.cursor.Block > 0 && len(items) > 0 {
-				assert.Nil(t, items[0].Usage, "it was counted with the first block")
 			}
 		})
 	}

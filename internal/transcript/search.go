@@ -43,22 +43,13 @@ func NewWord(text string) Word {
 	for _, r := range w.part[:min(len(w.part), startRunes)] {
 		var longer [][]byte
 		for _, start := range w.starts {
-			for _, one := range cases(r) {
+			for one, first := r, true; first || one != r; one, first = unicode.SimpleFold(one), false { // in all cases
 				longer = append(longer, utf8.AppendRune(bytes.Clone(start), one))
 			}
 		}
 		w.starts = longer
 	}
 	return w
-}
-
-// cases are all letters that are the same but for their case.
-func cases(r rune) []rune {
-	all := []rune{r}
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		all = append(all, next)
-	}
-	return all
 }
 
 // folded is the first of the letters that are the same but for their case.

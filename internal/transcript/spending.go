@@ -49,11 +49,10 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 	defer r.Close()
 	r.allow = func(int64) error { return ctx.Err() }
 	for {
-		line, size, ok, err := r.readLine()
+		line, _, ok, err := r.readLine()
 		if err != nil || !ok {
 			return r.next, err
 		}
-		r.next += size
 		if a, ok := answerOf(line); ok {
 			each(a)
 		}
@@ -62,13 +61,8 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 
 // answerOf reads a line; false: it says nothing of tokens.
 func answerOf(line []byte) (a Answer, ok bool) {
-	if !bytes.Contains(line, usageMark) {
+	if !bytes.Contains(line, usageMark) || isBulk(line) {
 		return a, false
-	}
-	for _, start := range bulk {
-		if bytes.HasPrefix(line, start) {
-			return a, false
-		}
 	}
 	var l struct {
 		Type, RequestID, Timestamp, Cwd string

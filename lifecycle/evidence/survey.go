@@ -66,16 +66,12 @@ func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) proces
 		return process.Gone // it has ended a moment ago
 	case err != nil:
 		return process.Unknown
-	case becameOther(p, b) && !process.IsAgent(p, names):
+	}
+	// An update of the agent replaces the file that it runs from.
+	exe := strings.TrimSuffix(p.Exe, " (deleted)")
+	other := exe != "" && exe != strings.TrimSuffix(b.Exe, " (deleted)") && process.ArgvHash(p.Args) != b.Argv
+	if other && !process.IsAgent(p, names) {
 		return process.Unknown
 	}
 	return process.Alive
-}
-
-// becameOther says whether a process is proven to run another program than when it was bound. The
-// suffix " (deleted)" is ignored, because an update of the agent replaces the file that it runs
-// from.
-func becameOther(p process.Process, b session.Binding) bool {
-	exe := strings.TrimSuffix(p.Exe, " (deleted)")
-	return exe != "" && exe != strings.TrimSuffix(b.Exe, " (deleted)") && process.ArgvHash(p.Args) != b.Argv
 }
