@@ -130,6 +130,9 @@ func (b *lockedBuffer) String() string {
 // withCards is the setting that people have: each turn has a card.
 const withCards = "SHOW_STEPS=card"
 
+// endsAtOnce is for programs with the race detector, which else waits for a second at each end with exit code 0.
+const endsAtOnce = "GORACE=atexit_sleep_ms=0"
+
 // newWorld makes a world with the demo agent. env adds to the bot's
 // environment. Turns have no card unless withCards is in env: most tests count
 // messages, and refuse or hold the next one.
@@ -157,7 +160,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
-		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off"}, env...)
+		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
 	t.Cleanup(w.close)
 	return w
 }
