@@ -66,13 +66,14 @@ func buildAndRun(m *testing.M) int {
 	}
 	flag.Parse()
 	if !isSet("test.parallel") {
-		_ = flag.Set("test.parallel", strconv.Itoa(max(worlds, runtime.GOMAXPROCS(0)))) // it exists
+		_ = flag.Set("test.parallel", strconv.Itoa(min(6*runtime.GOMAXPROCS(0), worlds))) // it exists
 	}
 	return m.Run()
 }
 
-// worlds is how many tests run side by side: they wait most of the time.
-const worlds = 8
+// worlds is how many tests run side by side at most. Tests wait most of the time: six keep a processor busy. The testing
+// package begins with the tests of the last files, and with parallel subtests when all tests have begun.
+const worlds = 32
 
 func isSet(name string) (set bool) {
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
