@@ -18,6 +18,8 @@ EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
 # -count=1: end-to-end tests build the program themselves, which the test cache does not see.
+# The race detector waits for a second at the end of each program.
+export GORACE ?= atexit_sleep_ms=0
 GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
 
 help: ## list these commands

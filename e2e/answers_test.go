@@ -173,6 +173,7 @@ func TestP5_ABlockedChatGetsWhatItMissedInOrder(t *testing.T) {
 // TestP5_RichAnswersWhereTheServerHasThem shows the same answer on a server with
 // rich messages and without.
 func TestP5_RichAnswersWhereTheServerHasThem(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		env  []string

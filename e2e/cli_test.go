@@ -78,6 +78,7 @@ func (t terminal) fails(line string) string {
 
 // TestP4_TheCommandLineUsesSessions from their start to their end, with a bot and without one.
 func TestP4_TheCommandLineUsesSessions(t *testing.T) {
+	t.Parallel()
 	for name, bot := range map[string]bool{"through the bot": true, "without a bot": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,14 +147,16 @@ func TestAWaitSaysWhyThereIsNoAnswer(t *testing.T) {
 	assert.Contains(t, term.fails("ccbot send-prompt work /clear --wait"), "work has done /clear, and says nothing about it")
 	assert.Contains(t, term.fails("ccbot send-prompt work 'bash ls' --wait"), "work asks for something")
 	w.tap(w.offered(0, "Deny"), "Deny")
+	w.until("it asks no more", func() bool { return w.record("work").Phase == "idle" })
 
 	stopped := term.call("ccbot send-prompt work 'slow 300' --wait")
 	w.until("it works", func() bool {
 		return slices.Contains(w.received(), "slow 300") && w.record("work").Phase == "working"
 	})
-	w.say("/stop")
+	said := w.say("/stop")
 	code, _, errs := stopped.end()
 	assert.Equal(t, []any{1, "ccbot: the turn of work was stopped\n"}, []any{code, errs})
+	w.hear(said, "is interrupted") // until then /stop also holds what is sent
 
 	crashed := term.call("ccbot send-prompt work crash --wait")
 	code, _, errs = crashed.end()
@@ -201,7 +204,7 @@ func TestP9_AnAgentChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ccbot: an agent may not do this\n", string(data))
 
-	assert.Contains(t, term.fails("ccbot send-prompt work 'slow 100' --wait --timeout 1s"), "the prompt stays")
+	assert.Contains(t, term.fails("ccbot send-prompt work 'slow 100' --wait --timeout 10s"), "the prompt stays")
 	term.call("ccbot send-prompt work 'say behind it' --wait")
 	w.until("it waits", func() bool { return len(w.record("work").Prompts) > 0 })
 	term.tmux("send-keys", "-t", term.shell, "C-c")

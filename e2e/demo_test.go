@@ -14,7 +14,10 @@ import (
 
 // TestP3_MainJob is the whole of a day in one chat: start, prompt, answer, list,
 // permission, end, come back, go on, also after a restart.
-func TestP3_MainJob(t *testing.T) { newWorld(t).mainJob() }
+func TestP3_MainJob(t *testing.T) {
+	t.Parallel()
+	newWorld(t).mainJob()
+}
 
 func (w *world) mainJob() {
 	w.start()
@@ -44,6 +47,7 @@ func (w *world) mainJob() {
 // TestP3_MainJobInHostilePlaces is that day where the environment is not what a person's usually is. Whatever the
 // umask, nobody else gets at what ccbot writes.
 func TestP3_MainJobInHostilePlaces(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, umask, env, without string }{
 		{name: "umask 000", umask: "000"},
 		{name: "umask 077", umask: "077"},

@@ -66,13 +66,14 @@ func buildAndRun(m *testing.M) int {
 	}
 	flag.Parse()
 	if !isSet("test.parallel") {
-		_ = flag.Set("test.parallel", strconv.Itoa(max(worlds, runtime.GOMAXPROCS(0)))) // it exists
+		_ = flag.Set("test.parallel", strconv.Itoa(min(6*runtime.GOMAXPROCS(0), worlds))) // it exists
 	}
 	return m.Run()
 }
 
-// worlds is how many tests run side by side: they wait most of the time.
-const worlds = 8
+// worlds is how many tests run side by side at most. Tests wait most of the time: six keep a processor busy. The testing
+// package begins with the tests of the last files, and with parallel subtests when all tests have begun.
+const worlds = 32
 
 func isSet(name string) (set bool) {
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
@@ -130,6 +131,9 @@ func (b *lockedBuffer) String() string {
 // withCards is the setting that people have: each turn has a card.
 const withCards = "SHOW_STEPS=card"
 
+// endsAtOnce is for programs with the race detector, which else waits for a second at each end with exit code 0.
+const endsAtOnce = "GORACE=atexit_sleep_ms=0"
+
 // newWorld makes a world with the demo agent. env adds to the bot's
 // environment. Turns have no card unless withCards is in env: most tests count
 // messages, and refuse or hold the next one.
@@ -157,7 +161,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
-		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off"}, env...)
+		"LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
 	t.Cleanup(w.close)
 	return w
 }

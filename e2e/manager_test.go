@@ -82,7 +82,7 @@ func (m *manager) startLocked() {
 	b := &botProcess{cmd: cmd, log: &lockedBuffer{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = b.log, b.log, &syscall.SysProcAttr{Setsid: true}
 	cmd.Env = []string{"HOME=" + filepath.Dir(m.w.state), "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "DEMOAGENT_LOG=" + m.w.sent,
-		"NOTIFY_SOCKET=" + m.socket, "WATCHDOG_USEC=300000000", "INVOCATION_ID=" + strconv.Itoa(m.starts)}
+		"NOTIFY_SOCKET=" + m.socket, "WATCHDOG_USEC=300000000", "INVOCATION_ID=" + strconv.Itoa(m.starts), endsAtOnce}
 	for _, kv := range m.unit["Environment"] {
 		cmd.Env = append(cmd.Env, unquoted(kv))
 	}

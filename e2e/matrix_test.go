@@ -62,10 +62,8 @@ func matrix() []life {
 // TestP8_CrashMatrix kills the bot with -9 at every persisted step and asserts
 // the promises after a fresh start, and that a second one changes nothing. With
 // CCBOT_CRASH_MATRIX it writes the document of that name.
-//
-// It is not parallel to other tests: its worlds are the longest, and would begin
-// last.
 func TestP8_CrashMatrix(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	results := make(map[string]bool)
 	t.Cleanup(func() {
@@ -78,7 +76,8 @@ func TestP8_CrashMatrix(t *testing.T) {
 		defer mu.Unlock()
 		results[c.name()] = ok
 	}
-	for _, l := range matrix() {
+	longestFirst := func(a, b life) int { return len(b.rows) - len(a.rows) }
+	for _, l := range slices.SortedStableFunc(slices.Values(matrix()), longestFirst) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, l)
@@ -97,6 +96,7 @@ func TestP8_CrashMatrix(t *testing.T) {
 // TestCrashMatrixKnowsEveryFailpoint compares the rows with the program: each
 // failpoint has a row, and each row's point is there.
 func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
+	t.Parallel()
 	points, rows := failpoints(t), make(map[string]bool)
 	names := make(map[string]bool)
 	for _, l := range matrix() {

@@ -45,7 +45,7 @@ func TestP8_AServiceOutlivesItsManager(t *testing.T) {
 	root := filepath.Dir(w.state)
 	ccbot := w.copied("ccbot", root)
 	w.copied("ccbot-hook", root)
-	kept := w.without("PATH", "HOME", "LANG", "TERM", "CCBOT_DIR", "DEMOAGENT_LOG")
+	kept := w.without("PATH", "HOME", "LANG", "TERM", "CCBOT_DIR", "DEMOAGENT_LOG", "GORACE")
 	w.settings(w.env...)
 	shell := slices.DeleteFunc(kept, func(kv string) bool { return strings.HasPrefix(kv, "DEMOAGENT_LOG=") })
 	said := does(t, ccbot, shell, 0, "service", "install")
@@ -161,7 +161,7 @@ func (w *world) contents() map[string]string {
 func TestVersionCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), endsAtOnce}
 	ccbot := filepath.Join(binaries, "ccbot")
 	said := does(t, ccbot, env, 0, "version", "--check", binaries)
 	assert.Regexp(t, `(?m)^release .*, the same$`, said)

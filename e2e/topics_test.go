@@ -73,9 +73,9 @@ func (o *tour) look(label string) {
 func TestATourOfTopics(t *testing.T) {
 	t.Parallel()
 	const forum = int64(-1_001_000_000_001)
+	parts := make(map[string]func(t *testing.T))
 	for name, options := range map[string]botapi.Options{"group": {Forum: forum}, "private": {Topics: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		parts[name] = func(t *testing.T) {
 			pagetest.Browser(t)
 			w := newWorldAt(t, options, "ALLOWED_CHATS="+strconv.FormatInt(forum, 10))
 			w.person.Start()
@@ -104,8 +104,9 @@ func TestATourOfTopics(t *testing.T) {
 			o.deletes(api)
 			assert.Empty(t, o.page.Problems())
 			w.stop()
-		})
+		}
 	}
+	atOnce(t, parts)
 }
 
 // closes closes the topic of a session, archives it, reopens the topic and resumes it.

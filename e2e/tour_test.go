@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,16 +37,25 @@ func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)
 	pagetest.Browser(t)
 	catalog, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
-	for _, lang := range []string{"en", "ru", "zh"} {
-		t.Run(lang, func(t *testing.T) {
-			t.Parallel()
-			take(t, &walk{name: name, catalog: catalog, lang: lang, words: catalog.For(lang)})
-		})
-	}
-	t.Run("with a kill behind each screen", func(t *testing.T) {
-		t.Parallel()
+	ways := map[string]func(t *testing.T){"with a kill behind each screen": func(t *testing.T) {
 		take(t, &walk{name: name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
-	})
+	}}
+	for _, lang := range []string{"en", "ru", "zh"} {
+		ways[lang] = func(t *testing.T) {
+			take(t, &walk{name: name, catalog: catalog, lang: lang, words: catalog.For(lang)})
+		}
+	}
+	atOnce(t, ways)
+}
+
+// atOnce runs the parts of a long test side by side and at once: parallel subtests would begin behind all other tests.
+func atOnce(t *testing.T, parts map[string]func(t *testing.T)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for name, part := range parts {
+		all.Go(func() { t.Run(name, part) })
+	}
+	all.Wait()
 }
 
 // TestTour goes through a day in each language: a new session, a prompt with its card, a permission, a

@@ -26,7 +26,7 @@ func TestTryInABrowser(t *testing.T) {
 	home, tmp := t.TempDir(), t.TempDir()
 	out := &lockedBuffer{}
 	cmd := exec.Command(filepath.Join(binaries, "ccbot"), "try")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "TERM=xterm-256color"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "TERM=xterm-256color", endsAtOnce}
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
 	w := &world{t: t}

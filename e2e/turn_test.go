@@ -25,6 +25,7 @@ func (w *world) cards(name string) (all []botapi.Message) {
 
 // A turn of several steps, with a to-do list, is one message, which goes on over a restart.
 func TestATurnIsOneCard(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, withCards)
 	w.start()
 	w.open("work", w.dir)
