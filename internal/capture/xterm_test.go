@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/xml"
 	"fmt"
@@ -131,7 +132,8 @@ func startXterm(t *testing.T) *xterm {
 	font, err := sfnt.Parse(data)
 	require.NoError(t, err)
 	x := &xterm{t: t, frame: filepath.Join(dir, "Xvfb_screen0"), font: font}
-	display := x.run(dir, nil, "Xvfb", "-displayfd", "3", "-fbdir", dir, "-screen", "0", "4096x2048x24", "-nolisten", "tcp")
+	// So wide that the pointer, which is in the middle, is beside the terminal.
+	display := x.run(dir, nil, "Xvfb", "-displayfd", "3", "-fbdir", dir, "-screen", "0", "4096x1700x24", "-nolisten", "tcp")
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	config := filepath.Join(dir, "fonts.conf")
@@ -215,18 +217,25 @@ func (x *xterm) look() bool {
 	return len(x.pixels) >= x.stride*number(5)
 }
 
-func (x *xterm) at(p image.Point) color.RGBA {
-	pixel := x.pixels[p.Y*x.stride+4*p.X:]
-	return color.RGBA{pixel[2], pixel[1], pixel[0], 255}
+// line gives pixels of one line, each of four bytes.
+func (x *xterm) line(from image.Point, width int) []byte {
+	return x.pixels[from.Y*x.stride+4*from.X:][:4*width]
 }
 
-// bounds is where the screen has a colour.
+// bounds is where the screen has a colour. Whole lines are searched: with the race detector, reading
+// each pixel of millions takes seconds.
 func (x *xterm) bounds(c color.RGBA) (found image.Rectangle) {
 	for y := range len(x.pixels) / x.stride {
-		for column := range x.stride / 4 {
-			if p := image.Pt(column, y); x.at(p) == c {
-				found = found.Union(image.Rectangle{p, p.Add(image.Pt(1, 1))})
+		line := x.line(image.Pt(0, y), x.stride/4)
+		for at := 0; ; {
+			i := bytes.Index(line[at:], []byte{c.B, c.G, c.R})
+			if i < 0 {
+				break
 			}
+			if at += i; at%4 == 0 {
+				found = found.Union(image.Rect(at/4, y, at/4+1, y+1))
+			}
+			at++
 		}
 	}
 	return found
@@ -243,9 +252,15 @@ func (x *xterm) compare(c cellpicture.Cell, column, row int, shapes, letters map
 		width *= 2
 	}
 	shape := make([]byte, 0, width*x.size.Y)
+	blank := bytes.Repeat([]byte{paper.B, paper.G, paper.R, 0}, width-2)
 	for y := 1; y < x.size.Y-1; y++ { // a letter may reach a little into the next cell
-		for i := 1; i < width-1; i++ {
-			switch p := x.at(x.origin.Add(image.Pt(column*x.size.X+i, row*x.size.Y+y))); {
+		line := x.line(x.origin.Add(image.Pt(column*x.size.X+1, row*x.size.Y+y)), width-2)
+		if bytes.Equal(line, blank) {
+			shape = append(shape, strings.Repeat(" ", width-2)...)
+			continue
+		}
+		for ; len(line) > 0; line = line[4:] {
+			switch p := (color.RGBA{line[2], line[1], line[0], 255}); {
 			case p == paper:
 				shape = append(shape, ' ')
 			case ink == (color.RGBA{}) || p == ink:
