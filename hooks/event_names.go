@@ -16,15 +16,13 @@ type launchEvent struct {
 
 // launchEvents is the one place that lists the events of a launch and the first version that knows
 // each. All of them were seen to work on 2.1.197 and 2.1.328.
-func launchEvents() []launchEvent {
-	return []launchEvent{
-		{hookwire.SessionStart, [3]int{1, 0, 62}},
-		{hookwire.UserPromptSubmit, [3]int{1, 0, 54}},
-		{hookwire.Stop, [3]int{1, 0, 38}},
-		{hookwire.StopFailure, [3]int{2, 1, 78}},
-		{hookwire.SessionEnd, [3]int{1, 0, 85}},
-		{hookwire.PermissionRequest, [3]int{2, 0, 45}},
-	}
+var launchEvents = []launchEvent{
+	{hookwire.SessionStart, [3]int{1, 0, 62}},
+	{hookwire.UserPromptSubmit, [3]int{1, 0, 54}},
+	{hookwire.Stop, [3]int{1, 0, 38}},
+	{hookwire.StopFailure, [3]int{2, 1, 78}},
+	{hookwire.SessionEnd, [3]int{1, 0, 85}},
+	{hookwire.PermissionRequest, [3]int{2, 0, 45}},
 }
 
 // oldest is the version assumed where the installed one is unknown: the oldest version that ccbot
@@ -39,7 +37,7 @@ func eventNames(version string) []string {
 		installed, _ = parseVersion(oldest)
 	}
 	var names []string
-	for _, event := range launchEvents() {
+	for _, event := range launchEvents {
 		if slices.Compare(installed[:], event.Since[:]) >= 0 {
 			names = append(names, event.Name)
 		}

@@ -140,8 +140,7 @@ func Inspect(data []byte, command string) (Installed, error) {
 	return out, nil
 }
 
-func eventState(ours []entry, command string) EventState {
-	var s EventState
+func eventState(ours []entry, command string) (s EventState) {
 	for _, e := range ours {
 		s.Commands = append(s.Commands, e.command)
 	}

@@ -113,8 +113,7 @@ type element struct {
 	value      gjson.Result
 }
 
-func elementsOf(container gjson.Result) []element {
-	var all []element
+func elementsOf(container gjson.Result) (all []element) {
 	container.ForEach(func(key, value gjson.Result) bool {
 		e := element{start: value.Index, end: value.Index + len(value.Raw), value: value}
 		if container.IsObject() {
@@ -128,8 +127,7 @@ func elementsOf(container gjson.Result) []element {
 
 // lastValue is the last member with the key: JavaScript, too, takes the last of several members
 // with the same key.
-func lastValue(object gjson.Result, key string) gjson.Result {
-	var found gjson.Result
+func lastValue(object gjson.Result, key string) (found gjson.Result) {
 	for _, e := range elementsOf(object) {
 		if e.key == key {
 			found = e.value

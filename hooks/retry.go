@@ -65,8 +65,7 @@ func (e *Events) putAsideLocked(name string, cause error) error {
 }
 
 // dueLocked is the time of the next try among the postponed files; zero when there is none.
-func (e *Events) dueLocked() time.Time {
-	var due time.Time
+func (e *Events) dueLocked() (due time.Time) {
 	for _, f := range e.failing {
 		if due.IsZero() || f.due.Before(due) {
 			due = f.due

@@ -37,8 +37,7 @@ const maxUserSettings = 4 << 20
 
 // ownStatusLine is the status line command that Claude Code would run in dir without our launch:
 // that of the project's local settings, else of the project's settings, else of the user's settings
-// in configDir. "" means none. A file that Claude Code could not read either counts as absent:
-// Claude Code shows that error itself, and the launch need not repeat it.
+// in configDir. "" means none.
 func ownStatusLine(dir, configDir string) string {
 	var files []string
 	if dir != "" {
@@ -48,25 +47,17 @@ func ownStatusLine(dir, configDir string) string {
 		files = append(files, filepath.Join(configDir, "settings.json"))
 	}
 	for _, file := range files {
-		if own := statusLineOf(file); own != "" {
-			return own
+		// A file that Claude Code could not read either counts as absent: Claude Code shows that error itself.
+		var user struct {
+			StatusLine statusLine `json:"statusLine"`
+		}
+		data, err := readUserSettings(file)
+		if err == nil && json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &user) == nil &&
+			user.StatusLine.Type == "command" && user.StatusLine.Command != "" {
+			return user.StatusLine.Command
 		}
 	}
 	return ""
-}
-
-func statusLineOf(file string) string {
-	data, err := readUserSettings(file)
-	if err != nil {
-		return ""
-	}
-	var user struct {
-		StatusLine statusLine `json:"statusLine"`
-	}
-	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &user) != nil || user.StatusLine.Type != "command" {
-		return ""
-	}
-	return user.StatusLine.Command
 }
 
 // readUserSettings follows links, because people keep their settings elsewhere. It reads files of

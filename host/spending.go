@@ -55,7 +55,11 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err.Error())
 		rep.Broken = path
 	}
-	c := counting{table: table, starts: daysBack(s.Now().Local()), owners: s.owners(), Report: &rep}
+	c := counting{table: table, owners: s.owners(), Report: &rep}
+	for n := range spending.Days {
+		now := s.Now().Local()
+		c.starts = append(c.starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
+	}
 	for range spending.Spans() {
 		c.spans = append(c.spans, span{models: make(map[string]*spending.Line), sessions: make(map[string]*spending.Line)})
 	}
@@ -64,14 +68,6 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 		rep.Spans = append(rep.Spans, spending.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)})
 	}
 	return rep, nil
-}
-
-// daysBack are the beginnings of today and the days before, by the clock of this machine.
-func daysBack(now time.Time) (starts []int64) {
-	for n := range spending.Days {
-		starts = append(starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
-	}
-	return starts
 }
 
 // owners are the sessions of ccbot by the conversations that they have had. One that several have had is of the session

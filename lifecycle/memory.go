@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 )
 
@@ -59,6 +60,14 @@ type boxMemory struct {
 	still   still
 	stillAt time.Time // since when it has been seen in this state
 	escAt   time.Time // when ccbot pressed Esc last
+}
+
+// still is what has to stay the same for a screen to count as unchanged: idleness, prompt box and
+// presence file.
+type still struct {
+	idle bool
+	box  claudeui.Box
+	by   time.Time
 }
 
 func (m *memories) recall(id uuid.UUID) memory {

@@ -39,20 +39,6 @@ func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
 	return ended, nil
 }
 
-// unclaimed is the same gate for a new conversation. Evidence that cannot be read does not count
-// here, because the conversation's id was made a moment ago.
-func (w *work) unclaimed(ctx context.Context) error {
-	found, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)
-	if err != nil {
-		return err
-	}
-	proven := slices.DeleteFunc(found.Verdicts, func(v process.Verdict) bool { return v.Writer != process.Yes })
-	if len(proven) > 0 {
-		return &WriterError{Writers: found.Describe(ctx, *w.r, proven)}
-	}
-	return nil
-}
-
 // others returns all writers that keep this session from having its conversation to itself. A
 // person is about to be shown them, so from here on they count as reported.
 func (w *work) others(ctx context.Context) ([]evidence.Writer, error) {

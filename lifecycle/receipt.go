@@ -141,8 +141,7 @@ func sameFailures(a, b []session.CleanupFailure) bool {
 	return maps.Equal(set(a), set(b))
 }
 
-func (r *Receipt) reasons() []string {
-	var all []string
+func (r *Receipt) reasons() (all []string) {
 	for _, f := range r.Failures {
 		all = append(all, f.String())
 	}

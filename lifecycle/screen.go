@@ -63,7 +63,13 @@ func (p Panes) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Scree
 		if err = w.pressKey(ctx, k); err != nil {
 			return err
 		}
-		now, err = w.screenAfterKey(ctx, press.Mark)
+		mark := press.Mark
+		await(ctx, lookPace, keyWait, func() bool { // until the screen has changed and come to rest
+			last := mark
+			now, err = w.lookAtScreen(ctx)
+			mark = now.Mark
+			return errors.Is(err, ErrNoAgent) || err == nil && mark != press.Mark && mark == last
+		})
 		return err
 	})
 	return now, err
@@ -120,16 +126,4 @@ func screenMark(r session.Record, now Screen) string {
 		fmt.Fprintf(h, "%v\n", row)
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
-}
-
-// screenAfterKey waits until the screen has changed and come to rest, and returns what it shows then.
-func (w *work) screenAfterKey(ctx context.Context, before string) (now Screen, err error) {
-	mark := before
-	await(ctx, lookPace, keyWait, func() bool {
-		last := mark
-		now, err = w.lookAtScreen(ctx)
-		mark = now.Mark
-		return errors.Is(err, ErrNoAgent) || err == nil && mark != before && mark == last
-	})
-	return now, err
 }

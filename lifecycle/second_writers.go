@@ -28,7 +28,12 @@ const noticeEvery = time.Minute
 // the same person who continues elsewhere: then Came is asked first. No process is reported twice,
 // and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
-	tidied := s.tidyTransfers(ctx)
+	var failed []error
+	for _, t := range s.kit.Store.Shared() {
+		if from, ok := s.kit.source(t); ok && !from.TransferDone() { // an error has interrupted the transfer
+			failed = append(failed, s.TidyTransfer(ctx, t.ID))
+		}
+	}
 	all := s.kit.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
@@ -42,13 +47,12 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 		}
 	}
 	if len(records) == 0 {
-		return tidied
+		return errors.Join(failed...)
 	}
 	found, err := s.kit.Evidence.Read(ctx, conversations...)
 	if err != nil {
-		return errors.Join(tidied, err)
+		return errors.Join(append(failed, err)...)
 	}
-	failed := []error{tidied}
 	for _, one := range records {
 		r := *one
 		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {

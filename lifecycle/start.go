@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -137,10 +138,15 @@ func (w *work) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(w.r.Cursors) == 0 {
-		err = w.unclaimed(ctx)
-	} else {
+	if len(w.r.Cursors) > 0 {
 		_, err = w.alone(ctx)
+	} else if found, failed := w.Evidence.Read(ctx, w.r.ClaudeSessionID); failed != nil {
+		err = failed
+	} else { // what cannot be read is no evidence here: the conversation's id was made a moment ago
+		proven := slices.DeleteFunc(found.Verdicts, func(v process.Verdict) bool { return v.Writer != process.Yes })
+		if len(proven) > 0 {
+			err = &WriterError{Writers: found.Describe(ctx, *w.r, proven)}
+		}
 	}
 	if err != nil {
 		return err
@@ -190,9 +196,13 @@ func (w *work) spec() (tmux.Spec, error) {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
 	launch := relaunch(w, conversation)
-	command, err := claudePath(launch.Command)
+	// It is looked up at each launch, because tmux would show a missing command as an empty dead window.
+	command, err := exec.LookPath(launch.Command)
+	if err == nil {
+		command, err = filepath.Abs(command)
+	}
 	if err != nil {
-		return tmux.Spec{}, err
+		return tmux.Spec{}, fmt.Errorf("%w: %w", ErrNoClaude, err)
 	}
 	settings, err := w.Launches.Write(w.r.ID, w.r.Dir)
 	if err != nil {
@@ -235,19 +245,6 @@ func (k *kit) hasTranscript(claudeID uuid.UUID) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// claudePath returns the absolute path of Claude Code. It is looked up at each launch, because tmux
-// would show a missing command as an empty dead window.
-func claudePath(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
-	}
-	return path, nil
 }
 
 // bind records the pane and the process of the session's agent. A process that has already ended is

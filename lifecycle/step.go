@@ -126,7 +126,14 @@ func look(ctx context.Context, w *work, head *Prompt) error {
 		})
 	}
 	w.noteOpen()
-	noteStill(w)
+	v := &w.view
+	w.remember(func(m *memory) { // since when this process has seen the screen unchanged
+		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
+		if m.box.still != now || m.box.stillAt.After(v.Now) {
+			m.box.still, m.box.stillAt = now, v.Now
+		}
+		v.Still = v.Now.Sub(m.box.stillAt)
+	})
 	return nil
 }
 
@@ -215,10 +222,18 @@ func (w *work) dequeue(key string) error {
 	return w.save()
 }
 
-// ready makes the session usable: from now on prompts are typed.
+// ready makes the session usable: from now on prompts are typed. An agent that is in another directory than
+// was asked for is ended instead.
 func (w *work) ready(ctx context.Context) error {
 	if !inDir(w.view.Pane.Path, w.r.Dir) {
-		return w.wrongDir(ctx)
+		why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
+		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
+			return err
+		}
+		if err := w.intend(session.Archived, why, w.moment()); err != nil {
+			return err
+		}
+		return w.stop(ctx, &Receipt{})
 	}
 	why := "reported in, idle, empty prompt box"
 	if w.r.ReportsAt.IsZero() {
@@ -241,18 +256,6 @@ func (w *work) become(ctx context.Context, next session.State, rule session.Rule
 		}
 	}
 	return w.saveAndFollow(ctx)
-}
-
-// wrongDir ends an agent that is in another directory than was asked for, before anything is typed.
-func (w *work) wrongDir(ctx context.Context) error {
-	why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
-	if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
-		return err
-	}
-	if err := w.intend(session.Archived, why, w.moment()); err != nil {
-		return err
-	}
-	return w.stop(ctx, &Receipt{})
 }
 
 // tell reports to News what happened to a session.

@@ -230,14 +230,3 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 	}
 	return w.handOver(ctx, to, false)
 }
-
-// tidyTransfers finishes every transfer that an error has interrupted.
-func (s *Service) tidyTransfers(ctx context.Context) error {
-	var failed []error
-	for _, t := range s.kit.Store.Shared() {
-		if from, ok := s.kit.source(t); ok && !from.TransferDone() {
-			failed = append(failed, s.TidyTransfer(ctx, t.ID))
-		}
-	}
-	return errors.Join(failed...)
-}

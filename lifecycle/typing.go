@@ -357,23 +357,3 @@ func arrived(ctx context.Context, w *work, p Prompt) error {
 	}
 	return w.proven(ctx, p)
 }
-
-// still is what has to stay the same for a screen to count as unchanged: idleness, prompt box and
-// presence file.
-type still struct {
-	idle bool
-	box  claudeui.Box
-	by   time.Time
-}
-
-// noteStill notes since when this process has seen the screen unchanged.
-func noteStill(w *work) {
-	v := &w.view
-	w.remember(func(m *memory) {
-		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
-		if m.box.still != now || m.box.stillAt.After(v.Now) {
-			m.box.still, m.box.stillAt = now, v.Now
-		}
-		v.Still = v.Now.Sub(m.box.stillAt)
-	})
-}

@@ -182,18 +182,6 @@ func (v *Recovery) watch(id uuid.UUID, err error) error {
 	return nil
 }
 
-// watchedIn returns which records the lifecycle watches: those that recovery has handed to it, and
-// those whose agents it has launched itself.
-func (v *Recovery) watchedIn(w World) map[uuid.UUID]bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	watched := make(map[uuid.UUID]bool)
-	for _, r := range w.Records {
-		watched[r.ID] = v.watched[r.ID] || w.launchedHere(r)
-	}
-	return watched
-}
-
 func (v *Recovery) at(point string) {
 	if v.Failpoint != nil {
 		v.Failpoint(point)

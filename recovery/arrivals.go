@@ -69,7 +69,16 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 // session that has the process as its agent, as it was before the event was processed.
 func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (resume, error) {
 	d, done, err := v.decide(ctx, a, before)
-	v.tellOf(ctx, done)
+	if u := v.underWay(); len(done) == 0 || u != nil && u.add(done) {
+		return d, err
+	}
+	// A move is reported by the lifecycle itself.
+	aside := slices.ContainsFunc(done, func(r Result) bool { return r.Action.Do == SetAside })
+	if aside && v.Tell != nil {
+		if failed := v.Tell(ctx, Report{At: v.Now(), Results: done}); failed != nil {
+			v.Log.Warn("set_aside_not_told", logkey.Error, failed.Error()) // the next start reports it
+		}
+	}
 	return d, err
 }
 
@@ -138,20 +147,6 @@ func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done 
 
 // late says whether a wait has taken too long, and was not ended from outside.
 func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err() == nil }
-
-// tellOf reports which sessions were set aside. A move is reported by the lifecycle itself.
-func (v *Recovery) tellOf(ctx context.Context, done []Result) {
-	if u := v.underWay(); len(done) == 0 || u != nil && u.add(done) {
-		return
-	}
-	aside := slices.ContainsFunc(done, func(r Result) bool { return r.Action.Do == SetAside })
-	if !aside || v.Tell == nil {
-		return
-	}
-	if err := v.Tell(ctx, Report{At: v.Now(), Results: done}); err != nil {
-		v.Log.Warn("set_aside_not_told", logkey.Error, err.Error()) // the next start reports it
-	}
-}
 
 // move lets a session continue in the process. If the lifecycle refuses, because it sees more or
 // looks later, the refusal becomes a fact and the decision is made again.

@@ -29,7 +29,12 @@ func (v *Recovery) Look(ctx context.Context) World {
 		v.Log.Warn("writers_unclear", logkey.Error, err.Error())
 	}
 	w.Below = v.below(ctx, w.Survey)
-	w.Watched = v.watchedIn(w)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	w.Watched = make(map[uuid.UUID]bool)
+	for _, r := range w.Records {
+		w.Watched[r.ID] = v.watched[r.ID] || w.launchedHere(r) // handed to the lifecycle, or launched by it
+	}
 	return w
 }
 

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -153,7 +154,11 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
 		return nil, &Notice{Kind: Pending, Why: describePending(r)}
 	}
-	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: describeAll(left)}, nil
+	var seen []string
+	for _, w := range left {
+		seen = append(seen, describeWriter(w))
+	}
+	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: strings.Join(seen, "; ")}, nil
 }
 
 // leftovers are the processes that may be ended of a session that is over: each is proven to be the

@@ -65,8 +65,9 @@ func (v *Recovery) finish(report *Report, w World) {
 		}
 	}
 	report.Took = v.Now().Sub(report.At)
-	failed := report.Failed()
-	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, stages(report.Stages), logkey.Took, took(report.Results),
+	failed, s := report.Failed(), report.Stages
+	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
+		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply)), logkey.Took, took(report.Results),
 		logkey.Records, report.Records, logkey.States, states(report.States),
 		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
 		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)
@@ -89,11 +90,6 @@ func count(buckets []AgeBucket, age time.Duration) {
 			return
 		}
 	}
-}
-
-func stages(s Stages) slog.Value {
-	return slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
-		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply))
 }
 
 // took says how long all actions of each kind took, in the order in which the kinds first appear.

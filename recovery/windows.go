@@ -108,7 +108,10 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 	}
 	v.file.Lock()
 	defer v.file.Unlock()
-	list, err := v.openWindows()
+	list, err := v.readWindows()
+	if err != nil && !errors.Is(err, keepjson.ErrNewer) { // the list of a newer ccbot stays as it is
+		list, err = windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
+	}
 	if err != nil {
 		return fmt.Errorf("note windows: %w", err)
 	}
@@ -132,16 +135,6 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 }
 
 func (v *Recovery) folder() spool.Folder { return spool.Folder{Path: v.Dir, Fsync: true} }
-
-// openWindows reads the list in order to write it: an unreadable list is moved to the quarantine
-// first. The list of a newer ccbot stays as it is.
-func (v *Recovery) openWindows() (windowList, error) {
-	list, err := v.readWindows()
-	if err == nil || errors.Is(err, keepjson.ErrNewer) {
-		return list, err
-	}
-	return windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
-}
 
 func (v *Recovery) readWindows() (list windowList, err error) {
 	data, err := v.folder().Read(windowsFile)

@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ccbot/internal/process"
@@ -57,14 +56,6 @@ func describeWriter(w evidence.Writer) string {
 		where = " in window " + w.Pane.Window.String()
 	}
 	return fmt.Sprintf("process %s%s by its %s", w.Identity, where, by)
-}
-
-func describeAll(writers []evidence.Writer) string {
-	var all []string
-	for _, w := range writers {
-		all = append(all, describeWriter(w))
-	}
-	return strings.Join(all, "; ")
 }
 
 // describePending says what a cleanup waits for.

@@ -12,7 +12,14 @@ type block struct {
 // parseBlocks reads the lines of one answer. Lines outside of blocks are notifications and are left
 // out.
 func parseBlocks(lines []string) []block {
-	ends := lastEnds(lines)
+	// The last line that closes a block counts: an earlier one is part of a body, such as a captured screen that shows
+	// control mode.
+	ends := make(map[string]int)
+	for i, line := range lines {
+		if id, ok := closingGuard(line); ok {
+			ends[id] = i
+		}
+	}
 	var blocks []block
 	for i := 0; i < len(lines); i++ {
 		id, ok := strings.CutPrefix(lines[i], "%begin ")
@@ -33,18 +40,6 @@ func parseBlocks(lines []string) []block {
 	return blocks
 }
 
-// lastEnds finds for each guard the last line that closes it. An earlier such line is part of a
-// body, such as a captured screen that shows control mode.
-func lastEnds(lines []string) map[string]int {
-	ends := make(map[string]int)
-	for i, line := range lines {
-		if id, ok := closingGuard(line); ok {
-			ends[id] = i
-		}
-	}
-	return ends
-}
-
 func closingGuard(line string) (id string, ok bool) {
 	if id, ok = strings.CutPrefix(line, "%end "); ok {
 		return id, true
@@ -58,8 +53,7 @@ type answer struct {
 	fails []string // tmux's own texts
 }
 
-func newAnswer(lines []string) answer {
-	var a answer
+func newAnswer(lines []string) (a answer) {
 	for _, b := range parseBlocks(lines) {
 		switch {
 		case !b.ours:

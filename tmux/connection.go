@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -203,11 +204,7 @@ func (c *connection) head() *call {
 // when it is in any session other than the control client's own.
 func isChange(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
-	switch word {
-	case "%unlinked-window-close", "%unlinked-window-add", "%window-close", "%window-add", "%sessions-changed":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"%unlinked-window-close", "%unlinked-window-add", "%window-close", "%window-add", "%sessions-changed"}, word)
 }
 
 // ended reports that no call can be sent any more.

@@ -98,7 +98,11 @@ func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) 
 			return panes, err
 		}
 		if nudge != "" {
-			c.noteNudged(panes)
+			c.mu.Lock()
+			for _, p := range panes {
+				c.nudged[p.ID] = c.nudged[p.ID] || endUnknown(p)
+			}
+			c.mu.Unlock()
 			_, err = c.lines(ctx, "run-shell", nudge)
 		}
 		if pause.For(ctx, reapDelay) != nil {
@@ -117,16 +121,6 @@ func (c *Client) endMissing(p Pane) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return endUnknown(p) && !c.nudged[p.ID]
-}
-
-func (c *Client) noteNudged(panes []Pane) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range panes {
-		if endUnknown(p) {
-			c.nudged[p.ID] = true
-		}
-	}
 }
 
 func endUnknown(p Pane) bool { return p.Dead && p.DeadStatus == -1 && p.DeadSignal == 0 }

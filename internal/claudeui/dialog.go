@@ -95,7 +95,8 @@ func cursorList(lines []line) (optionList, bool) {
 		switch {
 		case l.first() == promptSign && numberedOption(l):
 			return numberedList(lines, i), true
-		case l.first() == promptSign && plainOption(l):
+		// "❯ text" in the first column is an earlier prompt of a person.
+		case l.first() == promptSign && l.indent() > 0 && labelColumn(l) > 0:
 			if !keyHint.MatchString(fold(foot(lines))) {
 				return noList, false
 			}
@@ -154,8 +155,7 @@ func hidesRows(l line, width int) bool {
 }
 
 // foot is the last rows that are not blank.
-func foot(lines []line) []line {
-	var rows []line
+func foot(lines []line) (rows []line) {
 	for i := len(lines) - 1; i >= 0 && len(rows) < hintRows; i-- {
 		if lines[i].indent() >= 0 {
 			rows = append(rows, lines[i])

@@ -48,7 +48,10 @@ func placeholderOf(shown string, m []int, text string) bool {
 	case strings.HasPrefix(found, "[Image"):
 		return false
 	case strings.HasPrefix(found, "[..."):
-		return surrounds(before, after, squeeze(text))
+		const edge = 40
+		want := squeeze(text) // shown with its middle cut out
+		return len(before) >= edge && len(after) >= edge && len(before)+len(after) <= len(want) &&
+			strings.HasPrefix(want, before) && strings.HasSuffix(want, after)
 	case before != "" || after != "":
 		return false // somebody has typed something beside the paste
 	case m[2] < 0:
@@ -58,13 +61,6 @@ func placeholderOf(shown string, m []int, text string) bool {
 	// It was not recorded whether Claude Code counts line breaks or lines, so one more or less is
 	// the same text.
 	return err == nil && breaks > 0 && n >= breaks-1 && n <= breaks+1
-}
-
-// surrounds reports whether a draft shown with its middle cut out begins and ends as want does.
-func surrounds(before, after, want string) bool {
-	const edge = 40
-	return len(before) >= edge && len(after) >= edge && len(before)+len(after) <= len(want) &&
-		strings.HasPrefix(want, before) && strings.HasSuffix(want, after)
 }
 
 // squeeze keeps only characters that every terminal draws alike: letters, digits and ASCII. White

@@ -26,12 +26,6 @@ func numberedOption(l line) bool {
 	return ok
 }
 
-// plainOption excludes the first column, because "❯ text" in that column is an earlier prompt of a
-// person.
-func plainOption(l line) bool {
-	return l.indent() > 0 && labelColumn(l) > 0
-}
-
 // parseNumbered reads "❯ 2. Label": column of the number, the number, the label.
 func parseNumbered(l line) (column, n int, label string, ok bool) {
 	m := numbered.FindStringSubmatch(strings.ReplaceAll(l.String(), "\u00a0", " "))

@@ -2,7 +2,6 @@ package claudeui
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -29,17 +28,8 @@ func retrying(above []line) *Retry {
 		if m == nil {
 			return nil
 		}
-		return &Retry{What: m[1], In: span(m[2])}
+		in, _ := time.ParseDuration(strings.ReplaceAll(m[2], " ", "")) // "1m 5s"
+		return &Retry{What: m[1], In: in}
 	}
 	return nil
-}
-
-// span reads "1m 5s".
-func span(text string) (d time.Duration) {
-	units := map[byte]time.Duration{'h': time.Hour, 'm': time.Minute, 's': time.Second}
-	for word := range strings.FieldsSeq(text) {
-		n, _ := strconv.Atoi(word[:len(word)-1])
-		d += time.Duration(n) * units[word[len(word)-1]]
-	}
-	return d
 }

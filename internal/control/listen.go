@@ -45,7 +45,16 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close(), os.Remove(fresh))
 	}
-	return l, func() error { return removeSame(path, info) }, nil
+	return l, func() error {
+		now, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, info) {
+			return nil
+		}
+		if err == nil {
+			err = os.Remove(path)
+		}
+		return err
+	}, nil
 }
 
 // publish makes the socket private, then gives it its final name.
@@ -73,15 +82,4 @@ func replaceable(path string) error {
 		return fmt.Errorf("%s: %w", path, ErrNotASocket)
 	}
 	return nil
-}
-
-func removeSame(path string, was fs.FileInfo) error {
-	now, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, was) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return os.Remove(path)
 }

@@ -25,13 +25,10 @@ type Peer struct {
 // of pid 1 does not count: in a container pid 1 is the person's shell, and every orphan is below
 // it.
 func (p Peer) Orphan() bool {
-	return !slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID != 1 && q.TTY != 0 && p.leads(q.SID) })
-}
-
-// leads reports whether the leader of a terminal's session is in the chain; true where the kernel
-// does not report the session (darwin).
-func (p Peer) leads(sid int) bool {
-	return sid == 0 || slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID == sid })
+	leads := func(sid int) bool { // darwin does not report every session
+		return sid == 0 || slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID == sid })
+	}
+	return !slices.ContainsFunc(p.Chain, func(q process.Process) bool { return q.PID != 1 && q.TTY != 0 && leads(q.SID) })
 }
 
 // Table reads one process; *process.Table implements it. The error is process.ErrGone when there is

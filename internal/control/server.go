@@ -155,7 +155,12 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	// still sent.
 	quiet := context.AfterFunc(ctx, func() { _ = conn.CloseRead() })
 	defer quiet()
-	peer, err := s.identify(conn)
+	var peer Peer
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		failed := raw.Control(func(fd uintptr) { peer, err = s.peerOf(int(fd)) })
+		err = errors.Join(failed, err)
+	}
 	if err != nil {
 		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err.Error())
 		s.reply(conn, nil, &Refusal{codePeer, "I cannot tell who is calling"})
@@ -182,19 +187,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	s.reply(conn, body, err)
 }
 
-// identify asks the kernel which process connected.
-func (s *Server) identify(conn *net.UnixConn) (p Peer, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return Peer{}, err
-	}
-	var found error
-	if err := raw.Control(func(fd uintptr) { p, found = s.peerOf(int(fd)) }); err != nil {
-		return Peer{}, err
-	}
-	return p, found
-}
-
+// peerOf asks the kernel which process connected.
 func (s *Server) peerOf(fd int) (Peer, error) {
 	pid, uid, still, done, err := credentials(fd)
 	if err != nil {

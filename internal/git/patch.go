@@ -108,21 +108,16 @@ func lines(data []byte) int {
 	return n
 }
 
-// counter counts the lines of files that are not tracked, up to a bound in all.
-type counter struct {
-	tree *Tree
-	room int64
-}
-
-func (n *counter) untracked(path string) Change {
+// newFile counts the lines of a file that is not tracked, where it has no more bytes than there is room for in all.
+func (t *Tree) newFile(path string, room *int64) Change {
 	c := Change{Path: path, Status: Untracked}
-	p, mode, ok := n.tree.print(path)
-	if !ok || mode.IsDir() || p.Size > min(maxCounted, n.room) {
+	p, mode, ok := t.print(path)
+	if !ok || mode.IsDir() || p.Size > min(maxCounted, *room) {
 		c.Binary = ok
 		return c
 	}
-	n.room -= p.Size
-	data, cut := n.tree.content(path, maxCounted)
+	*room -= p.Size
+	data, cut := t.content(path, maxCounted)
 	if c.Binary = cut || isBinary(data); !c.Binary {
 		c.Added = lines(data)
 	}

@@ -55,12 +55,12 @@ func (t *Tree) Since(ctx context.Context, m Moment) (all []Change, cut bool, err
 	for _, c := range all {
 		tracked[c.Path] = true
 	}
-	counter := counter{tree: t, room: maxCountedAll}
+	room := int64(maxCountedAll)
 	for _, path := range untracked {
 		p, _, there := t.print(path)
 		older := there && p.Time < m.At.UnixNano()
 		if !tracked[path] && !t.isKnown(m, path) && !(m.Partial && older) {
-			all = append(all, counter.untracked(path))
+			all = append(all, t.newFile(path, &room))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })

@@ -42,8 +42,7 @@ type run struct {
 }
 
 // runsOf finds too many blanks in a line, and too many lines with nothing but blanks.
-func runsOf(s string) []run {
-	var runs []run
+func runsOf(s string) (runs []run) {
 	for at := 0; at < len(s); {
 		begin := strings.IndexFunc(s[at:], empty)
 		if begin < 0 {

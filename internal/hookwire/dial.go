@@ -14,7 +14,12 @@ const dialBound = 2 * time.Second
 // of the hook, and every prompt has to wait for the start of the hook. The returned file supports
 // deadlines.
 func dial(path string) (*os.File, error) {
-	fd, err := openSocket()
+	syscall.ForkLock.RLock() // no child may be started between the two steps
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
@@ -23,17 +28,6 @@ func dial(path string) (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), path), nil
-}
-
-func openSocket() (int, error) {
-	syscall.ForkLock.RLock() // no child may be started between the two steps
-	defer syscall.ForkLock.RUnlock()
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		return 0, err
-	}
-	syscall.CloseOnExec(fd)
-	return fd, nil
 }
 
 // connect limits the wait by the time limit for sending, which Linux applies to connect as well

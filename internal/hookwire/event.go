@@ -56,16 +56,6 @@ type Event struct {
 	Reason         string `json:"reason,omitempty"` // SessionEnd
 
 	Prompt string `json:"prompt,omitempty"` // UserPromptSubmit, at most maxPrompt bytes
-	// PromptCut means that the prompt was longer: a text missing from Prompt proves nothing.
-	PromptCut bool `json:"prompt_cut,omitempty"`
-
-	PermissionMode string `json:"permission_mode,omitempty"`
-	Model          string `json:"model,omitempty"`
-	Error          string `json:"error,omitempty"` // StopFailure
-	// LastAssistantMessage is set for Stop and StopFailure; at most maxMessage bytes.
-	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
-	// BackgroundTasks is the number of tasks that continue after Stop.
-	BackgroundTasks int `json:"background_tasks,omitempty"`
 }
 
 // Binding is one file in bindings/: which session a Claude Code process was running when its hook
@@ -111,8 +101,7 @@ func ReadBinding(data []byte) (Binding, error) {
 type checked interface{ check() error }
 
 // read decodes an object and checks it. The error is ErrMalformed with the reason.
-func read[T checked](what string, data []byte) (T, error) {
-	var v T
+func read[T checked](what string, data []byte) (v T, _ error) {
 	err := json.Unmarshal(data, &v)
 	if err == nil {
 		err = v.check()

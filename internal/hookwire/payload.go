@@ -12,7 +12,6 @@ import (
 const (
 	MaxPayload = 16 << 20  // of one payload on stdin
 	maxPrompt  = 1 << 20   // of Event.Prompt; a paste of 61 kB is an ordinary prompt
-	maxMessage = 16 << 10  // of Event.LastAssistantMessage; the transcript has all of it
 	maxField   = 4 << 10   // of every other text
 	MaxEvent   = 8 << 20   // of an event file: JSON may need six bytes for one
 	MaxBinding = 512 << 10 // of a binding file
@@ -26,18 +25,14 @@ const maxSuggestions = 64
 // Claude Code's own. Unknown keys are skipped, and a field of an unexpected type is empty instead
 // of an error: a new version that changes a text into an object must not suppress the event.
 type Payload struct {
-	HookEventName        string
-	SessionID            string // a UUID
-	TranscriptPath       string // absolute or empty
-	Cwd                  string // absolute or empty
-	Source               string
-	Reason               string
-	Prompt               string
-	PermissionMode       string
-	Model                string
-	Error                string
-	LastAssistantMessage string
-	BackgroundTasks      int
+	HookEventName  string
+	SessionID      string // a UUID
+	TranscriptPath string // absolute or empty
+	Cwd            string // absolute or empty
+	Source         string
+	Reason         string
+	Prompt         string
+	PermissionMode string
 
 	// Of a PermissionRequest.
 	ToolName              string
@@ -94,18 +89,14 @@ func (o object) text(key string) string { return clip(member[string](o, key), ma
 
 func (o object) payload() Payload {
 	p := Payload{
-		HookEventName:        o.text("hook_event_name"),
-		SessionID:            member[string](o, "session_id"),
-		TranscriptPath:       member[string](o, "transcript_path"),
-		Cwd:                  member[string](o, "cwd"),
-		Source:               o.text("source"),
-		Reason:               o.text("reason"),
-		Prompt:               member[string](o, "prompt"),
-		PermissionMode:       o.text("permission_mode"),
-		Model:                o.text("model"),
-		Error:                o.text("error"),
-		LastAssistantMessage: member[string](o, "last_assistant_message"),
-		BackgroundTasks:      len(member[[]json.RawMessage](o, "background_tasks")),
+		HookEventName:  o.text("hook_event_name"),
+		SessionID:      member[string](o, "session_id"),
+		TranscriptPath: member[string](o, "transcript_path"),
+		Cwd:            member[string](o, "cwd"),
+		Source:         o.text("source"),
+		Reason:         o.text("reason"),
+		Prompt:         member[string](o, "prompt"),
+		PermissionMode: o.text("permission_mode"),
 
 		ToolName:  o.text("tool_name"),
 		AgentID:   o.text("agent_id"),
@@ -126,20 +117,14 @@ func (o object) payload() Payload {
 // process and the time.
 func (p Payload) Event() Event {
 	return Event{
-		Version:              Version,
-		Name:                 p.HookEventName,
-		SessionID:            p.SessionID,
-		TranscriptPath:       p.TranscriptPath,
-		Cwd:                  p.Cwd,
-		Source:               p.Source,
-		Reason:               p.Reason,
-		Prompt:               clip(p.Prompt, maxPrompt),
-		PromptCut:            len(p.Prompt) > maxPrompt,
-		PermissionMode:       p.PermissionMode,
-		Model:                p.Model,
-		Error:                p.Error,
-		LastAssistantMessage: clip(p.LastAssistantMessage, maxMessage),
-		BackgroundTasks:      p.BackgroundTasks,
+		Version:        Version,
+		Name:           p.HookEventName,
+		SessionID:      p.SessionID,
+		TranscriptPath: p.TranscriptPath,
+		Cwd:            p.Cwd,
+		Source:         p.Source,
+		Reason:         p.Reason,
+		Prompt:         clip(p.Prompt, maxPrompt),
 	}
 }
 

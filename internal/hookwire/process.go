@@ -39,8 +39,7 @@ func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error
 // ancestors reads the chain above this process, nearest first, up to the first process for which
 // last holds, and as far as it can be read. The usual chain has two processes; reading the chain to
 // its top would delay each prompt noticeably.
-func ancestors(last func(parent) bool) []parent {
-	var chain []parent
+func ancestors(last func(parent) bool) (chain []parent) {
 	for pid := os.Getppid(); pid > 0 && len(chain) < ancestry; {
 		p, err := readParent(pid)
 		if err != nil {

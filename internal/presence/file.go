@@ -35,14 +35,9 @@ const (
 type File struct {
 	PID        int
 	SessionID  uuid.UUID
-	Cwd        string
 	ProcStart  uint64 // field 22 of /proc/PID/stat; 0 when it is not in the file
-	Version    string // of Claude Code
-	Kind       string // "interactive" …
-	Entrypoint string // "cli" …
 	Status     Status
 	WaitingFor string    // "permission prompt", "input needed" …
-	Tmux       string    // "<session>:@<window>.%<pane>"; not written by 2.1.197
 	UpdatedAt  time.Time // UTC, zero when it is not in the file
 }
 
@@ -189,9 +184,7 @@ func parse(data []byte) (File, error) {
 		return File{}, fmt.Errorf("%w: %d bytes", ErrTorn, len(data))
 	}
 	f := File{
-		PID: int(raw.number("pid")), Cwd: raw.text("cwd"), ProcStart: raw.number("procStart"), Version: raw.text("version"),
-		Kind: raw.text("kind"), Entrypoint: raw.text("entrypoint"), Status: Status(raw.text("status")),
-		WaitingFor: raw.text("waitingFor"), Tmux: raw.text("tmux"),
+		PID: int(raw.number("pid")), ProcStart: raw.number("procStart"), Status: Status(raw.text("status")), WaitingFor: raw.text("waitingFor"),
 	}
 	if ms := raw.number("updatedAt"); ms > 0 {
 		f.UpdatedAt = time.UnixMilli(int64(ms)).UTC()
@@ -206,8 +199,7 @@ func parse(data []byte) (File, error) {
 
 type object map[string]json.RawMessage
 
-func (o object) text(key string) string {
-	var s string
+func (o object) text(key string) (s string) {
 	if json.Unmarshal(o[key], &s) != nil {
 		return ""
 	}

@@ -32,10 +32,10 @@ const older = `{"pid":4711,"sessionId":"` + sessionID + `","cwd":"/home/u/w","st
 	`"status":"idle","updatedAt":1763620012345,"statusUpdatedAt":1763620012345}`
 
 func TestParse(t *testing.T) {
-	full := File{PID: 4711, SessionID: uuid.MustParse(sessionID), Cwd: "/home/u/w", ProcStart: 169268, Version: "2.1.328", Kind: "interactive",
-		Entrypoint: "cli", Status: Waiting, WaitingFor: "permission prompt", Tmux: "ccbot:@3.%5", UpdatedAt: time.UnixMilli(1763620012345).UTC()}
+	full := File{PID: 4711, SessionID: uuid.MustParse(sessionID), ProcStart: 169268,
+		Status: Waiting, WaitingFor: "permission prompt", UpdatedAt: time.UnixMilli(1763620012345).UTC()}
 	old := full
-	old.Version, old.Status, old.WaitingFor, old.Tmux = "2.1.197", Idle, "", ""
+	old.Status, old.WaitingFor = Idle, ""
 	least := File{PID: 4711, SessionID: full.SessionID}
 
 	tests := []struct {

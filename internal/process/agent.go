@@ -79,9 +79,8 @@ func script(args []string) string {
 		return firstArg(args[1:])
 	case scriptAfterOptions:
 		return jsScript(args[1:])
-	default:
-		return ""
 	}
+	return ""
 }
 
 func firstArg(args []string) string {

@@ -45,7 +45,6 @@ func terminalName(tty int) string {
 		return number("ttyS", minor-64)
 	case major == majorAltTTY && minor == 1:
 		return "console"
-	default:
-		return ""
 	}
+	return ""
 }

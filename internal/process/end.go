@@ -161,9 +161,8 @@ func (t *Table) refuse(p Process, prove func(Process) error) *refusal {
 		return nil
 	case errors.As(err, &spare):
 		return &refusal{reason: cmp.Or(spare.Reason, ReasonUnproven), sentence: err.Error()}
-	default:
-		return &refusal{reason: ReasonUnproven, sentence: "not proven: " + err.Error()}
 	}
+	return &refusal{reason: ReasonUnproven, sentence: "not proven: " + err.Error()}
 }
 
 // guarded asks the guards that protect a process from every caller.

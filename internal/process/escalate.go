@@ -123,7 +123,6 @@ func (e *ending) waitUntil(ctx context.Context, deadline time.Time) (gone bool, 
 		return false, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
 		return false, nil
-	default:
-		return false, err
 	}
+	return false, err
 }

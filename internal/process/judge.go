@@ -112,8 +112,7 @@ func (j *judgement) mentioned(p Process) bool {
 }
 
 // mentionedBy returns the wanted ids that any evidence names, in the order of ids.
-func (j *judgement) mentionedBy(e evidence) []uuid.UUID {
-	var ids []uuid.UUID
+func (j *judgement) mentionedBy(e evidence) (ids []uuid.UUID) {
 	for _, named := range append(slices.Collect(maps.Values(e.named)), e.unchecked) {
 		for _, id := range named {
 			if _, ok := j.wanted[id]; ok && !slices.Contains(ids, id) {

@@ -21,8 +21,7 @@ func (t *Table) lineage() (Snapshot, error) {
 	return Snapshot{Processes: line}, err
 }
 
-func (t *Table) walkUp() ([]Process, error) {
-	var line []Process
+func (t *Table) walkUp() (line []Process, _ error) {
 	for pid := t.self.PID; ; {
 		p, err := t.kernel.process(pid)
 		if err != nil {

@@ -42,9 +42,8 @@ func (i Identity) StartedAfter(m Moment) Answer {
 		return Maybe
 	case i.Boot != m.Boot || i.Start >= m.Tick:
 		return Yes
-	default:
-		return No
 	}
+	return No
 }
 
 // Age is how long the process had been running at the moment. It is false when that is unknown:
@@ -59,7 +58,6 @@ func (i Identity) Age(m Moment) (time.Duration, bool) {
 	case m.Tick-i.Start > uint64(math.MaxInt64/tick):
 		// Only a damaged record contains such a number.
 		return 0, false
-	default:
-		return time.Duration(m.Tick-i.Start) * tick, true
 	}
+	return time.Duration(m.Tick-i.Start) * tick, true
 }

@@ -58,9 +58,8 @@ func (h *watched) exited() (bool, error) {
 		return true, nil
 	case err != nil:
 		return false, err
-	default:
-		return p.Gone() || p.Start != h.start, nil
 	}
+	return p.Gone() || p.Start != h.start, nil
 }
 
 // wait blocks a thread on darwin; the user event ends the wait without polling.

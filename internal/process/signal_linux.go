@@ -109,8 +109,7 @@ func pollExited(fd uintptr) (bool, error) {
 	return n > 0 && fds[0].Revents&unix.POLLIN != 0, nil
 }
 
-func (h *pidfd) signal(sig syscall.Signal) error {
-	var err error
+func (h *pidfd) signal(sig syscall.Signal) (err error) {
 	ctlErr := h.conn.Control(func(fd uintptr) { err = unix.PidfdSendSignal(int(fd), sig, nil, 0) })
 	return errors.Join(ctlErr, err)
 }

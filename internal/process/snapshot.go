@@ -63,8 +63,7 @@ func (s Snapshot) Find(pid int) (Process, bool) {
 }
 
 // Children returns the processes whose parent is pid.
-func (s Snapshot) Children(pid int) []Process {
-	var children []Process
+func (s Snapshot) Children(pid int) (children []Process) {
 	for i := range s.Processes {
 		if s.Processes[i].PPID == pid && s.Processes[i].PID != pid {
 			children = append(children, s.Processes[i])

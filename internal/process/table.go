@@ -170,9 +170,8 @@ func (t *Table) Liveness(id Identity) Liveness {
 		return Unknown
 	case now != id:
 		return Gone
-	default:
-		return Alive
 	}
+	return Alive
 }
 
 // Wait blocks until the process is gone (nil) or ctx ends (its error). On Linux the wait needs no

@@ -56,9 +56,8 @@ func (k procfs) process(pid int) (Process, error) {
 		return Process{}, fmt.Errorf("not in %s, and %w", k.root, probeErr)
 	case lives:
 		return Process{}, errHidden
-	default:
-		return Process{}, err
 	}
+	return Process{}, err
 }
 
 func (k procfs) read(pid int) (Process, error) {
@@ -243,9 +242,8 @@ func goneOr(what string, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("%s: %w", what, ErrGone)
-	default:
-		return fmt.Errorf("%s: %w", what, err)
 	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // retry repeats a call that a signal interrupted; the runtime's own preemption signals do that.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 )
 
@@ -119,8 +121,7 @@ func plainHistory(history gjson.Result) bool {
 	return plain
 }
 
-func understand(name string, data []byte) (Record, error) {
-	var r Record
+func understand(name string, data []byte) (r Record, _ error) {
 	// As json.Unmarshal does, which would read all data twice more.
 	if err := r.UnmarshalJSON(data); err != nil {
 		return Record{}, err
@@ -158,4 +159,76 @@ func idOf(name string) uuid.UUID {
 		return uuid.Nil
 	}
 	return id
+}
+
+// inUTC changes every time of the record to UTC, because the files and their readers use no other
+// zone. The moment stays the same.
+func (r *Record) inUTC() {
+	for _, at := range r.times() {
+		*at = at.UTC()
+	}
+}
+
+// times returns pointers to all times of the record.
+func (r *Record) times() []*time.Time {
+	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.ReturnedAt, &r.PhaseAt, &r.PhaseUntil,
+		&r.Progress.LastTurn, &r.Progress.Failed.Until}
+	if r.Binding != nil {
+		all = append(all, &r.Binding.BoundAt)
+	}
+	if r.Exit != nil {
+		all = append(all, &r.Exit.At)
+	}
+	if r.Cleanup != nil {
+		all = append(all, &r.Cleanup.NotBefore)
+	}
+	if r.Interruption != nil {
+		all = append(all, &r.Interruption.At)
+	}
+	if r.Progress.Open != nil {
+		all = append(all, &r.Progress.Open.At)
+	}
+	if r.Usage != nil {
+		all = append(all, &r.Usage.At)
+	}
+	if r.GitStart != nil {
+		all = append(all, &r.GitStart.At)
+	}
+	if r.GitNow != nil {
+		all = append(all, &r.GitNow.At)
+	}
+	for i := range r.History {
+		all = append(all, &r.History[i].At)
+	}
+	return all
+}
+
+// errNewer means that a newer program wrote the record. Such a record is left alone: it is neither
+// loaded, nor changed, nor moved.
+var errNewer = keepjson.ErrNewer
+
+// plain has Record's fields without its methods, so that the standard encoding does the work.
+type plain Record
+
+// MarshalJSON writes the record together with the fields that were unknown when the record was
+// read. A record without its history is refused: the history would be lost.
+func (r Record) MarshalJSON() ([]byte, error) {
+	if r.short {
+		return nil, errors.New("the record is here without its history")
+	}
+	return keepjson.Marshal(plain(r), r.unknown)
+}
+
+// UnmarshalJSON reads a record of this version and keeps unknown fields. Times must be RFC 3339;
+// any other form is an error, not a zero time.
+func (r *Record) UnmarshalJSON(data []byte) error {
+	var p plain
+	unknown, err := keepjson.Unmarshal(data, Version, &p)
+	if err != nil {
+		return err
+	}
+	p.unknown = unknown
+	*r = Record(p)
+	r.inUTC()
+	return r.check()
 }

@@ -75,24 +75,16 @@ func reserve(path, reason string) (string, error) {
 		if _, err := os.Lstat(target); err == nil {
 			continue
 		}
-		err := writeReason(target+reasonSuffix, reason)
+		file, err := os.OpenFile(target+reasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil { // on a full disk it stays empty: that is no reason to leave the item where it blocks the queue
+			_, _ = file.WriteString(reason + "\n")
+			_ = file.Close()
+		}
 		if !errors.Is(err, fs.ErrExist) {
 			return target, err
 		}
 	}
 	return "", fmt.Errorf("%s: %w", path, fs.ErrExist)
-}
-
-// writeReason makes the reason file. On a full disk it stays empty: that is no reason to leave the
-// item where it blocks the queue.
-func writeReason(path, reason string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, _ = file.WriteString(reason + "\n")
-	_ = file.Close()
-	return nil
 }
 
 // Untold returns the names of the items that Loaders with Tell have moved to the quarantine dir and

@@ -135,8 +135,7 @@ func (e *entry) items() []Item {
 	return nil
 }
 
-func (e *entry) assistant() []Item {
-	var items []Item
+func (e *entry) assistant() (items []Item) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
@@ -154,8 +153,7 @@ func (e *entry) assistant() []Item {
 	return items
 }
 
-func (e *entry) user() []Item {
-	var items []Item
+func (e *entry) user() (items []Item) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":

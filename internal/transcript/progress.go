@@ -98,7 +98,8 @@ func (p Progress) read() (next Progress, found bool, err error) {
 	r := Open(Cursor{Path: p.Path, Offset: p.Offset})
 	defer r.Close()
 	r.loose = anew
-	t := newTally(p)
+	t := tally{Progress: p, open: make(map[string]taskCall)}
+	t.seen.first(p.LastMessage)
 	for {
 		line, _, ok, err := r.readLine()
 		if err != nil {

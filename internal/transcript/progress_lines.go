@@ -60,12 +60,6 @@ type tallied struct {
 	blocks []block // of the message
 }
 
-func newTally(p Progress) *tally {
-	t := &tally{Progress: p, open: make(map[string]taskCall)}
-	t.seen.first(p.LastMessage)
-	return t
-}
-
 // end is the result of the lines read. If a call has no result yet, which it may never get, end is
 // the progress before that call; only the mode, the open turn and a failure are current.
 func (t *tally) end() Progress {

@@ -160,7 +160,11 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 		}
 		// Otherwise the file is of an earlier process with the same pid, or of a process of another
 		// machine.
-		if e.maybeAgent(unreadable.PID) {
+		p, ok := e.Table.Find(unreadable.PID)
+		if seen, err := e.from.Processes.Inspect(p.PID); ok && err == nil && seen.Identity == p.Identity {
+			p = seen // this reading includes the executable
+		}
+		if ok && process.IsAgent(p, e.agents) {
 			e.doubt(unreadable.PID, process.SourcePresence, err)
 		}
 	}
@@ -195,16 +199,4 @@ func (e *Evidence) readBindings() error {
 func (e *Evidence) doubt(pid int, source process.Source, err error) {
 	e.from.Log.Warn("evidence_unreadable", logkey.Error, err.Error())
 	e.doubts = append(e.doubts, process.Claim{Process: process.Identity{PID: pid}, Source: source})
-}
-
-// maybeAgent says whether the process that has this pid now is an agent.
-func (e *Evidence) maybeAgent(pid int) bool {
-	p, ok := e.Table.Find(pid)
-	if !ok {
-		return false
-	}
-	if seen, err := e.from.Processes.Inspect(pid); err == nil && seen.Identity == p.Identity {
-		p = seen // this reading includes the executable
-	}
-	return process.IsAgent(p, e.agents)
 }
