@@ -50,9 +50,9 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	for _, args := range [][]string{
-		{"build", "-race", "-tags", "failpoints", "-ldflags", "-X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/ccbot", "ccbot/cmd/ccbot"},
-		{"build", "-race", "-o", dir + "/ccbot-try", "ccbot/cmd/ccbot-try"},
-		{"build", "-o", dir + "/ccbot-hook", "ccbot/cmd/ccbot-hook"},
+		{"build", "-race", "-tags", "failpoints", "-ldflags", "-s -w -X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/",
+			"ccbot/cmd/ccbot", "ccbot/cmd/ccbot-try"},
+		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-hook"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -71,8 +71,7 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// worlds is how many tests run side by side at most. Tests wait most of the time: six keep a processor busy. The testing
-// package begins with the tests of the last files, and with parallel subtests when all tests have begun.
+// worlds is how many tests run side by side at most. Tests wait most of the time: six keep a processor busy.
 const worlds = 32
 
 func isSet(name string) (set bool) {
