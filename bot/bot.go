@@ -22,8 +22,10 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/files"
+	roomhealth "ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/limit"
+	"ccbot/bot/menu"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
@@ -40,7 +42,6 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
-	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/topics"
@@ -104,22 +105,19 @@ type Sender interface {
 	card.Sender
 	chat.Sender
 	topics.Telegram
+	answer.Sender
+	answer.Limits
 	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
-	Send(ctx context.Context, m outbox.Message) (int, error)
-	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool)
-	Parked(chat int64) bool
 	Unpark(chat int64)
-	TakesRich() bool
 }
 
 // Entries is the inbox as the chat uses it.
 type Entries interface {
 	prompt.Entries
 	prompt.Changes
+	limit.Entries
 	Save(e inbox.Entry) error
-	Finish(key string) error
-	Add(e inbox.Entry) (fresh bool, err error)
 }
 
 // Config is who may speak, and how they are spoken to.
@@ -178,6 +176,7 @@ type Bot struct {
 	Config
 	Deps
 	kernel
+	*roomhealth.Disk
 	Prompts *prompt.Prompts
 	Browser *browse.Browser
 	Resumer *sessions.Sessions
@@ -187,19 +186,19 @@ type Bot struct {
 	Changes *changes.Changes
 	Answers *answer.Answers
 	Rooms   []chat.Feature // all that it can do
+	// IdleIn is how long a session of a place is idle before it is archived; see idle.Idle.After.
+	IdleIn func(at address.Conversation, session uuid.UUID) time.Duration
 	// Health, set before Run, measures how ccbot does.
 	Health   func(ctx context.Context) health.Figures
-	Spoken   func() // told that a chat may have another language than before; nil: nobody
+	Spoken   func() // told that a chat may have another language than before
 	asks     *ask.Requests
 	files    *files.Files
-	limits   *limit.Continuing
 	commands map[string]chat.Command
-	roomTold []address.Conversation // the chats that DiskRoom has told, while others are not; it is called by one goroutine
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
-	b := &Bot{Config: c, Deps: d}
+	b := &Bot{Config: c, Deps: d, Spoken: func() {}}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Move: d.Sessions.Move}
 	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Speech: d.Words, Lang: c.Lang, Log: d.Log,
@@ -209,6 +208,7 @@ func New(c Config, d Deps) *Bot {
 			}
 		},
 		Facts: chat.Facts{Places: d.Places, Now: func() time.Time { return b.Now() }, Attach: d.Sessions.Attach}}
+	b.Disk = roomhealth.NewDisk(b.Chat, func(ctx context.Context, m outbox.Message) (int, error) { return b.Sender.Send(ctx, m) }, c.StateDir)
 	b.Pages = chat.NewPages(b.Chat)
 	b.Install(b.Features())
 	return b
@@ -231,13 +231,8 @@ func (b *Bot) Install(rooms []chat.Feature) {
 	}
 }
 
-// room is the feature that something belongs to, or the zero Feature.
-func (b *Bot) room(owns func(f chat.Feature) bool) (f chat.Feature) {
-	if i := slices.IndexFunc(b.Rooms, owns); i >= 0 {
-		f = b.Rooms[i]
-	}
-	return f
-}
+// Menus are the lists of commands that Telegram is to show.
+func (b *Bot) Menus() []menu.List { return menu.Lists(b.Chat, b.commands) }
 
 // Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and runs
 // again after a while; the others run on.
@@ -249,7 +244,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 		var once sync.Once
 		tell := func() {
-			err := b.warnEverybody(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name})
+			err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name})
 			if err != nil {
 				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err.Error())
 			}
@@ -314,61 +309,6 @@ func (b *Bot) call(feature, where string, do func() error) error {
 func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 	b.Log.Error("feature_crashed", logkey.Feature, feature, logkey.Where, where,
 		logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
-}
-
-// warnEverybody says that something is wrong, in each private chat.
-func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
-	for _, to := range b.PrivateChats() {
-		text := render.Plain(chat.Warning + b.In(to).Say(word, said))
-		err = errors.Join(err, b.Post(ctx, card.Look{To: to, Text: text, Sounds: true}))
-	}
-	return err
-}
-
-// fullWithin is how long the chats have to take the news of a full disk; what they do not take is said
-// again a little later.
-const fullWithin = time.Minute
-
-// DiskFull says in each private chat that nothing can be kept. That is not kept, either: it is said
-// when DiskFull returns nil, in one chat at least that takes messages.
-func (b *Bot) DiskFull(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, fullWithin)
-	defer cancel()
-	var all error
-	said := false
-	for _, to := range b.PrivateChats() {
-		text := render.Plain(chat.Warning + b.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": b.Short(b.StateDir)}))
-		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
-		said, all = said || err == nil, errors.Join(all, err)
-	}
-	if said {
-		return nil
-	}
-	return all
-}
-
-// DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
-// that do not have it yet.
-func (b *Bot) DiskRoom(ctx context.Context) (err error) {
-	for _, to := range b.PrivateChats() {
-		if slices.Contains(b.roomTold, to) {
-			continue
-		}
-		failed := b.Say(ctx, to, b.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)}))
-		if failed == nil {
-			b.roomTold = append(b.roomTold, to)
-		}
-		err = errors.Join(err, failed)
-	}
-	if err == nil {
-		b.roomTold = nil
-	}
-	return err
-}
-
-// DiskLow says that the disk of ccbot's folder is almost full.
-func (b *Bot) DiskLow(ctx context.Context, free string) error {
-	return b.warnEverybody(ctx, i18n.DiskLow, i18n.Args{"Dir": b.Short(b.StateDir), "Free": free})
 }
 
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.

@@ -57,8 +57,7 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 	crashes := new(strings.Builder)
 	w.Log = slog.New(slog.NewTextHandler(crashes, nil))
 	w.Again()
-	id, err := w.Current(chattest.AtAlice)
-	require.NoError(t, err)
+	id := w.Current(chattest.AtAlice)
 	for _, name := range chattest.NewsNames(t) {
 		w.AsksFor(t, w.Record(t, id), "Bash", chattest.Bash)
 		e := w.Prompt(t, w.Record(t, id), "the prompt", inbox.Typing)

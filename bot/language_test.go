@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
@@ -50,7 +49,7 @@ func TestTheListOfCommandsIsInTheLanguageOfWhoeverReadsIt(t *testing.T) {
 	w.Lang = "ru"
 	w.Again()
 	list := func(at int64, telegram string) string {
-		i := slices.IndexFunc(w.Menus(), func(m bot.Menu) bool { return m.Chat == at && m.Lang == telegram })
+		i := slices.IndexFunc(w.Menus(), func(m menu.List) bool { return m.Chat == at && m.Lang == telegram })
 		if i < 0 {
 			return ""
 		}

@@ -144,15 +144,6 @@ func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) erro
 	return err
 }
 
-// unparked has the readers look again: a chat takes messages again.
-func (a *Answers) unparked(int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, t := range a.readers {
-		t.look()
-	}
-}
-
 // Feature is what the roof knows of Answers.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: "answers",
@@ -160,9 +151,15 @@ func (a *Answers) Feature() chat.Feature {
 			a.Follow(s)
 			return nil
 		})},
-		Heard:    a.beginTurn,
-		Run:      a.Run,
-		Unparked: a.unparked,
+		Heard: a.beginTurn,
+		Run:   a.Run,
+		Unparked: func(int64) { // a chat takes messages again: the readers look again
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			for _, t := range a.readers {
+				t.look()
+			}
+		},
 		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
 			a.Follow(views.Session{ID: id})
 			return nil

@@ -152,15 +152,6 @@ func (t *transcriptReader) notice(ctx context.Context, r views.Session, next tal
 	return nil
 }
 
-// notifyIfIdle posts the notice of the batch if the agent is idle.
-func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) error {
-	if t.answers.InFull(r) || t.answers.Sessions.Looks(ctx, r.ID)[r.ID].Idle {
-		return t.notify(ctx, r)
-	}
-	t.batch.patience = quietAgain
-	return nil
-}
-
 // InFull reports whether all that a session says is shown where the session belongs: the session is
 // in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
 // session's messages.

@@ -179,19 +179,15 @@ func (a *archive) asked(ctx context.Context, sessions []views.Session) []string 
 // somebody has written can be tapped.
 func line(p chat.Phrases, number string, r views.Session, said string) render.Text {
 	dir := render.Code(ansi.TruncateLeft(p.Short(r.Dir), max(0, ansi.StringWidth(p.Short(r.Dir))-lineRoom), "…"))
-	head := render.Join(render.Plain(number+". "), shownName(r.Name), render.Plain(" · "+p.AgedState(r)))
+	name := render.Bold(chat.ShownName(r.Name))
+	if strings.ContainsAny(name.Text, "/@#.:") { // it looks like a command or a link
+		name = render.Code(name.Text)
+	}
+	head := render.Join(render.Plain(number+". "), name, render.Plain(" · "+p.AgedState(r)))
 	if said = ansi.Truncate(chat.OneLine(said), lineRoom, "…"); said == "" {
 		return chat.Lines(head, dir)
 	}
 	return chat.Lines(head, dir, render.Code(said))
-}
-
-// shownName is a name in which nothing can be tapped: one that looks like a command or a link is code.
-func shownName(name string) render.Text {
-	if name = chat.ShownName(name); strings.ContainsAny(name, "/@#.:") {
-		return render.Code(name)
-	}
-	return render.Bold(name)
 }
 
 // filters are the ways to list, with a sign at the present one.

@@ -27,7 +27,7 @@ var (
 	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
-		{0, i18n.AskAllowSession, outbox.Success, "ses", permitsMore, decides(allowForSession)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", func(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }, decides(allowForSession)},
 		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
 		deny,
@@ -60,8 +60,6 @@ func doable(c Card, j shown) (all []action) {
 func permits(c Card, j shown) bool {
 	return j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
 }
-
-func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }
 
 func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
 

@@ -112,18 +112,14 @@ func New(q Request, to address.Conversation) Card {
 // IsOver says that the card will not change any more.
 func (c Card) IsOver() bool { return c.State == StateOver }
 
-// Same says that a request which came back is this card's: a redial, not another under its id.
+// Same says that a request which came back is this card's: a redial, not another under its id. The
+// card's file holds the same JSON, escaped in its own way.
 func (c Card) Same(q Request) bool {
 	own := c.Request
+	x, errA := json.Marshal(own.Input)
+	y, errB := json.Marshal(q.Input)
 	return own.ID == q.ID && own.Session == q.Session && own.Agent == q.Agent && own.Hook == q.Hook &&
-		own.Tool == q.Tool && sameJSON(own.Input, q.Input)
-}
-
-// sameJSON compares as the card's file does: it holds the same JSON, escaped in its own way.
-func sameJSON(a, b json.RawMessage) bool {
-	x, errA := json.Marshal(a)
-	y, errB := json.Marshal(b)
-	return errA == nil && errB == nil && bytes.Equal(x, y)
+		own.Tool == q.Tool && errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
 // check says what makes a card unusable.

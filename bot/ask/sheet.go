@@ -8,7 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"ccbot/bot/chat"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
@@ -163,4 +166,109 @@ func inUnits(s string, limit int) (string, bool) {
 		return "", true // nothing in it can be seen
 	}
 	return parts[0].Text + "…", true
+}
+
+// granted is one thing that "for this session" would allow.
+type granted struct {
+	what string
+	note i18n.Key // what it means, where that is not said by itself
+}
+
+// grantedBy are those of a request. A rule that allows exactly the command of the request, which
+// the message shows anyway, is not written again.
+func grantedBy(q Request) (all []granted) {
+	if q.IsQuestion() || q.IsPlan() {
+		return nil
+	}
+	input, _ := exactjson.Object(q.Input)
+	command, _ := exactjson.Text(input["command"])
+	own := q.Tool == "Bash" && !strings.Contains(command, "*")
+	for _, rule := range decisions.SessionRules(q.Suggestions) {
+		for _, r := range rule.Rules {
+			switch {
+			case r.Content == "":
+				all = append(all, granted{r.Tool, i18n.AskEveryUse})
+			case own && r.Tool == q.Tool && r.Content == command:
+				all = append(all, granted{r.Tool, i18n.AskThisCommand})
+			default:
+				all = append(all, granted{what: r.Tool + "(" + r.Content + ")"})
+			}
+		}
+		for _, dir := range rule.Directories {
+			all = append(all, granted{dir, i18n.AskDirectory})
+		}
+	}
+	return all
+}
+
+// rules lists what "for this session" would allow: at most so many things, each at most so long.
+func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
+	for i, g := range grantedBy(q) {
+		if i == 0 {
+			list = append(list, render.Plain(v.Words.Say(i18n.AskSessionRules)))
+		}
+		if i == most {
+			more := len(grantedBy(q)) - most
+			return append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
+		}
+		what, _ := inUnits(oneLined(v.short(g.what)), length)
+		text := what
+		if g.note != "" {
+			text = v.Words.Say(i18n.Noted, i18n.Args{"What": what, "Note": v.Words.Say(g.note)})
+		}
+		rest := render.Plain(strings.TrimPrefix(text, what))
+		list = append(list, render.Join(render.Plain("• "), render.Code(what), rest))
+	}
+	return list
+}
+
+// maxDiff is the most text a diff is looked for in, in bytes; more does not fit a message anyway.
+const maxDiff = 64 << 10
+
+const contextLines = 3
+
+// diffOf shows old_string and new_string of an edit as one diff. rest are the fields that the diff
+// does not show. It is false where they are not of the types that Edit has, or say the same.
+func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
+	var before, after string
+	rest = take(take(list, "old_string", textTo(&before)), "new_string", textTo(&after))
+	if len(list)-len(rest) != 2 || before == after {
+		return "", list, false
+	}
+	return unified(ended(before), ended(after)), take(rest, "replace_all", isFalse), true
+}
+
+// ended is a text with a line end more, so that nothing is remarked on its end.
+func ended(s string) string {
+	if s == "" {
+		return ""
+	}
+	return s + "\n"
+}
+
+// unified is the diff of two texts without names and line numbers: those are of the piece that is
+// replaced, not of the file. Each line of text has a sign before it: none is taken for a heading.
+func unified(before, after string) string {
+	if len(before)+len(after) > maxDiff {
+		return signed("-", before) + signed("+", after)
+	}
+	diff, err := udiff.ToUnified("a", "b", before, udiff.Lines(before, after), contextLines)
+	if err != nil {
+		return signed("-", before) + signed("+", after)
+	}
+	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")[3:] // "--- a", "+++ b", "@@ … @@"
+	for i, line := range lines {
+		if strings.HasPrefix(line, "@@") {
+			lines[i] = "⋯"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func signed(sign, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(sign + line)
+	}
+	return b.String()
 }

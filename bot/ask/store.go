@@ -109,7 +109,9 @@ func (s *Store) list(which func(Card) bool) (list []Card) {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, byAge)
+	slices.SortFunc(list, func(a, b Card) int {
+		return cmp.Or(a.Request.Asked.Compare(b.Request.Asked), strings.Compare(a.Request.ID, b.Request.ID))
+	})
 	return list
 }
 
@@ -120,11 +122,6 @@ func (s *Store) ByPrompt(key string) (Card, bool) {
 		return Card{}, false
 	}
 	return all[0], true
-}
-
-func byAge(a, b Card) int {
-	x, y := a.Request, b.Request
-	return cmp.Or(x.Asked.Compare(y.Asked), strings.Compare(x.ID, y.ID))
 }
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.

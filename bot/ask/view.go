@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 )
@@ -65,7 +67,7 @@ func judge(c Card) shown {
 		return shown{tooBig: true}
 	}
 	_, cut := first(Viewer{}.sheetOf(c).body, maxBody, maxLines)
-	whole := !cut && !odd(c.Request.Input) && !hides(c.Request)
+	whole := !cut && !odd(c.Request.Input, 0) && !hides(c.Request)
 	return shown{whole, !whole && Viewer{}.everything(c.Request).Length() > maxAll}
 }
 
@@ -176,4 +178,120 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}
 	return list
+}
+
+// status is the last line of a card's message: what a person may do now, or what became of the
+// request. It is blank where the buttons say it.
+func (v Viewer) status(c Card, j shown) render.Text {
+	say := func(key i18n.Key, args ...i18n.Args) render.Text {
+		return render.Italic(v.Words.Say(key, args...))
+	}
+	switch {
+	case c.State == StateOpen && c.Why != nil:
+		return say(i18n.AskWriteNow)
+	case c.State == StateOpen && j.allowable(c):
+		return render.Text{}
+	case c.State == StateOpen && j.tooBig:
+		return say(i18n.AskTooBig)
+	case c.State == StateOpen:
+		return say(i18n.AskNotAll)
+	case c.State == StateAway:
+		return say(i18n.AskAway)
+	case c.State == StateSent: // "sent" only once a hook has taken it
+		key, what := i18n.AskNoted, v.verdict(c, c.Decision.Allows(), i18n.AskInChat)
+		if !c.Given.IsZero() {
+			key = i18n.AskSent
+		}
+		return say(key, i18n.Args{"What": what})
+	}
+	o := c.Outcome
+	said := []render.Text{render.Bold(v.outcome(c))}
+	if o.Said != "" {
+		said = append(said, render.Quote(o.Said))
+	}
+	if o.Late {
+		said = append(said, say(i18n.AskLate))
+	}
+	return chat.Lines(said...)
+}
+
+// outcome says what became of a request, and by whom.
+func (v Viewer) outcome(c Card) string {
+	where := i18n.AskAtTerminal
+	switch {
+	case c.Outcome.Chat:
+		where = i18n.AskInChat
+	case c.Outcome.Hook:
+		where = i18n.AskByHook
+	}
+	switch c.Outcome.What {
+	case Allowed:
+		return "✅ " + v.verdict(c, true, where)
+	case Denied:
+		return "❌ " + v.verdict(c, false, where)
+	case Interrupted: // "No" and Esc look the same, and so does an Esc after the tool was allowed
+		return v.Words.Say(i18n.AskInterrupted)
+	case Ended:
+		return v.Words.Say(i18n.AskEnded)
+	}
+	return v.Words.Say(i18n.AskUnknown)
+}
+
+// verdict is a yes or a no in the words of what was asked.
+func (v Viewer) verdict(c Card, yes bool, where i18n.Key) string {
+	key := i18n.AskAllowed
+	switch q := c.Request; {
+	case !yes:
+		key = i18n.AskDenied
+	case q.IsQuestion():
+		key = i18n.AskAnswered
+	case q.IsPlan():
+		key = i18n.AskApproved
+	case where == i18n.AskInChat && len(c.Decision.UpdatedPermissions) > 0:
+		key = i18n.AskAllowedSession
+	}
+	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
+}
+
+const (
+	// maxAll is the most that [Show all] sends, in UTF-16 units: nobody reads more to allow one thing.
+	maxAll = 20 * render.Limit
+	// maxInput is from where on an input is too big without being laid out.
+	maxInput = 128 << 10
+)
+
+// All is everything a request says, as it came and not as it looks best: every field in full, with
+// signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session"
+// would send. Each part fits a message.
+func (v Viewer) All(c Card) []render.Text { return v.everything(c.Request).Split(render.Limit) }
+
+func (v Viewer) everything(q Request) render.Text {
+	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
+	list, plain := exactjson.Members(q.Input)
+	if !plain {
+		list = []exactjson.Member{{Key: "input", Value: q.Input}}
+	}
+	for _, f := range list {
+		s, isText := exactjson.Text(f.Value)
+		if !isText {
+			s = compact(f.Value)
+		}
+		blocks = append(blocks, named(f.Key, s))
+	}
+	around := [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent},
+		{"agent_id", q.SubagentID}}
+	for _, f := range around {
+		if f[1] != "" {
+			blocks = append(blocks, named(f[0], f[1]))
+		}
+	}
+	return chat.Lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...)...)
+}
+
+// named is one field: its name, then its value as a block.
+func named(key, value string) render.Text {
+	if strings.TrimSpace(glyph.Signs(value)) == "" {
+		value = quoted(value)
+	}
+	return render.Join(render.Bold(oneLined(key)), render.Plain("\n"), pre(value, ""))
 }

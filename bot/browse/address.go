@@ -1,11 +1,9 @@
 package browse
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -116,6 +114,3 @@ func page[T any](all []T, n, size int) (part []T, at int, more bool) {
 	last := min((at+1)*size, len(all))
 	return all[at*size : last], at, last < len(all)
 }
-
-// isPath reports whether a typed text is a path.
-func isPath(text string) bool { return strings.ContainsAny(cmp.Or(text, " ")[:1], "/~.") }

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string,
 	if a.view == naming {
 		return b.makeFolder(ctx, v, a, text)
 	}
-	if isPath(text) {
+	if strings.ContainsAny(cmp.Or(text, " ")[:1], "/~.") { // a path
 		dir, err := b.chat.Places.Resolve(ctx, a.dir, text)
 		if err != nil {
 			dir = refusal.In(err).Dir
@@ -186,22 +187,19 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	case takeBack:
 		return to(func(ctx context.Context) error { return b.Settled.DropFirsts(ctx, v.To, v.By) }), "", nil
 	case star:
-		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) { s.Favourites = toggled(s.Favourites, a.dir) })
+		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) {
+			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.dir })
+			if len(others) == len(s.Favourites) {
+				others = append(others, a.dir)
+			}
+			s.Favourites = others[max(0, len(others)-mostFavourites):]
+		})
 	}
 	return chat.Answer{Text: b.chat.In(v.To).Say(i18n.StaleButton)}, "", nil
 }
 
 // mostFavourites bounds the favourite folders of a chat.
 const mostFavourites = 50
-
-// toggled is a list of folders with one more, or one less.
-func toggled(all []string, dir string) []string {
-	if i := slices.Index(all, dir); i >= 0 {
-		return slices.Delete(slices.Clone(all), i, i+1)
-	}
-	all = append(slices.Clone(all), dir)
-	return all[max(0, len(all)-mostFavourites):]
-}
 
 // begin starts a session, which gets the texts that were written meanwhile.
 func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start) error {
@@ -256,16 +254,6 @@ func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
 	}
 	b.chat.At("worktree-made")
 	return b.begin(ctx, v, a, control.Start{Dir: dir})
-}
-
-// begunIn is the folder of the session that a start has begun: a work tree beside the folder that was chosen, perhaps.
-func (b *Browser) begunIn(a at) string {
-	for _, r := range b.chat.Book.Records.List() {
-		if a.key != "" && r.Origin == a.key {
-			return r.Dir
-		}
-	}
-	return a.dir
 }
 
 // refused explains why something is not done; the page stays.

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -50,7 +49,12 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case busy:
 		s = b.busy(p, a)
 	case begun:
-		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(b.begunIn(a)))})}, nil
+		for _, r := range b.chat.Book.Records.List() { // in a work tree beside the folder that was chosen, perhaps
+			if a.key != "" && r.Origin == a.key {
+				a.dir = r.Dir
+			}
+		}
+		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.dir))})}, nil
 	default:
 		s = b.places(p, v, a)
 	}
@@ -92,9 +96,15 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 		}
 		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
 	}
-	s.Options = addRow(s.Options, b.turns(a, n, more))
-	from := cmp.Or(set.Dir, b.home())
-	s.Options = append(s.Options, []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
+	from, in := set.Dir, b.chat.Places.Bounds()
+	switch {
+	case from != "":
+	case len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }):
+		from = in.Roots[0]
+	default:
+		from = in.Home
+	}
+	s.Options = append(s.Options, b.turns(a, n, more), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
 	return s
 }
 
@@ -114,15 +124,6 @@ func known(chosen, others []string, sessions []views.Session) (all []string) {
 		seen[dir] = true
 		return again
 	})
-}
-
-// home is where browsing begins.
-func (b *Browser) home() string {
-	in := b.chat.Places.Bounds()
-	if len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }) {
-		return in.Roots[0]
-	}
-	return in.Home
 }
 
 // below reports whether a folder is another one, or lies below it. Both are without links.
@@ -149,13 +150,6 @@ func (b *Browser) turns(a at, n int, more bool) []card.Option {
 	})
 }
 
-func addRow(rows [][]card.Option, row []card.Option) [][]card.Option {
-	if len(row) == 0 {
-		return rows
-	}
-	return append(rows, row)
-}
-
 // choices are the model and the mode of the new session; a tap shows the next one.
 func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
@@ -176,7 +170,7 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 	s := chat.Screen{Text: render.Code(p.Short(a.dir)), Back: at{with: a.with}.String()}
 	if err != nil {
 		s.Text = p.Failure(views.Session{}, err).Text
-		s.Options = addRow(nil, b.up(p, a))
+		s.Options = [][]card.Option{b.up(p, a)}
 		return s
 	}
 	if a.filter != "" {
@@ -193,20 +187,17 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 	for _, name := range part {
 		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownPath)))
 	}
-	s.Options = addRow(chat.Rows(2, row...), b.turns(a, n, more))
+	s.Options = append(chat.Rows(2, row...), b.turns(a, n, more))
 	hidden, word := a.in(children, a.dir), i18n.ButtonShowHidden
 	if hidden.hidden = !a.hidden; a.hidden {
 		word = i18n.ButtonHideHidden
 	}
+	use := b.use(a, a.dir, p.Say(i18n.ButtonUseThis))
+	use.Style = outbox.Primary
 	s.Options = append(s.Options, append(b.up(p, a), hidden.to(p.Say(word))),
 		[]card.Option{a.in(naming, a.dir).to(p.Say(i18n.ButtonNewFolder)), b.star(p, v, a.dir)},
-		[]card.Option{primary(b.use(a, a.dir, p.Say(i18n.ButtonUseThis)))})
+		[]card.Option{use})
 	return s
-}
-
-func primary(o card.Option) card.Option {
-	o.Style = outbox.Primary
-	return o
 }
 
 // up leads to the folder above, where sessions may work there.
@@ -246,8 +237,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		s.Text = chat.Paragraphs(s.Text, b.talk(p, n, c))
 		numbers = append(numbers, b.number(a, n, c))
 	}
-	s.Options = addRow(s.Options, numbers)
-	s.Options = addRow(s.Options, b.turns(a, a.page, more))
+	s.Options = append(s.Options, numbers, b.turns(a, a.page, more))
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
 	} else if w, ours, _ := b.Worktrees.Find(ctx, a.dir); ours {

@@ -83,7 +83,8 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 		return chat.Screen{Text: p.Text(i18n.WorktreeGone, args)}, nil
 	}
 	if works := b.works(w.Dir, uuid.Nil); len(works) > 0 {
-		return chat.Screen{Text: b.shared(p, works), Back: back}, nil
+		text := p.Text(i18n.SharedFolder, i18n.Args{"Count": len(works), "Names": p.Some(works, p.Say(i18n.JoinNames))})
+		return chat.Screen{Text: text, Back: back}, nil
 	}
 	if w.Work != "" {
 		return chat.Screen{Text: b.stays(p, w), Back: back}, nil
@@ -109,9 +110,4 @@ func (b *Browser) stays(p chat.Phrases, w port.Worktree) render.Text {
 	work := map[port.Work]i18n.Key{port.Uncommitted: i18n.WorktreeUncommitted, port.Unmerged: i18n.WorktreeUnmerged,
 		port.Unfinished: i18n.WorktreeUnfinished, port.Stashed: i18n.WorktreeStashed}[w.Work]
 	return p.Text(i18n.WorktreeStays, i18n.Args{"Dir": render.Code(p.Short(w.Dir)), "Work": p.Say(work)})
-}
-
-// shared says which sessions work in a folder.
-func (b *Browser) shared(p chat.Phrases, names []string) render.Text {
-	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Say(i18n.JoinNames))})
 }

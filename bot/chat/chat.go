@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/modes"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -47,12 +47,6 @@ type Chat struct {
 func (c *Chat) In(to outbox.Conversation) Phrases {
 	set := c.Book.Settings(to.ChatID)
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
-}
-
-// Defaults are what the agents of new sessions run with in a place.
-func (c *Chat) Defaults(to outbox.Conversation) modes.Wish {
-	set := c.Book.Settings(to.ChatID)
-	return modes.Wish{Mode: modes.Mode(set.Mode), Model: set.Model}
 }
 
 // At passes a persisted step.
@@ -168,6 +162,14 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	text = render.Join(render.Plain(Warning), text)
 	return c.Post(ctx, card.Look{To: to, Text: text, ReplyTo: message, Options: links, Sounds: true})
+}
+
+// WarnAll says in each private chat that something is wrong.
+func (c *Chat) WarnAll(ctx context.Context, word i18n.Key, said i18n.Args) (err error) {
+	for _, to := range c.Book.PrivateChats() {
+		err = errors.Join(err, c.Warn(ctx, to, 0, render.Plain(c.In(to).Say(word, said)), nil))
+	}
+	return err
 }
 
 // Mark puts a reaction under a message. Message 0 is none.

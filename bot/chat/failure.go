@@ -92,7 +92,11 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	case known && e.State == views.CleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
 	case e.Code == refusal.Writers:
-		f.Text = p.unsure(e.Writers)
+		var lines []string // somebody may write its conversation
+		for _, w := range e.Writers {
+			lines = append(lines, "• "+p.WriterText(w))
+		}
+		f.Text = render.Plain(p.Words.Say(i18n.StartUnsure) + "\n" + p.Some(lines, "\n"))
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case !known:

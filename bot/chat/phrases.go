@@ -266,15 +266,6 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 	return all
 }
 
-// unsure says that a session is not started, because somebody may write its conversation.
-func (p Phrases) unsure(all []desk.Writer) render.Text {
-	var lines []string
-	for _, w := range all {
-		lines = append(lines, "• "+p.WriterText(w))
-	}
-	return render.Plain(p.Words.Say(i18n.StartUnsure) + "\n" + p.Some(lines, "\n"))
-}
-
 // ProjectAnswers says what in a project's own settings answers permission requests; empty where
 // nothing does.
 func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {

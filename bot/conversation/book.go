@@ -1,14 +1,19 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
 	"ccbot/internal/naming"
 )
 
@@ -28,19 +33,14 @@ type Book struct {
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.
-func (b *Book) CurrentSession(to address.Conversation) (views.Session, bool, error) {
-	id, err := b.Current(to)
-	if err != nil {
-		return views.Session{}, false, err
-	}
-	r, ok := b.Records.Get(id)
-	return b.Successor(r), ok, nil
+func (b *Book) CurrentSession(to address.Conversation) (views.Session, bool) {
+	r, ok := b.Records.Get(b.Current(to))
+	return b.Successor(r), ok
 }
 
-// CurrentID is the id of the current session; uuid.Nil where there is none, or where that cannot be
-// read.
+// CurrentID is the id of the current session; uuid.Nil where there is none.
 func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
-	now, _, _ := b.CurrentSession(to) // the zero session where there is none
+	now, _ := b.CurrentSession(to) // the zero session where there is none
 	return now.ID
 }
 
@@ -60,13 +60,12 @@ func (b *Book) IsInFront(r views.Session) bool {
 // argument it is the current one. Sessions with one name are one: the newest, of those that fit where
 // any does. So of several the person has to choose, and one may fit or not. A session whose conversation
 // another session goes on with leads to that session.
-func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session, err error) {
+func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session) {
 	if arg == "" {
-		r, ok, err := b.CurrentSession(to)
-		if !ok || err != nil {
-			return nil, err
+		if r, ok := b.CurrentSession(to); ok {
+			found = append(found, r)
 		}
-		return []views.Session{r}, nil
+		return found
 	}
 	named := func(r views.Session) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.ClaudeSessionID}}
@@ -78,7 +77,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 			found = append(found, r)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // Message is a person's message as far as it says which session the person means.
@@ -91,15 +90,15 @@ type Message struct {
 // Target is the session that a message goes to: the session whose message it answers, else the
 // current one. There is none where that session is forgotten, or where it is unknown which session
 // is meant: the text was not meant for another.
-func (b *Book) Target(q Message) (views.Session, bool, error) {
+func (b *Book) Target(q Message) (views.Session, bool) {
 	if r, answered, known := b.Answered(q); answered {
-		return r, known, nil
+		return r, known
 	}
-	now, ok, err := b.CurrentSession(q.To)
-	if err != nil || !ok || b.Unsure(q, now) {
-		return views.Session{}, false, err
+	now, ok := b.CurrentSession(q.To)
+	if !ok || b.Unsure(q, now) {
+		return views.Session{}, false
 	}
-	return now, true, nil
+	return now, true
 }
 
 // Unsure reports whether a message answers one of the bot's messages of which it is unknown which
@@ -127,14 +126,150 @@ func (b *Book) Answered(q Message) (r views.Session, answered, known bool) {
 }
 
 // FindFor is Find for a command that may answer a session's message.
-func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) ([]views.Session, error) {
+func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) []views.Session {
 	if arg == "" {
 		switch r, answered, known := b.Answered(q); {
 		case known:
-			return []views.Session{r}, nil
+			return []views.Session{r}
 		case answered:
-			return nil, nil
+			return nil
 		}
 	}
 	return b.Find(q.To, arg, fits)
+}
+
+// Events are told as they happen, and may come twice. Who hears one calls no session from it:
+// sessions tell their news while they work. All are told, whatever becomes of one: a panic is an
+// error, too.
+type Events struct {
+	// Current is told which session is the current one of a conversation now.
+	Current []func(ctx context.Context, to address.Conversation, id uuid.UUID) error
+	// Shown is told of a session that is shown in another conversation now.
+	Shown []func(r views.Session)
+}
+
+// MakeCurrent makes a session the current one of a conversation.
+func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid.UUID) error {
+	if err := b.SetCurrent(to, id); err != nil {
+		return err
+	}
+	return tell(b.Events.Current, func(hear func(context.Context, address.Conversation, uuid.UUID) error) error {
+		return hear(ctx, to, id)
+	})
+}
+
+func tell[F any](all []F, call func(F) error) (err error) {
+	for _, hear := range all {
+		err = errors.Join(err, guard.Call(func() error { return call(hear) }))
+	}
+	return err
+}
+
+// MoveTo shows a session in a conversation from now on, or in the session's own topic there.
+func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Session) error {
+	if to = b.Home(to, r); r.Conversation == to {
+		return nil
+	}
+	if err := b.Move(ctx, r.ID, to); err != nil {
+		return err
+	}
+	return tell(b.Events.Shown, func(hear func(views.Session)) error { hear(r); return nil })
+}
+
+// Use makes a session the current one of a conversation, and shows it there from now on: a session
+// is shown in one place, where it was last used, or in its own topic there.
+func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session) error {
+	to = b.Home(to, r)
+	if err := b.MoveTo(ctx, to, r); err != nil {
+		return err
+	}
+	return b.MakeCurrent(ctx, to, r.ID)
+}
+
+// ReplaceCurrent makes a session current wherever another one is.
+func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
+	for _, one := range b.All() {
+		if b.Current(one) != from {
+			continue
+		}
+		if err := b.MakeCurrent(ctx, one, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SettleCurrent makes one of the sessions that came back the current one, the last one first, where
+// no open session is the current one. In a conversation whose damaged file was set aside at this start
+// a person chooses: which session was the current one is unknown.
+func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []views.Session) error {
+	if now, _ := b.CurrentSession(to); now.Live || slices.Contains(b.Damaged(), to) {
+		return nil
+	}
+	for _, r := range slices.Backward(back) {
+		if r, ok := b.Records.Get(r.ID); ok && r.Live {
+			return b.MakeCurrent(ctx, to, r.ID)
+		}
+	}
+	return nil
+}
+
+// Access says who may speak.
+type Access struct{ lists atomic.Pointer[Lists] }
+
+// Lists are those who may speak.
+type Lists struct {
+	People map[int64]bool
+	Groups map[int64]bool // groups in which those people may speak; private chats need none
+}
+
+// Admit makes these the lists, also while the program runs: whoever is not on them is heard no more.
+func (a *Access) Admit(l Lists) { a.lists.Store(&l) }
+
+// IsAllowed reports whether a person is on the list.
+func (a *Access) IsAllowed(person int64) bool { return a.lists.Load().People[person] }
+
+// Several reports whether more than one person may speak.
+func (a *Access) Several() bool { return len(a.lists.Load().People) > 1 }
+
+// ListsGroup reports whether a group is on the list by this very number.
+func (a *Access) ListsGroup(chat int64) bool { return a.lists.Load().Groups[chat] }
+
+// Hears reports whether a person may speak in a chat: an allowed person, in a private chat or in an
+// allowed group. Anybody else gets nothing at all: no answer, no reaction, not even the end of a
+// tap's waiting.
+func (b *Book) Hears(person int64, chat models.Chat) bool {
+	return b.IsAllowed(person) && (chat.Type == models.ChatTypePrivate || b.InGroup(chat.ID))
+}
+
+// MayShow reports whether a conversation still belongs to people who are allowed. People who were
+// taken off the list get nothing more.
+func (b *Book) MayShow(to address.Conversation) bool {
+	return b.IsAllowed(to.ChatID) || b.InGroup(to.ChatID)
+}
+
+// InGroup reports whether a chat is an allowed group, by any number that the group has had.
+func (b *Book) InGroup(chat int64) bool {
+	return slices.ContainsFunc(b.Aliases.Numbers(chat), b.ListsGroup)
+}
+
+// PrivateChats are the private chats that are known of allowed people, in a fixed order.
+func (b *Book) PrivateChats() (all []address.Conversation) {
+	known := b.All()
+	for _, r := range b.Records.List() {
+		known = append(known, r.Conversation)
+	}
+	for _, to := range known {
+		one := address.Conversation{ChatID: to.ChatID}
+		if b.IsAllowed(to.ChatID) && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, compare)
+	return all
+}
+
+// compare orders conversations by chat and topic.
+func compare(a, b address.Conversation) int {
+	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
 }

@@ -4,18 +4,24 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/files"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/guard"
+	"ccbot/internal/logkey"
 )
 
 // Files sends the files of sessions.
@@ -72,4 +78,131 @@ func (s *Files) Put(ctx context.Context, f port.File, as outbox.File) error {
 		return &refusal.Error{Code: refusal.TookTooLong, Err: err}
 	}
 	return err
+}
+
+// getter brings files of a session's folder to the person who asks for them.
+type getter struct {
+	chat  *chat.Chat
+	files port.Files
+	send  func(ctx context.Context, f port.File, as outbox.File) error
+	crew  guard.Crew // sends: what a person writes meanwhile does not wait for that
+}
+
+// Getting gives the feature with the command /get.
+func Getting(c *chat.Chat, disk port.Files, send func(ctx context.Context, f port.File, as outbox.File) error) chat.Feature {
+	g := &getter{chat: c, files: disk, send: send}
+	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: g.get}}, Run: func(ctx context.Context) error {
+		return g.crew.Run(ctx, func(p *guard.Panic) { c.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
+	}}
+}
+
+// get sends a file, or says what is in a folder. A restart in the middle of a long file sends nothing
+// more of it.
+func (g *getter) get(ctx context.Context, in chat.Incoming, name string) error {
+	all := g.chat.Book.FindFor(in.Message, "", nil)
+	if len(all) == 0 {
+		return g.chat.TellNone(ctx, in, "", nil)
+	}
+	r := all[0]
+	if strings.TrimSpace(name) == "" {
+		return g.answer(ctx, in, r, g.chat.In(in.To).Text(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)}))
+	}
+	if _, err := g.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
+		return g.chat.Explain(ctx, in.To, g.chat.In(in.To).Failure(r, err))
+	}
+	at := Below(r.Dir, g.chat.Places.Bounds().Home, name)
+	f, err := g.files.Open(ctx, r.ID, at)
+	if refusal.Is(err, refusal.FileIrregular) {
+		var l port.Listing
+		if l, err = g.files.List(ctx, r.ID, at); err == nil {
+			return g.answer(ctx, in, r, listing(g.chat.In(in.To), at, l))
+		}
+	}
+	if err == nil && f.Size > outbox.MaxFile {
+		err = errors.Join(&refusal.Error{Code: refusal.FileTooBig}, f.Body.Close())
+	}
+	if err != nil {
+		return g.refuse(ctx, in, r, at, f.Size, err)
+	}
+	g.chat.Sender.Typing(ctx, in.To)
+	g.crew.Add(func(ctx context.Context) {
+		defer f.Body.Close()
+		err := g.send(ctx, f, outbox.File{To: in.To, Session: r.ID, ReplyTo: in.MessageID})
+		if err != nil && ctx.Err() == nil {
+			err = g.refuse(ctx, in, r, at, f.Size, err)
+		}
+		if err != nil {
+			g.chat.Log.Warn("get_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		}
+	})
+	return nil
+}
+
+// Below is the path that a person means by a name: seen from a session's folder, unless it is absolute.
+func Below(dir, home, name string) string {
+	name = strings.TrimSpace(name)
+	for _, quotes := range []string{`""`, "''", "“”", "„“", "«»", "‘’"} {
+		open, last := quotes[:len(quotes)/2], quotes[len(quotes)/2:]
+		if inner, ok := strings.CutPrefix(name, open); ok && strings.HasSuffix(inner, last) {
+			name = strings.TrimSuffix(inner, last)
+			break
+		}
+	}
+	switch rest, homely := strings.CutPrefix(name, "~/"); {
+	case homely:
+		return path.Join(home, rest)
+	case path.IsAbs(name):
+		return path.Clean(name)
+	}
+	return path.Join(dir, name)
+}
+
+func (g *getter) answer(ctx context.Context, in chat.Incoming, r views.Session, text render.Text) error {
+	return g.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
+}
+
+// listing shows what is in a folder. As code nothing in a name can be tapped.
+func listing(p chat.Phrases, at string, l port.Listing) render.Text {
+	var lines []string
+	for _, e := range l.Entries {
+		line := chat.Head(glyph.Name(e.Name), 60)
+		if e.Dir {
+			line += "/"
+		} else {
+			line += "  " + chat.Size(e.Size)
+		}
+		lines = append(lines, line)
+	}
+	if l.More > 0 {
+		lines = append(lines, p.Say(i18n.AndMore, i18n.Args{"Count": l.More}))
+	}
+	dir := p.ShortTail(at)
+	if len(lines) == 0 {
+		return p.Text(i18n.GetEmptyDir, i18n.Args{"Path": render.Code(dir)})
+	}
+	return render.Join(render.Code(dir), render.Plain("\n"), render.Pre(strings.Join(lines, "\n"), ""))
+}
+
+// refusals are the sentences for why a file is not sent.
+var refusals = map[refusal.Code]i18n.Key{
+	refusal.FileMissing: i18n.GetMissing, refusal.FileOutside: i18n.GetOutside, refusal.FileLinked: i18n.GetLinked,
+	refusal.FileOwn: i18n.GetOwn, refusal.FileIrregular: i18n.GetIrregular, refusal.FileNamed: i18n.GetNamed,
+	refusal.FileEmpty: i18n.GetEmpty, refusal.FileChanged: i18n.GetChanged, refusal.FileUnreadable: i18n.GetUnreadable,
+	refusal.FileTooBig: i18n.GetTooBig, refusal.NotTaken: i18n.GetNotTaken, refusal.TookTooLong: i18n.GetTooLong,
+}
+
+func (g *getter) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
+	p := g.chat.In(in.To)
+	word, ok := refusals[refusal.In(err).Code]
+	if !ok {
+		return g.chat.Explain(ctx, in.To, p.Failure(r, err))
+	}
+	g.chat.Log.Info("request_refused", logkey.Error, err.Error())
+	file, below := strings.CutPrefix(at, r.Dir+"/")
+	if file = g.chat.ShortTail(file); !below {
+		file = g.chat.ShortTail(at)
+	}
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": g.chat.Short(r.Dir), "Size": chat.Size(size),
+		"Limit": chat.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
+	return g.answer(ctx, in, r, text)
 }

@@ -2,6 +2,8 @@ package health
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,4 +95,63 @@ func age(p chat.Phrases, d time.Duration) string {
 		return p.Say(i18n.AgeMillis, i18n.Args{"Count": d.Milliseconds()})
 	}
 	return p.Age(d)
+}
+
+// Disk tells each private chat when the disk of ccbot's folder has no room. One goroutine calls it.
+type Disk struct {
+	chat *chat.Chat
+	send func(ctx context.Context, m outbox.Message) (int, error) // at once, without the disk
+	dir  string
+	told []outbox.Conversation // the chats that DiskRoom has told, while others are not
+}
+
+// NewDisk gives the news of the disk that dir is on.
+func NewDisk(c *chat.Chat, send func(ctx context.Context, m outbox.Message) (int, error), dir string) *Disk {
+	return &Disk{chat: c, send: send, dir: dir}
+}
+
+// fullWithin is how long the chats have to take the news of a full disk; what they do not take is said
+// again a little later.
+const fullWithin = time.Minute
+
+// DiskFull says that nothing can be kept. That is not kept, either: it is said when DiskFull returns
+// nil, in one chat at least that takes messages.
+func (d *Disk) DiskFull(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, fullWithin)
+	defer cancel()
+	var all error
+	said := false
+	for _, to := range d.chat.Book.PrivateChats() {
+		text := render.Plain(chat.Warning + d.chat.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": d.chat.Short(d.dir)}))
+		_, err := d.send(ctx, outbox.Message{To: to, Text: text, Sounds: true})
+		said, all = said || err == nil, errors.Join(all, err)
+	}
+	if said {
+		return nil
+	}
+	return all
+}
+
+// DiskRoom says that the disk has room again. Called again after an error, it says that in the chats
+// that do not have it yet.
+func (d *Disk) DiskRoom(ctx context.Context) (err error) {
+	for _, to := range d.chat.Book.PrivateChats() {
+		if slices.Contains(d.told, to) {
+			continue
+		}
+		failed := d.chat.Say(ctx, to, d.chat.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": d.chat.Short(d.dir)}))
+		if failed == nil {
+			d.told = append(d.told, to)
+		}
+		err = errors.Join(err, failed)
+	}
+	if err == nil {
+		d.told = nil
+	}
+	return err
+}
+
+// DiskLow says that the disk is almost full.
+func (d *Disk) DiskLow(ctx context.Context, free string) error {
+	return d.chat.WarnAll(ctx, i18n.DiskLow, i18n.Args{"Dir": d.chat.Short(d.dir), "Free": free})
 }

@@ -38,7 +38,14 @@ func (d drawing) head(number string, e history.Entry) render.Text {
 		more = append(more, d.Moment(e.Time))
 	}
 	if len(e.Tools) > 0 {
-		more = append(more, d.tools(e.Tools))
+		count := 0
+		var names []string
+		for _, t := range e.Tools { // in one line: "7 tool calls: Edit 3, Bash 4"
+			count += t.Count
+			names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+strconv.Itoa(t.Count))
+		}
+		list := d.First(shownTools, names, d.Say(i18n.JoinNames))
+		more = append(more, d.Say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": list}))
 	}
 	if e.Images > 0 {
 		more = append(more, d.Say(i18n.HistoryPictures, i18n.Args{"Count": e.Images}))
@@ -51,17 +58,6 @@ func (d drawing) head(number string, e history.Entry) render.Text {
 		return head
 	}
 	return render.Join(head, render.Plain(" · "+strings.Join(more, " · ")))
-}
-
-// tools are the calls of tools in one line: "7 tool calls: Edit 3, Bash 4".
-func (d drawing) tools(all []history.Tool) string {
-	count := 0
-	var names []string
-	for _, t := range all {
-		count += t.Count
-		names = append(names, chat.Head(glyph.Name(t.Name), shownTool)+" "+strconv.Itoa(t.Count))
-	}
-	return d.Say(i18n.HistoryTools, i18n.Args{"Count": count, "Details": d.First(shownTools, names, d.Say(i18n.JoinNames))})
 }
 
 // short is an entry in a list: of a prompt its beginning, of an answer that of its last words.
@@ -123,11 +119,7 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	if len(before) > 0 {
 		beside = append(beside, d.to(d.Say(i18n.ButtonOlder), view{What: read, At: before[0].At, Back: v.Back}))
 	}
-	for _, row := range [][]card.Option{turns, beside} {
-		if len(row) > 0 {
-			s.Options = append(s.Options, row)
-		}
-	}
+	s.Options = [][]card.Option{turns, beside}
 	return s, nil
 }
 
@@ -149,6 +141,9 @@ const (
 	maxFile = 20 << 20
 	sendFor = 2 * time.Minute
 )
+
+// inFile makes the name of a session that of a file on any system.
+var inFile = strings.NewReplacer("/", "-", `\`, "-", ":", "-", "*", "-", "?", "-", `"`, "-", "<", "-", ">", "-", "|", "-")
 
 // do sends the conversation as a file.
 func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
@@ -174,18 +169,8 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 		defer f.Body.Close()
 		ctx, cancel := context.WithTimeout(ctx, sendFor)
 		defer cancel()
-		_, err = h.upload(ctx, outbox.File{To: v.To, Name: fileName(r.Name), Body: f.Body, Size: f.Size, Session: r.ID})
+		_, err = h.upload(ctx, outbox.File{To: v.To, Name: inFile.Replace(chat.ShownName(r.Name)) + ".md", Body: f.Body, Size: f.Size, Session: r.ID})
 		return err
 	}
 	return a, "", nil
-}
-
-// fileName is a session's name as that of a file.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '-'
-		}
-		return r
-	}, chat.ShownName(name)) + ".md"
 }

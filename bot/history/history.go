@@ -55,8 +55,8 @@ func (h *History) Feature() chat.Feature {
 	})
 	byName := f.Commands[0].Run
 	f.Commands[0].Run = func(ctx context.Context, in chat.Incoming, args string) error {
-		r, word, err := h.meant(in, args)
-		if err != nil || word == "" {
+		r, word := h.meant(in, args)
+		if word == "" {
 			return byName(ctx, in, args)
 		}
 		return h.chat.Pages.Open(ctx, in, address(r.ID, view{What: find, Word: word}))
@@ -67,18 +67,15 @@ func (h *History) Feature() chat.Feature {
 // meant gives the session and the word of "/history [name] [word]". The words that name a session are its name, as many
 // as can be; without any the session is the one that the message is about. The word is empty where all is a name, or where
 // no session is meant.
-func (h *History) meant(in chat.Incoming, args string) (r views.Session, word string, err error) {
+func (h *History) meant(in chat.Incoming, args string) (r views.Session, word string) {
 	words := strings.Fields(args)
 	for n := len(words); n >= 0; n-- {
-		found, err := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(views.Session) bool { return true })
-		if err != nil {
-			return r, "", err
-		}
+		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), func(views.Session) bool { return true })
 		if len(found) > 0 {
-			return found[0], strings.Join(words[n:], " "), nil
+			return found[0], strings.Join(words[n:], " ")
 		}
 	}
-	return r, "", nil
+	return r, ""
 }
 
 // view is what a page shows of a session.
@@ -234,14 +231,9 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 	if v == (view{}) {
 		more = append(more, d.to(d.Say(i18n.ButtonRefresh), view{}))
 	}
-	s = chat.Screen{Text: chat.Paragraphs(text...), Back: d.back()}
+	s = chat.Screen{Text: chat.Paragraphs(text...), Options: [][]card.Option{numbers, turns, more}, Back: d.back()}
 	if v == (view{}) {
 		s.Back = top
-	}
-	for _, row := range [][]card.Option{numbers, turns, more} {
-		if len(row) > 0 {
-			s.Options = append(s.Options, row)
-		}
 	}
 	return s, nil
 }
@@ -272,10 +264,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 		text = append(text, chat.Lines(d.head(number, history.Entry{Kind: hit.Kind, Time: hit.Time}), line))
 		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: v.String()}))
 	}
-	s = chat.Screen{Text: chat.Paragraphs(text...), Back: d.back()}
-	if len(numbers) > 0 {
-		s.Options = append(s.Options, numbers)
-	}
+	s = chat.Screen{Text: chat.Paragraphs(text...), Options: [][]card.Option{numbers}, Back: d.back()}
 	if found.Next != "" {
 		on := view{What: find, At: found.Next, Word: v.Word}
 		s.Options = append(s.Options, []card.Option{d.to(d.Say(i18n.ButtonSearchOn), on)})

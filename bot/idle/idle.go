@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -87,6 +88,18 @@ func New(c *chat.Chat, e Ender, looks func(ctx context.Context, ids ...uuid.UUID
 // Feature is what the roof knows of Idle.
 func (i *Idle) Feature() chat.Feature {
 	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, Heard: i.heard, Run: i.run}
+}
+
+// After is how long a session of a place is idle before it is archived; 0: it never is, or not while a prompt is
+// planned for it. What its chat has chosen counts before what is configured.
+func (i *Idle) After(configured time.Duration, at address.Conversation, session uuid.UUID) time.Duration {
+	if i.plans(session) {
+		return 0
+	}
+	if after := i.chat.Book.Settings(at.ChatID).IdleAfter; after != nil {
+		return *after
+	}
+	return configured
 }
 
 // Asks reports whether the chat has a question about a session that a person has to answer.
@@ -158,7 +171,11 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 			continue // it is forgotten meanwhile
 		}
 		name := render.Bold(chat.ShownName(r.Name))
-		asked = append(asked, named(p, r))
+		who := name
+		if path.Base(r.Dir) != r.Name {
+			who = p.Text(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(p.Short(r.Dir), folderRoom)})
+		}
+		asked = append(asked, who)
 		switch {
 		case o.Ended:
 			ended = append(ended, name)
@@ -187,15 +204,6 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 		said = append(said, p.Text(i18n.Archiving, i18n.Args{"Name": names(waits)}))
 	}
 	return chat.Paragraphs(chat.Lines(said...), more, sparedText(p, left))
-}
-
-// named is a session with its folder, where that is not called like it.
-func named(p chat.Phrases, r views.Session) render.Text {
-	name := render.Bold(chat.ShownName(r.Name))
-	if path.Base(r.Dir) == r.Name {
-		return name
-	}
-	return p.Text(i18n.Noted, i18n.Args{"What": name, "Note": chat.Tail(p.Short(r.Dir), folderRoom)})
 }
 
 // sparedText says which sessions are not ended, and why.

@@ -89,7 +89,9 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer i.lanes.close()
-	defer i.awaitPolls()
+	// A poll that hangs may outlive Run: only the end of the process ends a transport that ignores its context, and
+	// nobody reads the answer.
+	defer func() { await(context.Background(), slack, i.polls) }()
 	defer stop()
 	for _, e := range left {
 		if e.State == Accepted {
@@ -197,7 +199,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 		return err
 	}
 	p.answered = time.Now()
-	defer p.caughtUp(len(batch))
+	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // a full answer may not be all that waits at Telegram
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these
 		i.cfg.Log.Warn("inbox_markers_left", logkey.Error, err.Error())
@@ -223,7 +225,10 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 	for _, u := range byID(batch) {
 		switch {
 		case !u.hasID:
-			i.takeNameless(p, u.raw)
+			if sum := sha256.Sum256(u.raw); !p.nameless[sum] { // once, however often it comes
+				p.nameless[sum] = true
+				i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), u.raw, "an update without update_id")
+			}
 			continue
 		case u.tap():
 			i.takeTap(p, i.cfg.Store.inside(u.seen), u.raw)
@@ -309,11 +314,33 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
 }
 
-// takeNameless puts an update that has no id into quarantine once, however often the update comes.
-func (i *Intake) takeNameless(p *polling, raw json.RawMessage) {
-	sum := sha256.Sum256(raw)
-	if !p.nameless[sum] {
-		p.nameless[sum] = true
-		i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), raw, "an update without update_id")
+// remind is the time after which a warning that goes on is logged again.
+const remind = 10 * time.Minute
+
+// repeats collapses a warning that comes again and again: the first one is logged, then one every
+// ten minutes with the count of all since the first.
+type repeats struct {
+	log   *slog.Logger
+	msg   string
+	count int
+	last  time.Time
+}
+
+func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err error) {
+	if msg != r.msg {
+		r.msg, r.count, r.last = msg, 0, time.Time{}
 	}
+	r.count++
+	if time.Since(r.last) < remind {
+		return
+	}
+	r.last = time.Now()
+	r.log.Log(ctx, level, msg, logkey.Error, err.Error(), logkey.Count, r.count) //nolint:sloglint // the caller names the event
+}
+
+func (r *repeats) over() {
+	if r.msg != "" {
+		r.log.Info("poll_recovered", logkey.After, r.msg, logkey.Count, r.count)
+	}
+	r.msg, r.count, r.last = "", 0, time.Time{}
 }

@@ -1,7 +1,9 @@
 package menu
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -98,4 +100,59 @@ func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {
 
 func (e entry) button(p chat.Phrases) card.Option {
 	return card.Option{Text: p.Say(e.word), Value: chat.ToPage(e.address)}
+}
+
+// List is a list of commands as Telegram shows it to some people.
+type List struct {
+	Chat     int64  `json:"chat,omitempty"` // whose people see it; 0: all that have no list of their own
+	Lang     string `json:"lang,omitempty"` // of their Telegram; empty: any that has no list
+	Commands []Line `json:"commands"`
+}
+
+// Line is a command in a list.
+type Line struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Lists are those that Telegram is to show: one in the bot's own language for everybody, one for each
+// other language, and one for each private chat whose person reads the bot in another language than
+// Telegram.
+func Lists(c *chat.Chat, commands map[string]chat.Command) []List {
+	own := c.Speech.For(c.Lang).Lang()
+	all := []List{{Commands: lines(c.Speech.For(own), commands)}}
+	for _, lang := range i18n.Languages() {
+		if lang != own {
+			all = append(all, List{Lang: lang, Commands: lines(c.Speech.For(lang), commands)})
+		}
+	}
+	for _, to := range c.Book.PrivateChats() {
+		set := c.Book.Settings(to.ChatID)
+		if reads := c.In(to); reads.Lang() != c.Speech.For(set.Telegram, own).Lang() {
+			all = append(all, List{Chat: to.ChatID, Commands: lines(reads.Words, commands)})
+		}
+	}
+	return all
+}
+
+// firstCommands are those that a list begins with.
+var firstCommands = []string{"new", "list", "stop", "kill", "done", "resume"}
+
+// lines are the commands of a list, with their sentences in a language.
+func lines(words i18n.Words, commands map[string]chat.Command) (all []Line) {
+	for name, c := range commands {
+		if !c.Hidden {
+			all = append(all, Line{name, words.Say(i18n.MenuKey(name))})
+		}
+	}
+	place := func(name string) int {
+		if i := slices.Index(firstCommands, name); i >= 0 {
+			return i
+		}
+		return len(firstCommands)
+	}
+	slices.SortFunc(all, func(x, y Line) int {
+		return cmp.Or(cmp.Compare(place(x.Name), place(y.Name)), cmp.Compare(x.Name, y.Name))
+	})
+	return all
 }

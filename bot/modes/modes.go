@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -91,12 +92,11 @@ func (m *Modes) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, erro
 		r, _ := m.chat.Book.Records.Get(id)
 		now, err := m.switches.Switch(ctx, id, modes.Wish{})
 		if err == nil {
-			want := wishOf(t.Card.Option)
-			if want.Mode != "" {
-				now.Want.Mode = want.Mode
-			} else {
-				now.Want.Model = want.Model
+			want := modes.Wish{Mode: modes.Mode(t.Card.Option)}
+			if model, ok := strings.CutPrefix(t.Card.Option, modelPrefix); ok {
+				want = modes.Wish{Model: model}
 			}
+			now.Want.Mode, now.Want.Model = cmp.Or(want.Mode, now.Want.Mode), cmp.Or(want.Model, now.Want.Model)
 			err = m.redraw(ctx, r, func(s *shown) { *s = shown{Asked: was.Asked, Now: now, Posted: was.Posted} })
 			if err == nil {
 				_, err = m.switches.Switch(ctx, id, want)
@@ -161,19 +161,16 @@ func (m *Modes) redraw(ctx context.Context, r views.Session, change func(s *show
 
 const modelPrefix = "model " // of the options that are a model; the others are a mode
 
-func wishOf(option string) modes.Wish {
-	if model, ok := strings.CutPrefix(option, modelPrefix); ok {
-		return modes.Wish{Model: model}
-	}
-	return modes.Wish{Mode: modes.Mode(option)}
-}
-
 // look is the card: what the agent runs with, what is still to come, and a button for each choice.
 func (m *Modes) look(r views.Session, to address.Conversation, s shown) card.Look {
 	p := m.chat.In(to)
+	model := p.Say(i18n.ModelHidden)
+	if s.Now.Model != "" {
+		model = chat.ShownName(s.Now.Model)
+	}
 	lines := []string{
 		p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, s.Now.Mode)}),
-		p.Say(i18n.StatusModel, i18n.Args{"Model": modelText(p, s.Now.Model)}),
+		p.Say(i18n.StatusModel, i18n.Args{"Model": model}),
 		p.Say(i18n.ModesForSession),
 	}
 	if s.Now.Mode == modes.Bypass || s.Now.Mode == modes.Auto {
@@ -249,11 +246,4 @@ func modeText(p chat.Phrases, mode modes.Mode) string {
 		return p.Say(i18n.ModeHidden)
 	}
 	return p.Say(i18n.ModeKey(string(mode)))
-}
-
-func modelText(p chat.Phrases, model string) string {
-	if model == "" {
-		return p.Say(i18n.ModelHidden)
-	}
-	return chat.ShownName(model)
 }

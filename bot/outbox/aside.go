@@ -37,9 +37,8 @@ const (
 	awaited // the caller waits
 )
 
-func (k asideKind) life() time.Duration {
-	return [...]time.Duration{typingLife, reactLife, answerLife, awaitedLife}[k]
-}
+// lives are how long an aside of each kind is of use.
+var lives = [...]time.Duration{typing: typingLife, reaction: reactLife, tapAnswer: answerLife, awaited: awaitedLife}
 
 func (a *aside) class(now time.Time) class {
 	switch {
@@ -74,10 +73,6 @@ func (l *lane) putBack(a *aside) {
 	if !slices.ContainsFunc(l.asides, func(newer *aside) bool { return newer.key == a.key }) {
 		l.asides = slices.Insert(l.asides, 0, a)
 	}
-}
-
-func (l *lane) expire(now time.Time) {
-	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 }
 
 // React puts an emoji on a message; the emoji "" takes the reaction away. React is best effort: it
@@ -129,7 +124,7 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 	o.with(func(q *queues) {
 		if l := q.lane(to.ChatID); ctx.Err() == nil && q.closed == nil && !l.parked {
 			now := time.Now()
-			l.put(&aside{key: fmt.Sprint(k, about), kind: k, to: to, since: now, expires: now.Add(k.life()), call: call})
+			l.put(&aside{key: fmt.Sprint(k, about), kind: k, to: to, since: now, expires: now.Add(lives[k]), call: call})
 		}
 	})
 }

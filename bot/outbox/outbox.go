@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -146,7 +147,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	}
 	now := time.Now()
 	for _, l := range q.order {
-		l.expire(now)
+		l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 		l.ease(now)
 	}
 	switch t := next(now, q.order, q.all, q.flying); {
@@ -184,3 +185,56 @@ func (o *Outbox) with(change func(q *queues)) {
 }
 
 func (o *Outbox) again(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }
+
+// Going is how the sending goes.
+type Going struct {
+	Errors  int           // calls that failed or were refused, since the start
+	Waits   int           // times that Telegram has told a chat to wait, since the start
+	Waiting int           // messages and edits in the queues
+	Wait    time.Duration // what is left of the longest wait
+	Failing bool          // the queue of a chat was not taken at its last try
+}
+
+// GoingOf is how the sending goes now.
+func GoingOf(o *Outbox) (g Going) {
+	now := time.Now()
+	o.with(func(q *queues) {
+		g = q.going
+		for _, l := range q.order {
+			g.Waiting += len(l.queue)
+			g.Wait = max(g.Wait, l.until.Sub(now))
+			g.Failing = g.Failing || l.failures > 0
+		}
+	})
+	return g
+}
+
+// count counts what came of a call.
+func (q *queues) count(v verdict, err error) {
+	switch {
+	case err == nil, v.answer == taken:
+	case v.answer == paused:
+		q.going.Waits++
+	default:
+		q.going.Errors++
+	}
+}
+
+// Flush waits until nothing is under way and nothing may be sent at once. What a chat's pace holds
+// back it leaves: posts are on disk.
+func Flush(ctx context.Context, o *Outbox) {
+	done := make(chan struct{})
+	o.with(func(q *queues) { q.flushes = append(q.flushes, done) })
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// flushed tells those who wait in Flush.
+func (q *queues) flushed() {
+	for _, done := range q.flushes {
+		close(done)
+	}
+	q.flushes = nil
+}

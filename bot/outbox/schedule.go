@@ -84,15 +84,6 @@ func newLane(chat int64) *lane {
 	return l
 }
 
-// cardsLeft is how many tokens a message leaves in the budget of cards. A card leaves one for a card
-// that comes to a turning point; messages take none.
-func (j *job) cardsLeft() int {
-	if j.rank == Card {
-		return cardsBurst - 1
-	}
-	return 0
-}
-
 func (j *job) isCard() bool { return j.rank >= Turning }
 
 func timeFor(tokens float64, b *rate.Limiter) time.Duration {
@@ -222,8 +213,11 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	for _, b := range l.budgets {
 		wait = max(wait, untilTokens(now, b, min(1+l.leaves(j.rank), b.Burst())))
 	}
-	if j.isCard() {
-		wait = max(wait, untilTokens(now, l.cards, 1+j.cardsLeft()))
+	switch {
+	case j.rank == Card: // it leaves one for a card that comes to a turning point
+		wait = max(wait, untilTokens(now, l.cards, cardsBurst))
+	case j.isCard():
+		wait = max(wait, untilTokens(now, l.cards, 1))
 	}
 	return t, wait
 }
@@ -264,4 +258,57 @@ func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 		return 0
 	}
 	return timeFor(missing, b) + time.Millisecond
+}
+
+func (o *Outbox) lane(chat int64) *lane {
+	o.budgets.Do(o.takeBudgets)
+	l, now := newLane(chat), time.Now()
+	for _, b := range l.budgets {
+		full, all := o.full[key(chat)], timeFor(float64(b.Burst()), b)
+		if o.full == nil { // the previous run may have used a burst a moment ago
+			full = timeFor(float64(b.Burst()-1), b)
+		}
+		b.AllowN(now.Add(min(full-now.Sub(o.began), all)-all), b.Burst())
+	}
+	l.cards.AllowN(now, 1)               // the previous run may have drawn one a moment ago
+	h, _ := o.notes.holds.Get(key(chat)) // an earlier run was told to wait
+	l.until = now.Add(h.left(now))
+	return l
+}
+
+// takeBudgets reads from the disk, before anything is sent, when each budget is full again.
+func (o *Outbox) takeBudgets() {
+	o.notes.full.Change(func(all map[string]time.Duration) bool {
+		if o.Uptime == nil || len(all) == 0 {
+			return false
+		}
+		o.full = map[string]time.Duration{}
+		for k, at := range all {
+			o.full[k] = at - o.Uptime()
+		}
+		clear(all)
+		return true
+	})
+}
+
+// keepBudgets writes to the disk, for the next run, when each budget is full again. A chat that is
+// not in the file has a full budget.
+func (o *Outbox) keepBudgets() {
+	if o.Uptime == nil || o.queues.fatal != nil {
+		return
+	}
+	up := o.Uptime()
+	o.budgets.Do(o.takeBudgets)
+	o.notes.full.Change(func(all map[string]time.Duration) bool {
+		all["stop"] = up // so that there is a file
+		for k, after := range o.full {
+			all[k] = up + after - time.Since(o.began)
+		}
+		for chat, l := range o.queues.lanes {
+			for _, b := range l.budgets { // the last one is the slowest
+				all[key(chat)] = up + timeFor(float64(b.Burst())-b.Tokens(), b)
+			}
+		}
+		return true
+	})
 }

@@ -46,18 +46,12 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	if err == nil {
 		return nil
 	}
-	return d.takeBack(ctx, e, err)
-}
-
-// takeBack ends a prompt that was not queued as it should be, because who is told so writes it again. Where it is
-// typed by now, nothing has failed but to say so.
-func (d Desk) takeBack(ctx context.Context, e inbox.Entry, why error) error {
-	err := end(ctx, d.Prompts, e)
-	if chat.IsGone(err) {
-		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, why.Error())
+	ended := end(ctx, d.Prompts, e) // who is told that it was not queued as it should be writes it again
+	if chat.IsGone(ended) {         // it is typed by now: nothing has failed but to say so
+		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err.Error())
 		return nil
 	}
-	return errors.Join(why, err)
+	return errors.Join(err, ended)
 }
 
 // IsBlank reports whether nothing of a text can be typed.

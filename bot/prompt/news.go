@@ -10,7 +10,6 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 )
@@ -45,14 +44,6 @@ func marks[N aboutPrompt](p *Prompts, reaction string) chat.Teller {
 	return about(p, func(ctx context.Context, e inbox.Entry, r views.Session, _ N) error {
 		return p.mark(ctx, e, reaction, r)
 	})
-}
-
-func (p *Prompts) tellUnproven(ctx context.Context, e inbox.Entry, r views.Session, n news.Unproven) error {
-	why := unproven
-	if n.InBox {
-		why = inBox
-	}
-	return p.ask(ctx, asked{Reason: why}, e, r)
 }
 
 // tellHeld says why a prompt waits, or asks about it.
@@ -118,12 +109,4 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		became = words.Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
 	}
 	return p.close(ctx, e.Key, became)
-}
-
-// tellsDraft shows what a person had typed into the box, in full: it is about to be taken out there.
-func tellsDraft(c *chat.Chat) chat.Teller {
-	return chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
-		text := chat.Lines(c.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
-		return c.For(r.ID).Post(ctx, r.Conversation, text, nil)
-	})
 }

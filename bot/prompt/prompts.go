@@ -81,11 +81,23 @@ func New(d Deps) *Prompts {
 
 // Feature is what the roof knows of prompts.
 func (p *Prompts) Feature() chat.Feature {
+	typed := about(p, func(ctx context.Context, e inbox.Entry, r views.Session, n news.Unproven) error {
+		why := unproven
+		if n.InBox {
+			why = inBox
+		}
+		return p.ask(ctx, asked{Reason: why}, e, r)
+	})
+	// What a person had typed into the box is shown in full: it is about to be taken out there.
+	cleared := chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
+		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
+		return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+	})
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{Kind: p.cards.OnTap(p.tap)},
-		News: []chat.Teller{about(p, p.tellHeld), about(p, p.tellUnproven), marks[news.Typed](p, chat.ReactionTyped),
-			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), tellsDraft(p.Chat),
+		News: []chat.Teller{about(p, p.tellHeld), typed, marks[news.Typed](p, chat.ReactionTyped),
+			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), cleared,
 			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
@@ -118,7 +130,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	if r.ID != uuid.Nil {
 		p.noteTarget(e, r)
 	}
-	now, _, _ := p.book.CurrentSession(in.To)
+	now, _ := p.book.CurrentSession(in.To)
 	switch {
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
 		err = p.wait(ctx, asked{Reason: whose}, e, r)
@@ -185,15 +197,15 @@ func (p *Prompts) save(e inbox.Entry) error {
 // session cannot come back, or is unknown (then it is the zero session), a person can choose an open one.
 // Where there is none that is told, before anything is fetched.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
-	r, ok, err := p.book.Target(in.Message)
-	if err != nil || ok && (r.Live || r.Resumable) {
-		return r, ok, err
+	r, ok := p.book.Target(in.Message)
+	if ok && (r.Live || r.Resumable) {
+		return r, true, nil
 	}
 	if len(openIn(p.book.Records)) > 0 {
 		return r, true, nil // a person chooses
 	}
 	why := render.Plain(p.Chat.NoSessionText(in.To))
-	switch _, some, _ := p.book.CurrentSession(in.To); {
+	switch _, some := p.book.CurrentSession(in.To); {
 	case ok && r.State == views.CleanupFailed:
 		why = p.Chat.In(in.To).NotCleanText(r)
 	case ok:

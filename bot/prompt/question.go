@@ -363,12 +363,10 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !r.Open { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		now, _, err := p.book.CurrentSession(e.Conversation)
-		if err == nil && !now.Live {
-			err = p.book.MakeCurrent(ctx, e.Conversation, r.ID)
-		}
-		if err != nil {
-			return chat.Answer{}, err
+		if now, _ := p.book.CurrentSession(e.Conversation); !now.Live {
+			if err := p.book.MakeCurrent(ctx, e.Conversation, r.ID); err != nil {
+				return chat.Answer{}, err
+			}
 		}
 	}
 	return chat.Do(func(ctx context.Context) error {
@@ -430,8 +428,8 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	if a != resumeAndSend || r.Live {
 		return nil
 	}
-	now, ok, err := p.book.CurrentSession(e.Conversation)
-	beside := err == nil && ok && now.ID != r.ID && now.Live
-	_, err = p.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
+	now, _ := p.book.CurrentSession(e.Conversation)
+	beside := now.ID != r.ID && now.Live
+	_, err := p.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
 	return err
 }

@@ -47,17 +47,19 @@ func New(c *chat.Chat, names control.Namer) *Rename {
 func (n *Rename) Feature() chat.Feature {
 	heard := func(context.Context, views.Session, news.Renamed) error { return nil } // who has renamed it is answered
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
+	// What people write in a conversation is meant for its current session.
+	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
+		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
+	}
 	return chat.Feature{Name: "rename", Commands: []chat.Command{{Name: "rename", Run: n.command}},
 		Cards: map[string]chat.OnTap{kind: n.asks.OnTap(only)}, News: []chat.Teller{chat.Tells(heard)},
-		Text: n.text, Current: n.switched}
+		Text: n.text, Current: switched}
 }
 
 // command gives the session that a message is about the name, or asks for the name: /rename [name].
 func (n *Rename) command(ctx context.Context, in chat.Incoming, typed string) error {
-	found, err := n.chat.Book.FindFor(in.Message, "", func(views.Session) bool { return true })
+	found := n.chat.Book.FindFor(in.Message, "", nil)
 	switch {
-	case err != nil:
-		return err
 	case len(found) == 0:
 		return n.chat.TellNone(ctx, in, "", nil)
 	case chat.NameOf(typed) == "":
@@ -117,12 +119,6 @@ func (n *Rename) rename(ctx context.Context, p chat.Phrases, r views.Session, ty
 	}
 	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
 	return p.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
-}
-
-// switched hears that another session is the current one of a conversation: what people write there is
-// meant for that one.
-func (n *Rename) switched(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
-	return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
 }
 
 // end takes back the questions that no text has answered.

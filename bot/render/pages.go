@@ -172,18 +172,13 @@ func (p *pages) put(lines []string, n int) {
 		if l = p.before(n, false) + l; strings.TrimSpace(l) == "" {
 			l = ""
 		}
-		p.raw(strings.TrimRight(l, " ") + trailing(l))
+		p.raw(strings.TrimRight(l, " "))
+		if strings.HasSuffix(l, "  ") { // two blanks at the end of a line break it
+			p.raw("  ")
+		}
 	}
 	p.gap = 1
 	p.writes++
-}
-
-// trailing are the two blanks at the end of a line that break it.
-func trailing(l string) string {
-	if strings.HasSuffix(l, "  ") {
-		return "  "
-	}
-	return ""
 }
 
 // before is what the first n frames have at the beginning of a line; of an empty line only those that are open.

@@ -106,8 +106,16 @@ func (c *collector) addClosed(ctx context.Context) error {
 		if !r.Unreported || !r.Resumable {
 			continue
 		}
+		becomes, on := stays, c.of.ResumeOnStart
+		switch {
+		case on != ResumeAll && on != ResumeContinue || r.Closed != views.ClosedReboot || !wentDown(r):
+		case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
+			becomes = goesOn
+		default:
+			becomes = comesBack
+		}
 		for _, one := range c.add(r, causeOf(r)) {
-			one.closed = append(one.closed, closed{r, c.of.fateOf(r)})
+			one.closed = append(one.closed, closed{r, becomes})
 		}
 	}
 	return errors.Join(errs...)
@@ -126,16 +134,6 @@ func causeOf(r views.Session) i18n.Key {
 		return i18n.RecoveredFailed
 	}
 	return i18n.RecoveredLost
-}
-
-func (p *Reports) fateOf(r views.Session) fate {
-	switch on := p.ResumeOnStart; {
-	case on != ResumeAll && on != ResumeContinue || r.Closed != views.ClosedReboot || !wentDown(r):
-		return stays
-	case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
-		return goesOn
-	}
-	return comesBack
 }
 
 // wentDown reports whether a session was lost with the machine or with tmux, and is not back.

@@ -55,8 +55,6 @@ func (s Desk) Resumed(
 	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
 		return current, err
 	}
-	if current, _, err = book.CurrentSession(r.Conversation); err != nil {
-		return current, err
-	}
+	current, _ = book.CurrentSession(r.Conversation)
 	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
 }

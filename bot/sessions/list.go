@@ -3,15 +3,20 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -54,9 +59,23 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		e := s.entryOf(p, r, looks[r.ID], r.ID == now)
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	shown := card.Look{To: to, Text: listText(p.Words, entries), Options: s.Switcher.Switch(to, open, looks)}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
+	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
+	if len(entries) == 0 {
+		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
+	}
+	for _, e := range entries {
+		lines = append(lines, e.text())
+	}
+	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
-		more := p.Say(i18n.ListEnded, i18n.Args{"Details": counts(p, ended)})
+		var all []string
+		for _, key := range endings {
+			if ended[key] > 0 {
+				all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[key], "State": p.Say(key)}))
+			}
+		}
+		more := p.Say(i18n.ListEnded, i18n.Args{"Details": strings.Join(all, p.Say(i18n.JoinNames))})
 		shown.Text = render.Join(shown.Text, render.Plain("\n\n"+more))
 	}
 	if quiet {
@@ -65,34 +84,11 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	return shown
 }
 
-func listText(words i18n.Words, entries []entry) render.Text {
-	if len(entries) == 0 {
-		return render.Plain(words.Say(i18n.ListEmpty))
-	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
-	lines := []render.Text{render.Plain(words.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
-	for _, e := range entries {
-		lines = append(lines, e.text())
-	}
-	return chat.Lines(lines...)
-}
-
-// counts says how many sessions are over in which way: what was lost is not in the archive.
-func counts(p chat.Phrases, ended map[i18n.Key]int) string {
-	var all []string
-	for _, key := range []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned} {
-		if ended[key] > 0 {
-			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": ended[key], "State": p.Say(key)}))
-		}
-	}
-	return strings.Join(all, p.Say(i18n.JoinNames))
-}
+// endings are the ways in which a session may be over, as they are counted.
+var endings = []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned}
 
 // tapList follows a link of a list, and shows the list as it is now.
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	if t.Card.Option == idleOption {
-		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
-	}
 	return s.Follow(ctx, t, func(ctx context.Context) error {
 		look := s.look(ctx, t.To)
 		parts := look.Text.Split(render.Limit)
@@ -104,11 +100,11 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error)
 // listPage is the list in the menu.
 const listPage = "sessions"
 
-type page struct{ sessions *Sessions }
+type page struct{ *Sessions }
 
 // draw is the list as a page; of a text that is too long for one message, a part of it.
-func (p page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	look := p.sessions.look(ctx, v.To)
+func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	look := s.look(ctx, v.To)
 	parts := look.Text.Split(render.Limit)
 	at, _ := strconv.Atoi(v.Rest)
 	at = min(max(at, 0), len(parts)-1)
@@ -120,20 +116,13 @@ func (p page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	turns := chat.Turns(at, at+1 < len(parts), func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(listPage + "/" + strconv.Itoa(page))}
 	})
-	if len(turns) > 0 {
-		look.Options = append(look.Options, turns)
-	}
-	return chat.Screen{Text: parts[at], Options: look.Options, Back: "menu"}, nil
+	return chat.Screen{Text: parts[at], Options: append(look.Options, turns), Back: "menu"}, nil
 }
 
 // do follows a link of the page, which is drawn anew then.
-func (p page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
+func (s page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer, next string, err error) {
 	t := chat.Tap{From: v.By, To: v.To, Card: card.Tapped{Option: what}}
-	if what == idleOption {
-		a, err = chat.Do(func(ctx context.Context) error { return p.sessions.Idle.Offer(ctx, t) })
-		return a, "", err
-	}
-	a, err = p.sessions.Follow(ctx, t, func(context.Context) error { return nil })
+	a, err = s.Follow(ctx, t, func(context.Context) error { return nil })
 	return a, "", err
 }
 
@@ -154,8 +143,16 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	r, ok := s.chat.Book.Records.Get(id)
 	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
+	case word == idleOption:
+		return chat.Do(func(ctx context.Context) error { return s.Idle.Offer(ctx, t) })
 	case word == allLink:
-		return chat.Do(func(ctx context.Context) error { return s.Switcher.chooseAll(ctx, t) })
+		return chat.Do(func(ctx context.Context) error {
+			open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !isLive(r) })
+			if len(open) == 0 {
+				return s.chat.Say(ctx, t.To, s.chat.NoSessionText(t.To))
+			}
+			return s.switching.Post(ctx, t.To, open, chat.Among{})
+		})
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
 		return s.Retry(t, r)
@@ -219,4 +216,125 @@ func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Co
 		return err
 	}
 	return draw(ctx)
+}
+
+// What a phone shows in one line, in columns of a terminal: of our words, and of code.
+const (
+	lineRoom = 36
+	codeRoom = 32
+)
+
+// need says where in a list a session stands.
+type need int
+
+const (
+	needsPerson need = iota // a person has to answer it
+	works
+	rests
+)
+
+// entry is what a list says of a session in two lines: what it does, and what it was asked last.
+type entry struct {
+	need
+	sign    string
+	current bool
+	name    string
+	state   string
+	more    []string // what is said besides, as far as there is room
+	below   string
+	quiet   bool // it may be ended with the idle ones
+}
+
+// entryOf is what a list says of a session; l is a look at one that runs.
+func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
+	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
+	switch {
+	case r.State == views.Running:
+		e.below = firstLine(l.Asked)
+		e.need, e.sign, e.state = doing(p, l, s.Idle.Asks(r.ID))
+		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
+		if at := p.AtWindow(l); len(at) > 0 {
+			e.state += " · " + at[0]
+		}
+		if unread(s.chat.Book, r) {
+			e.more = append([]string{p.Say(i18n.ListUnread)}, e.more...)
+		}
+	case isNotClean(r):
+		e.need, e.sign = rests, "⚠"
+		if len(r.Failures) > 0 {
+			note := p.FailureTexts(r)[0] // the first reason is enough here
+			e.state = p.Say(i18n.Noted, i18n.Args{"What": e.state, "Note": note})
+		}
+	}
+	if e.below = ansi.Truncate(e.below, codeRoom, "…"); e.below == "" {
+		e.below = s.chat.ShortTail(r.Dir) // a name in it stays whole
+	}
+	return e
+}
+
+// firstLine is the first line of a text in which something can be seen.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
+			return line
+		}
+	}
+	return ""
+}
+
+// doing is the sign and the words of what an agent does; asks says that the chat has a question about it.
+func doing(p chat.Phrases, l desk.Look, asks bool) (n need, sign, state string) {
+	n, sign, state = rests, "💤", p.NowText(l.Now)
+	switch {
+	case l.Now.Phase.Waiting() && l.Now.What != "":
+		return needsPerson, "❗", p.AskedText(l.Now.What)
+	case l.Now.Phase.Waiting():
+		return needsPerson, "❗", state
+	case asks:
+		return needsPerson, "❗", p.Words.Say(i18n.ListWaits)
+	case l.Now.Works():
+		return works, "⏳", state
+	case l.Now.Phase == phase.Unknown:
+		sign = "•"
+	case l.Now.Phase != phase.Idle:
+		sign = "⚠"
+	}
+	return n, sign, state
+}
+
+// besides says that an agent asks for no permission, how full its context is, what it has cost, and its
+// model. The last three are known where the status line has told.
+func besides(p chat.Phrases, mode string, l desk.Look) []string {
+	var text []string
+	if mode == "bypass" {
+		text = append(text, mode)
+	}
+	if u := l.Usage; u != nil {
+		if u.Context >= 0 {
+			text = append(text, p.Words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+		}
+		if u.Cost >= 0.005 { // else it says $0.00
+			text = append(text, fmt.Sprintf("$%.2f", u.Cost))
+		}
+		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
+			text = append(text, model)
+		}
+	}
+	return text
+}
+
+// text is the entry in two lines. As code nothing in what somebody has written can be tapped.
+func (e entry) text() render.Text {
+	before := e.sign + " "
+	if e.current {
+		before += "✓ "
+	}
+	said, room := " · "+e.state, lineRoom-ansi.StringWidth(before+e.name)
+	for _, one := range e.more {
+		if next := said + " · " + one; ansi.StringWidth(next) <= room {
+			said = next
+		}
+	}
+	return render.Join(render.Plain(before), render.Bold(e.name), render.Plain(said+"\n"),
+		render.Code(e.below))
 }

@@ -31,7 +31,7 @@ func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r vie
 func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready) error {
 	p := s.chat.In(r.Conversation)
 	said := p.Text(i18n.Ready, i18n.Args{"Name": r.Name})
-	if now, _, err := s.chat.Book.CurrentSession(r.Conversation); err == nil && now.Live && now.ID != r.ID {
+	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.Live && now.ID != r.ID {
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
@@ -46,13 +46,6 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 		}
 	}
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
-}
-
-// tellRetrying says that an agent gets nowhere at present, and until when.
-func (s *Sessions) tellRetrying(ctx context.Context, r views.Session, n news.Retrying) error {
-	text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
-		"Time": s.chat.Moment(n.Now.Until)})
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the

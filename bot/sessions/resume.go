@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -26,16 +30,14 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		open := func(r views.Session) bool { return !r.Resumable }
 		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
 	}
-	found, path, err := s.findToResume(in.To, arg)
+	found, path := s.findToResume(in.To, arg)
 	switch {
-	case err != nil:
-		return err
 	case len(found) > 1:
 		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
 	case len(found) == 0 || !comesBack(found[0]) && !Endable(found[0]):
 		return s.chat.TellNone(ctx, in, arg, found)
 	}
-	_, err = s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
+	_, err := s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
 	return err
 }
 
@@ -60,16 +62,15 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func (s *Sessions) findToResume(to address.Conversation, arg string) (found []views.Session, path string, err error) {
+func (s *Sessions) findToResume(to address.Conversation, arg string) (found []views.Session, path string) {
 	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
-	if found, err = s.chat.Book.Find(to, arg, comesBack); len(found) > 0 || err != nil {
-		return found, "", err
+	if found = s.chat.Book.Find(to, arg, comesBack); len(found) > 0 {
+		return found, ""
 	}
-	found, err = s.chat.Book.Find(to, name, comesBack)
-	return found, path, err
+	return s.chat.Book.Find(to, name, comesBack), path
 }
 
 // PostPick shows sessions to choose one from, the latest end first.
@@ -190,4 +191,67 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
 	return s.offers.Post(ctx, look, q.Restore())
+}
+
+// GoingOn is how an interrupted session goes on.
+type GoingOn struct {
+	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
+	Add  func(e inbox.Entry) (fresh bool, err error)
+	Keep prompts.Queue
+	Text string // of the prompt
+}
+
+// Continue has a session go on after its interruption: a prompt that says so waits for the agent,
+// and the session is resumed where it is over. However often it is asked for, and whatever crashes
+// in between, it is one prompt.
+func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
+	r := q.Session
+	if r.Interruption == nil {
+		return true, s.chat.For(uuid.Nil).Post(ctx, q.To, s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name}), nil)
+	}
+	typed, class, _ := prompts.Normalise(s.GoOn.Text)
+	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
+		Conversation: q.To, Text: typed, Class: string(class)}
+	fresh, err := s.GoOn.Add(e)
+	if err != nil {
+		return false, err
+	}
+	s.chat.At("continue-held")
+	switch err := s.GoOn.Keep.Keep(ctx, r.ID, e.Key); {
+	case chat.IsGone(err): // it is typed
+		fresh = false
+	case err != nil:
+		return false, err
+	}
+	said := chat.Lines(s.chat.In(q.To).Text(i18n.Continues, i18n.Args{"Name": r.Name}), render.Plain(typed))
+	now, _ := s.chat.Book.Records.Get(r.ID)
+	switch {
+	case now.State != views.Running && fresh && !q.Many:
+		q.Before = chat.Lines(q.Before, said)
+		return s.Resume(ctx, q)
+	case now.State != views.Running:
+		return s.Resume(ctx, q)
+	case q.Many:
+		return true, s.chat.Book.MoveTo(ctx, q.To, now)
+	case fresh:
+		err = s.chat.For(r.ID).Post(ctx, q.To, said, nil)
+	}
+	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
+}
+
+// Interrupted is a message's part about an interruption, with what [Continue] would send; blank
+// where nothing was interrupted.
+func (s *Sessions) Interrupted(p chat.Phrases, i *views.Interruption) render.Text {
+	if i == nil {
+		return render.Text{}
+	}
+	return render.Join(p.InterruptionText(i), render.Plain("\n"), p.ContinueText(s.GoOn.Text))
+}
+
+// continueLink has a session go on after its interruption; none where there is nothing to go on with.
+func continueLink(p chat.Phrases, r views.Session) []card.Option {
+	if r.Interruption == nil {
+		return nil
+	}
+	return []card.Option{p.Option(i18n.ButtonContinue, chat.OfLaunch(chat.GoOnLink, r), "")}
 }

@@ -71,8 +71,8 @@ type Sessions struct {
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]         // ask what of /new is the folder
 	picks  chat.Choice                 // of a session to resume
-	// Switcher has buttons that make a session the current one.
-	Switcher *Switcher
+	// switching asks which session is to be the current one, where there are too many for a button each.
+	switching chat.Choice
 }
 
 // The kinds of the cards.
@@ -95,7 +95,14 @@ func New(d Deps) *Sessions {
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		})
-	s.Switcher = newSwitcher(d.Chat, s.open)
+	s.switching = d.Chat.NewChoice(switchKind, i18n.SwitchPick, nil,
+		func(ctx context.Context, t chat.Tap, r views.Session, _ chat.Among) (bool, error) {
+			opened, err := s.open(ctx, t, r, func(context.Context) error { return nil })
+			if err != nil {
+				return false, err
+			}
+			return true, opened.Then(ctx)
+		})
 	return s
 }
 
@@ -105,6 +112,12 @@ func (s *Sessions) Feature() chat.Feature {
 	done := s.AskEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	// Its links need the disk.
 	listText := func(ctx context.Context, to address.Conversation) render.Text { return s.look(ctx, to).Text }
+	// An agent gets nowhere at present, and until when.
+	retrying := func(ctx context.Context, r views.Session, n news.Retrying) error {
+		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
+			"Time": s.chat.Moment(n.Now.Until)})
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+	}
 	f := chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
@@ -113,11 +126,11 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
-			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.Switcher.all.OnTap(),
+			whereKind: s.wheres.OnTap(s.tapWhere), switchKind: s.switching.OnTap(),
 		},
 		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(s.tellRetrying), chat.Tells(s.tellStopped),
+		News: []chat.Teller{chat.Tells(s.tellReady), chat.Tells(retrying), chat.Tells(s.tellStopped),
 			chat.Hears[news.Ended](s.tellOver), chat.Hears[news.Failed](s.tellOver), chat.Hears[news.Lost](s.tellOver)},
 	}
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
@@ -161,7 +174,9 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q control
 	if err != nil {
 		return r, nil, err
 	}
-	q.Conversation, q.With = at, wished(q.With, s.chat.Defaults(to))
+	set := s.chat.Book.Settings(to.ChatID)
+	q.Conversation = at
+	q.With = modes.Wish{Mode: cmp.Or(q.With.Mode, modes.Mode(set.Mode)), Model: cmp.Or(q.With.Model, set.Model)}
 	if r, refused = s.Starter.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
@@ -174,11 +189,6 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q control
 		return r, nil, err
 	}
 	return r, nil, s.chat.Lead(ctx, to, r, at)
-}
-
-// wished is what the agent of a new session runs with: what a person wants, else what is set.
-func wished(want, set modes.Wish) modes.Wish {
-	return modes.Wish{Mode: cmp.Or(want.Mode, set.Mode), Model: cmp.Or(want.Model, set.Model)}
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
@@ -235,10 +245,7 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	if dir := s.chat.Book.Settings(to.ChatID).Dir; dir != "" && path == "" {
 		return s.chat.Places.Resolve(ctx, "/", dir)
 	}
-	r, _, err := s.chat.Book.CurrentSession(to)
-	if err != nil {
-		return "", err
-	}
+	r, _ := s.chat.Book.CurrentSession(to)
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
@@ -261,4 +263,121 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 func (o *Outputs) printed(c command, r views.Session, item talk.Item) bool {
 	book := o.chat.Book
 	return c.takes(item) && book.Successor(views.Session{ID: c.Session}).ID == book.Successor(r).ID
+}
+
+// command is what a card knows of the command whose output it shows.
+type command struct {
+	Session uuid.UUID `json:"session"`
+	Text    string    `json:"text"` // with its sign
+	// Path is the transcript when the command was typed, empty where there was none, and Offset its
+	// end then: what the command has printed comes behind it.
+	Path    string    `json:"path,omitempty"`
+	Offset  int64     `json:"offset,omitempty"`
+	Rows    []string  `json:"rows,omitempty"`   // what the terminal has shown last
+	Ended   int64     `json:"ended,omitempty"`  // offset of the output that the card shows; 0: of none
+	Stopped time.Time `json:"stopped,omitzero"` // by then the command had been stopped
+}
+
+// output is the message of a command.
+type output = card.Card[command]
+
+// takes says whether an output may be the command's. What is younger than the stop of a command is
+// of another one, perhaps of the same words.
+func (c command) takes(item talk.Item) bool {
+	at := item.At
+	words := func(text string) []string { return strings.Fields(strings.TrimPrefix(text, "!")) }
+	return (c.Ended == 0 || c.Ended == at.Offset) &&
+		(c.Path == "" || c.Path == at.Path && c.Offset <= at.Offset) &&
+		(c.Stopped.IsZero() || !item.Time.After(c.Stopped)) &&
+		slices.Equal(words(c.Text), words(item.Bash))
+}
+
+// shownCommand is how much of a command stands above what it has printed, in letters.
+const shownCommand = 120
+
+// title is a command as the first line of a message.
+func title(c command) render.Text {
+	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
+	return render.Code("$ " + text)
+}
+
+// outputGap stands for rows that the terminal does not show.
+const outputGap = "…"
+
+const (
+	// outputHead and outputLines are how many lines of the beginning and of the end of an output
+	// are read in a chat, outputUnits is what fits; all of it is a file.
+	outputHead  = 10
+	outputLines = 30
+	outputUnits = 2400
+	// outputFile is the longest output that is sent as a file.
+	outputFile = 8 << 20
+)
+
+// persisted is what a transcript has of an output that is too long for it: where all of it is, and
+// how it begins (2.1.328, above 30,000 characters).
+var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
+	`Full output saved to: ([^\n]+)\n\n` +
+	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
+
+// Parts are what the chat shows of what a command has printed: its beginning and its end, and all
+// of it as a file where it is long. They leave room for the command.
+func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []render.Part {
+	text, note := item.Text, ""
+	if m := persisted.FindStringSubmatch(text); m != nil {
+		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
+		if text = whole; err != nil {
+			o.chat.Log.Warn("output_unreadable", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			text, note = m[3]+"\n"+outputGap, o.chat.In(r.Conversation).Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
+		}
+	}
+	text = printedText(text)
+	switch shown := render.Pre(text, ""); {
+	case shown.Blank() && item.Bash == "":
+		return nil
+	case shown.Blank():
+		return []render.Part{{Text: render.Plain(o.chat.In(r.Conversation).Say(i18n.OutputNone))}}
+	case note != "":
+		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
+	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:
+		return []render.Part{{Text: shown}}
+	}
+	return longParts(o.chat.In(r.Conversation), text)
+}
+
+// longParts is how an output begins and ends, as far as a message has room for it, and all of it as
+// a file.
+func longParts(p chat.Phrases, text string) []render.Part {
+	lines := strings.Split(text, "\n")
+	block := func(lines []string) render.Text { return render.Pre(strings.Join(lines, "\n"), "") }
+	head := lines[:min(len(lines), outputHead)]
+	for block(head).Length() > outputUnits/4 {
+		head = head[:len(head)-1]
+	}
+	rest := lines[len(head):]
+	tail := rest[max(0, len(rest)-outputLines):]
+	for block(tail).Length() > outputUnits {
+		tail = tail[1:]
+	}
+	gap := render.Text{}
+	if more := len(rest) - len(tail); more > 0 {
+		gap = render.Plain(p.Say(i18n.OutputMore, i18n.Args{"Count": more}))
+	}
+	return []render.Part{
+		{Text: chat.Paragraphs(block(head), gap, block(tail))},
+		{Text: render.Plain(p.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
+			File: &render.File{Name: "output.txt", Data: []byte(text + "\n")}},
+	}
+}
+
+// printedText is what a command has printed without what moves a cursor. What a carriage return has
+// had overwritten is left out.
+func printedText(text string) string {
+	text = strings.ReplaceAll(ansi.Strip(strings.ToValidUTF8(text, "\uFFFD")), "\r\n", "\n")
+	lines := strings.Split(strings.TrimRight(text, "\n\r "), "\n")
+	for i, l := range lines {
+		l = strings.TrimRight(l, "\r")
+		lines[i] = l[strings.LastIndexByte(l, '\r')+1:]
+	}
+	return strings.Join(lines, "\n")
 }

@@ -3,6 +3,9 @@ package status
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +21,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 )
 
@@ -169,3 +173,195 @@ func (s *status) look(ctx context.Context, r views.Session) (n now) {
 	}
 	return n
 }
+
+// Bounds of what is shown: together it fits one message, which a phone shows on two screens.
+const (
+	shownTasks  = 12
+	shownQueued = 3
+	shownEvents = 3
+	shownText   = 80 // letters of a task, a message or an event
+)
+
+// text tells all of a session, a paragraph for each thing.
+func (s *status) text(ctx context.Context, to address.Conversation, r views.Session) render.Text {
+	n, w := s.look(ctx, r), words{s.chat.In(to)}
+	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
+	var shared, queue render.Text
+	if r.Live {
+		shared = s.chat.SharedText(to, r)
+	}
+	var waits []string
+	for _, key := range r.Prompts {
+		if e, err := s.entries.Load(key); err == nil { // else it has just left the queue
+			waits = append(waits, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
+		}
+	}
+	if len(waits) > 0 {
+		title := w.Say(i18n.StatusQueue, i18n.Args{"Count": len(waits)})
+		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
+	}
+	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
+		queue, w.events(history))
+}
+
+// words say what is known of a session.
+type words struct{ chat.Phrases }
+
+// head says what the agent does and where, since when where that is known, and who is at its window.
+func (w words) head(r views.Session, n now, shared render.Text) render.Text {
+	does := w.AgedState(r)
+	if r.State == views.Running {
+		does = w.NowText(n.Now)
+		if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
+			does = w.Say(i18n.StatusSince, i18n.Args{"State": does, "Age": w.Age(w.Now().Sub(n.PhaseAt))})
+		}
+		does = strings.Join(append([]string{does}, w.AtWindow(n.Look)...), w.Say(i18n.JoinParts))
+	}
+	dir := w.Short(r.Dir)
+	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
+	text := chat.Lines(title, render.Code(dir), shared)
+	if r.Live && r.Window != "" {
+		attach := w.Attach(r.ID)
+		text = render.Join(text, render.Plain("\n"), chat.Marked(w.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach))
+	}
+	return text
+}
+
+// agent says with what the agent works, and how much it has done.
+func (w words) agent(mode string, n now) render.Text {
+	model, did := n.Model, []string{w.Say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
+	if u := n.Work.Usage; u != nil {
+		model = cmp.Or(u.Model, model)
+		if u.Context >= 0 {
+			did = append(did, w.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+		}
+		did = append(did, fmt.Sprintf("$%.2f", u.Cost))
+	}
+	var lines []string
+	if model = short(model); model != "" {
+		lines = append(lines, w.Say(i18n.StatusModel, i18n.Args{"Model": model}))
+	}
+	if own := short(n.Permissions); own != "" && mode != "" {
+		mode = w.Say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
+	} else if mode == "" {
+		mode = own
+	}
+	if mode != "" {
+		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
+	}
+	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
+	if t := n.Tokens; t != (views.Tokens{}) {
+		lines = append(lines, w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(t.Input + t.CacheCreation),
+			"Cached": i18n.Rounded(t.CacheRead), "Out": i18n.Rounded(t.Output)}))
+	}
+	if n.Partly {
+		lines = append(lines, w.Say(i18n.StatusPartly))
+	}
+	if n.Memory > 0 {
+		size := w.Say(i18n.Megabytes, i18n.Args{"Size": (n.Memory + 1<<19) >> 20})
+		lines = append(lines, w.Say(i18n.StatusMemory, i18n.Args{"Size": size}))
+	}
+	text := render.Plain(strings.Join(lines, "\n"))
+	if flags := short(strings.Join(n.Flags, " ")); flags != "" {
+		text = render.Join(text, render.Plain("\n"+w.Say(i18n.StatusFlags)+" "), render.Code(flags))
+	}
+	return text
+}
+
+// taskMarks are the marks of the to-do items that are not done.
+var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
+
+// tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
+func (w words) tasks(all []views.Task) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
+	}
+	var open, done []string
+	for _, t := range all {
+		line := cmp.Or(taskMarks[t.Status], "○") + " " + short(t.Text)
+		if t.Status == "completed" {
+			done = append(done, line)
+		} else {
+			open = append(open, line)
+		}
+	}
+	title := w.Say(i18n.StatusTasks, i18n.Args{"Done": len(done), "All": len(all)})
+	return render.Join(render.Plain(title+"\n"), render.Pre(w.First(shownTasks, append(open, done...), "\n"), ""))
+}
+
+// shownCommit is how many letters of a commit's id are shown.
+const shownCommit = 8
+
+// git says on which branch the folder is, and what has changed there since the session's start.
+func (w words) git(g *views.Git) render.Text {
+	switch {
+	case g == nil:
+		return render.Plain(w.Say(i18n.StatusGitUnknown))
+	case g.Root == "":
+		return render.Plain(w.Say(i18n.StatusGitNone))
+	}
+	branch, start := render.Plain(w.Say(i18n.StatusGitBare)), g.Start[:min(len(g.Start), shownCommit)]
+	if g.Branch != "" {
+		branch = render.Join(render.Plain(w.Say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
+	}
+	args, changed := i18n.Args{"Commit": start}, i18n.StatusChanges
+	switch c := g.Changes; {
+	case start == "":
+		changed = i18n.StatusNoStart
+	case c == nil:
+		changed = i18n.StatusChangesUnknown
+	case c.Files == 0:
+		changed = i18n.StatusUnchanged
+	default:
+		args["Count"], args["Added"], args["Removed"] = c.Files, c.Insertions, c.Deletions
+	}
+	text := "\n" + w.Say(changed, args)
+	if g.Changes != nil && g.Changes.Untracked > 0 {
+		text += "\n" + w.Say(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked})
+	}
+	return render.Join(branch, chat.Marked(text, start))
+}
+
+// writers say who else has the conversation open.
+func (w words) writers(n now) render.Text {
+	if n.unseen {
+		return render.Plain(w.Say(i18n.StatusWritersUnknown))
+	}
+	if len(n.writers) == 0 {
+		return render.Text{}
+	}
+	var lines []string
+	for _, one := range n.writers {
+		lines = append(lines, "• "+w.WriterText(one))
+	}
+	return render.Plain(w.Say(i18n.StatusWriters) + "\n" + w.Some(lines, "\n"))
+}
+
+// events are the last lines of the session's history.
+func (w words) events(history []views.Change) render.Text {
+	if len(history) == 0 {
+		return render.Text{}
+	}
+	text := render.Plain(w.Say(i18n.StatusEvents))
+	for _, c := range history[max(0, len(history)-shownEvents):] {
+		line := "\n" + w.Moment(c.At) + " "
+		if c.From != c.To {
+			line += "→ " + w.Say(i18n.StateKey(string(c.To))) + " "
+		}
+		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
+	}
+	return text
+}
+
+// staying is a sentence about a record that is deleted, and where the conversation's own file stays.
+func (w words) staying(key i18n.Key, r views.Session) render.Text {
+	text := w.Text(key, i18n.Args{"Name": r.Name})
+	if c, ok := r.Cursor(); ok && c.Path != "" {
+		file := render.Code(w.Short(c.Path))
+		text = chat.Lines(text, w.Text(i18n.ForgetStays, i18n.Args{"Path": file}))
+	}
+	return text
+}
+
+// short is a text of somebody else's in one line.
+func short(text string) string { return chat.Head(strings.TrimSpace(glyph.Name(text)), shownText) }

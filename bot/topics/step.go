@@ -83,9 +83,9 @@ func (t *Topics) Run(ctx context.Context) error {
 // keepStep makes one topic what it should be by now. What Telegram refuses is not asked for again.
 func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
 	was, ours := t.book.Topic(at)
-	r, known, err := t.book.CurrentSession(at)
-	if !ours || !known || err != nil {
-		return err
+	r, known := t.book.CurrentSession(at)
+	if !ours || !known {
+		return nil
 	}
 	t.mu.Lock()
 	said := t.ends[r.ID]
@@ -94,6 +94,7 @@ func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
 	if now == was {
 		return nil
 	}
+	var err error
 	name, icon := "", ""
 	if title(now.Name) != title(was.Name) {
 		name = title(now.Name)

@@ -85,8 +85,6 @@ const shownSteps = 5
 // listTools keep the to-do list, and are shown as that.
 var listTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"}
 
-func isAgent(tool string) bool { return tool == "Task" || tool == "Agent" }
-
 // typed is the turn that a prompt begins.
 func typed(session uuid.UUID, p prompts.Prompt, now time.Time) *state {
 	s := &state{Session: session, Prompt: p.Key, Command: p.Class == prompts.Command, Began: now, Context: -1, Paid: -1}
@@ -184,7 +182,7 @@ func (s *state) call(t talk.Tool, at time.Time) {
 		return
 	}
 	s.Count++
-	one := step{ID: t.ID, Line: t.Step, Agent: isAgent(t.Name), Began: at}
+	one := step{ID: t.ID, Line: t.Step, Agent: t.Name == "Task" || t.Name == "Agent", Began: at}
 	if one.Agent {
 		one.Line = strings.TrimSpace(strings.TrimPrefix(t.Step, t.Name))
 	}

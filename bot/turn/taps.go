@@ -11,8 +11,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -77,9 +80,8 @@ func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r views.Ses
 		}
 	case s.Page > 0:
 		var turns []card.Option
-		if look.Text, turns = t.details(ctx, w, s, r); len(turns) > 0 {
-			look.Options = append(look.Options, turns)
-		}
+		look.Text, turns = t.details(ctx, w, s, r)
+		look.Options = append(look.Options, turns)
 		add(Changes, i18n.ButtonChanges, "")
 		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
 	default:
@@ -135,15 +137,18 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	act, known := t.Acts[Button(what)]
 	if !known {
 		return t.Others.Follow(ctx, tap, func(context.Context) error {
-			t.hear(s.Session, hint{do: func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} }})
+			t.hear(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} })
 			return nil
 		})
 	}
 	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
 		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
 	return chat.Do(func(ctx context.Context) error {
-		if Button(what) == Stop && t.isOver(ctx, s) {
-			return nil // its card is about to say so
+		if Button(what) == Stop {
+			t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
+			if s.End != "" {
+				return nil // its card is about to say so
+			}
 		}
 		return act(ctx, asked)
 	})
@@ -176,4 +181,18 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 		return !open, nil
 	}
 	return true, t.cards.Show(ctx, c.Key, c.Look, c.Payload)
+}
+
+// Compacting has an agent's own /compact typed when its turn comes. add puts a prompt into the inbox,
+// durably, and says whether its key is new: two taps are one.
+func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue prompts.Queue) Act {
+	return func(ctx context.Context, a Asked) error {
+		typed, class, _ := prompts.Normalise("//compact")
+		e := inbox.Entry{Key: inbox.PromptKey(a.Once), State: inbox.Held, Session: a.Session, Conversation: a.To,
+			Text: typed, Class: string(class)}
+		if fresh, err := add(e); err != nil || !fresh {
+			return err
+		}
+		return queue.Queue(ctx, a.Session, e.Key)
+	}
 }

@@ -32,13 +32,17 @@ type words struct{ chat.Phrases }
 
 // running is the card of a turn that runs.
 func (w words) running(s *state, r views.Session) render.Text {
-	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+w.doing(s)))}
+	does := w.NowText(s.Now)
+	if s.Now.Until.IsZero() && s.Now.Phase != phase.Unknown {
+		does = w.Say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
+	}
+	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+does))}
 	var with []string
 	if s.Model != "" {
 		with = append(with, chat.Head(glyph.Name(s.Model), shownLine))
 	}
 	if s.Context >= 0 {
-		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": percent(s.Context)}))
+		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(s.Context))}))
 	}
 	lines = append(lines, render.Plain(strings.Join(with, between)))
 	var steps []render.Text
@@ -72,17 +76,6 @@ func (w words) waiting(all []string) render.Text {
 	}
 	count := w.Say(i18n.TurnWaiting, i18n.Args{"Count": len(all)})
 	return render.Plain(count + "\n" + w.First(shownWaits, lines, "\n"))
-}
-
-func percent(context float64) int { return int(math.Round(context)) }
-
-// doing says what the agent does, and since when.
-func (w words) doing(s *state) string {
-	does := w.NowText(s.Now)
-	if !s.Now.Until.IsZero() || s.Now.Phase == phase.Unknown {
-		return does
-	}
-	return w.Say(i18n.TurnSince, i18n.Args{"State": does, "Time": w.Moment(s.Since)})
 }
 
 // step is one step in a line. As code nothing in it can be tapped.

@@ -66,7 +66,7 @@ func (o *tracker) resume(c card.Card[state]) {
 		return
 	}
 	o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
-	o.hear(hint{})
+	o.hear(nil)
 }
 
 // run takes what was heard until there is nothing more. A burst is one look.
@@ -85,9 +85,12 @@ func (o *tracker) run(ctx context.Context) {
 			return
 		}
 		for _, h := range hints {
-			o.take(ctx, h)
+			if h != nil {
+				h(ctx, o)
+			}
 		}
-		for wait := o.settle(ctx, false); wait > 0 && !o.more(); {
+		more := func() bool { o.mu.Lock(); defer o.mu.Unlock(); return len(o.hints) > 0 }
+		for wait := o.settle(ctx, false); wait > 0 && !more(); {
 			if pause.Until(ctx, wait, o.wake) {
 				continue
 			}
@@ -96,29 +99,6 @@ func (o *tracker) run(ctx context.Context) {
 			}
 			wait = o.settle(ctx, true)
 		}
-	}
-}
-
-// more reports whether there is something to take.
-func (o *tracker) more() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.hints) > 0
-}
-
-func (o *tracker) take(ctx context.Context, h hint) {
-	switch {
-	case h.do != nil:
-		h.do(ctx, o)
-	case h.typed != nil:
-		o.typed(ctx, *h.typed)
-	case h.item != nil:
-		o.item(ctx, *h.item)
-	case o.now == nil:
-	case h.over:
-		o.end(ctx, cut, o.turns.Chat.Now())
-	case h.takenBack != "" && h.takenBack == o.now.Prompt:
-		o.end(ctx, stopped, o.turns.Chat.Now())
 	}
 }
 
@@ -136,7 +116,7 @@ func (o *tracker) typed(ctx context.Context, p prompts.Prompt) {
 		o.catchUp(ctx)
 		o.now.follow(o.session())
 	}
-	o.close(ctx)
+	o.settle(ctx, true)          // and go on without it
 	if p.Class == prompts.Bash { // its output has a message of its own
 		o.last = next
 		return
@@ -170,7 +150,7 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 		o.now.follow(o.session())
 	}
 	if o.now != nil && o.now.End != "" && opens(item) && !o.now.knows(item) {
-		o.close(ctx)
+		o.settle(ctx, true) // and go on without it
 	}
 	if o.now == nil {
 		if !opens(item) || isBehind(item.At, o.behind) {
@@ -200,16 +180,11 @@ func (o *tracker) session() views.Session {
 
 func (o *tracker) catchUp(ctx context.Context) { o.turns.catchUp(ctx, o.now, o.add) }
 
-// end ends the turn, unless the transcript says that it ended in another way.
+// end ends the turn that runs, unless the transcript says that it ended in another way.
 func (o *tracker) end(ctx context.Context, how ending, at time.Time) {
-	o.catchUp(ctx)
-	o.now.finish(how, at)
-}
-
-// close shows how the turn ended, and goes on without it.
-func (o *tracker) close(ctx context.Context) {
 	if o.now != nil {
-		o.settle(ctx, true)
+		o.catchUp(ctx)
+		o.now.finish(how, at)
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -89,38 +90,46 @@ func New(d Deps) *Turns {
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
 		News:  []chat.Teller{chat.Tells(func(context.Context, views.Session, news.Doing) error { return nil })},
-		Heard: t.heard, Item: t.item, Run: t.run, Forget: t.forget,
-		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
-			t.hear(id, hint{})
+		Heard: t.heard, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			delete(t.all, id)
+			delete(t.behind, id)
 			return nil
 		},
-		Shown: func(r views.Session) { t.hear(r.ID, hint{}) }}
+		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+			t.hear(id, false, nil)
+			return nil
+		},
+		Shown: func(r views.Session) { t.hear(r.ID, false, nil) }}
 }
 
-// hint is what was heard of a session. The zero value says that something about it may have changed.
-type hint struct {
-	item      *talk.Item
-	typed     *prompts.Prompt
-	takenBack string // key of a prompt that does not count as typed any more
-	over      bool   // the session is
-	do        func(ctx context.Context, o *tracker)
-}
+// hint is what was heard of a session, for its tracker. nil says that something about it may have changed.
+type hint func(ctx context.Context, o *tracker)
 
 // heard takes in news, which the session tells while it works: nothing is looked up for it.
 func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error {
+	takenBack := func(key string) hint { // a prompt does not count as typed any more
+		return func(ctx context.Context, o *tracker) {
+			if o.now != nil && key != "" && key == o.now.Prompt {
+				o.end(ctx, stopped, t.Chat.Now())
+			}
+		}
+	}
+	over := func(ctx context.Context, o *tracker) { o.end(ctx, cut, t.Chat.Now()) }
 	switch n := told.(type) {
 	case news.Typed:
-		t.hear(r.ID, hint{typed: &n.Prompt})
+		t.hear(r.ID, true, func(ctx context.Context, o *tracker) { o.typed(ctx, n.Prompt) })
 	case news.Unproven:
-		t.hear(r.ID, hint{takenBack: n.Prompt.Key})
+		t.hear(r.ID, false, takenBack(n.Prompt.Key))
 	case news.TakenBack:
-		t.hear(r.ID, hint{takenBack: n.Prompt.Key})
+		t.hear(r.ID, false, takenBack(n.Prompt.Key))
 	case news.Ended, news.Lost, news.Stopped, news.Failed:
-		t.hear(r.ID, hint{over: true})
+		t.hear(r.ID, false, over)
 	case news.Transferred:
-		t.hear(n.From, hint{over: true})
+		t.hear(n.From, false, over)
 	default:
-		t.hear(r.ID, hint{})
+		t.hear(r.ID, false, nil)
 	}
 	return nil
 }
@@ -129,27 +138,24 @@ func (t *Turns) heard(_ context.Context, r views.Session, told news.News) error 
 func (t *Turns) item(session uuid.UUID, item talk.Item) {
 	t.message(session, item)
 	item.Text, item.Images = "", nil // nothing of it is shown
-	t.hear(session, hint{item: &item})
+	t.hear(session, true, func(ctx context.Context, o *tracker) { o.item(ctx, item) })
 }
 
-// hear hands a hint to the session's tracker, which is there from the first turn on.
-func (t *Turns) hear(id uuid.UUID, h hint) {
+// hear hands a hint to the session's tracker, which is there from the first turn on: begins says that the hint may be
+// of that.
+func (t *Turns) hear(id uuid.UUID, begins bool, h hint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	one, known := t.all[id]
-	if !known {
-		if h.item == nil && h.typed == nil {
-			return
-		}
-		one = t.addLocked(id)
+	if t.all[id] != nil || begins {
+		t.trackerLocked(id).hear(h)
 	}
-	one.hear(h)
 }
 
-func (t *Turns) addLocked(id uuid.UUID) *tracker {
-	one := &tracker{turns: t, id: id, wake: make(chan struct{}, 1)}
-	t.all[id] = one
-	return one
+func (t *Turns) trackerLocked(id uuid.UUID) *tracker {
+	if t.all[id] == nil {
+		t.all[id] = &tracker{turns: t, id: id, wake: make(chan struct{}, 1)}
+	}
+	return t.all[id]
 }
 
 // run goes on with the turns of an earlier run.
@@ -157,11 +163,7 @@ func (t *Turns) run(ctx context.Context) error {
 	began := func(a, b card.Card[state]) int { return a.Payload.Began.Compare(b.Payload.Began) }
 	for _, c := range slices.SortedFunc(slices.Values(t.cards.List()), began) {
 		t.mu.Lock()
-		one, known := t.all[c.Payload.Session]
-		if !known {
-			one = t.addLocked(c.Payload.Session)
-		}
-		one.resume(c)
+		t.trackerLocked(c.Payload.Session).resume(c)
 		t.mu.Unlock()
 	}
 	return t.crew.Run(ctx, func(p *guard.Panic) {
@@ -169,15 +171,46 @@ func (t *Turns) run(ctx context.Context) error {
 	})
 }
 
-// forget ends what is known of a session.
-func (t *Turns) forget(_ context.Context, id uuid.UUID) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.all, id)
-	delete(t.behind, id)
-	return nil
-}
-
 // endPatience is how long the end of a turn waits for the agent to be seen idle: the status line says
 // what the turn has cost 0.3 s after the last line of the transcript.
 const endPatience = 3 * time.Second
+
+// message shows a step in a silent message, as long as it waits for its turn together with the steps
+// that come after it. A restart may repeat the last ones.
+func (t *Turns) message(session uuid.UUID, item talk.Item) {
+	if item.Kind != talk.ToolUse || item.Tool == nil || item.Sidechain || item.Meta {
+		return
+	}
+	r, known := t.Chat.Book.Records.Get(session)
+	if !known || t.Steps(r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+		return
+	}
+	t.mu.Lock()
+	again := isBehind(item.At, t.behind[session])
+	t.behind[session] = item.Next
+	t.mu.Unlock()
+	if again {
+		return
+	}
+	w := words{t.Chat.In(r.Conversation)}
+	look := card.Look{To: r.Conversation, Session: session, Rank: outbox.Later, // before the answer
+		Text: render.Join(render.Plain(signRuns+" "), render.Code(w.line(item.Tool.Step, r)))}
+	key, last := card.NewKey(), card.Card[string]{}
+	for _, c := range t.lines.List() {
+		switch {
+		case c.Look.Session != session:
+		case c.Sent:
+			if err := t.lines.Close(context.Background(), c.Key, render.Text{}); err != nil {
+				t.Chat.Log.Warn("steps_not_closed", logkey.SessionID, session.String(), logkey.Error, err.Error())
+			}
+		case c.Key > last.Key:
+			last = c
+		}
+	}
+	if text := chat.Lines(last.Look.Text, look.Text); last.Look.To == look.To && text.Length() <= render.Limit {
+		key, look.Text = last.Key, text
+	}
+	if err := t.lines.Show(context.Background(), key, look, ""); err != nil {
+		t.Chat.Log.Warn("step_not_shown", logkey.SessionID, session.String(), logkey.Error, err.Error())
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"image/draw"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,10 @@ func chart(days []float64, now time.Time) ([]byte, error) {
 	most = ceiling(most)
 	columns := axis + 1 + perDay*len(days)/grid.Width
 	lines := make([][]cellpicture.Cell, dates+1)
-	lines[0] = between(columns, "≈ "+money(sum), dayOf(now, len(days)-1).Format(time.DateOnly)+" – "+now.Format(time.DateOnly))
+	span := dayOf(now, len(days)-1).Format(time.DateOnly) + " – " + now.Format(time.DateOnly)
+	total := cellpicture.Line("≈ "+money(sum), cellpicture.Cell{Bold: true})
+	gap := cellpicture.Line(strings.Repeat(" ", max(columns-len(total)-len([]rune(span)), 1)), cellpicture.Cell{})
+	lines[0] = slices.Concat(total, gap, cellpicture.Line(span, cellpicture.Cell{Ink: faint}))
 	for n := range 3 {
 		value := most * float64(2-n) / 2
 		lines[top+n*plotRows/2] = cellpicture.Line(fmt.Sprintf("%*s", axis-1, amount(value, most)), cellpicture.Cell{Ink: faint})
@@ -96,13 +100,6 @@ func bars(data []byte, days []float64, most float64) ([]byte, error) {
 	var b bytes.Buffer
 	err = png.Encode(&b, canvas)
 	return b.Bytes(), err
-}
-
-// between is a line with a bold text at its left and another one at its right.
-func between(columns int, left, right string) []cellpicture.Cell {
-	line := cellpicture.Line(left, cellpicture.Cell{Bold: true})
-	line = append(line, cellpicture.Line(strings.Repeat(" ", max(columns-len(line)-len([]rune(right)), 1)), cellpicture.Cell{})...)
-	return append(line, cellpicture.Line(right, cellpicture.Cell{Ink: faint})...)
 }
 
 // dayOf is noon of a day some days back: no change of the clocks moves it to another day.

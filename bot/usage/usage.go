@@ -5,17 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/spending"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
 )
 
 // page is the name of the page. Its address is usage/<days>/<page of sessions>, both may be missing.
@@ -43,7 +49,11 @@ func New(c *chat.Chat, s spending.Spending, upload func(ctx context.Context, f o
 	command := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, page) }
 	return chat.Feature{Name: page, Commands: []chat.Command{{Name: page, Run: command}},
 		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
-		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(u.open)}, Run: u.run}
+		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(func(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
+			return chat.Do(func(ctx context.Context) error { // the page, below the warning
+				return c.Pages.Open(ctx, chat.Incoming{Message: conversation.Message{To: t.To}, From: t.From}, page)
+			})
+		})}, Run: u.run}
 }
 
 // place is what an address means.
@@ -116,4 +126,179 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.R
 	_, err = u.upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
 		Size: int64(len(png)), Photo: true})
 	return err
+}
+
+// levels are the percents at which people are warned, the highest first.
+var levels = []int{95, 80}
+
+// warning is one that a chat has had.
+type warning struct {
+	Window spending.Window `json:"window"`
+	Level  int             `json:"level"`
+	Resets time.Time       `json:"resets"`
+}
+
+const warningKind = "limit-warning"
+
+// run warns whenever limits change.
+func (u *usage) run(ctx context.Context) error {
+	for {
+		if err := u.spending.LimitsChange(ctx); err != nil {
+			return nil //nolint:nilerr // ctx has ended
+		}
+		for _, l := range u.spending.Limits() {
+			if err := u.warn(ctx, l); err != nil {
+				u.chat.Log.Warn("limit_not_told", logkey.Error, err.Error())
+			}
+		}
+	}
+}
+
+// warn warns each private chat that was not warned as loudly in this window.
+func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
+	i := slices.IndexFunc(levels, func(level int) bool { return l.Percent >= float64(level) })
+	if i < 0 {
+		return nil
+	}
+	warned := u.cards.List()
+	for _, to := range u.chat.Book.PrivateChats() {
+		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
+			p := c.Payload
+			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < spending.Apart
+		}) {
+			continue
+		}
+		p := words{u.chat.In(to)}
+		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
+			Sounds:  i == 0 || !u.chat.Book.Quiet(to, uuid.Nil, u.chat.Now()), // the louder one cannot wait
+			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
+		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
+		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))
+	}
+	return all
+}
+
+// words are the sentences of the page in one language.
+type words struct{ chat.Phrases }
+
+// page is all that the page says.
+func (w words) page(rep spending.Report, limits []spending.Limit, at place) render.Text {
+	span := rep.Spans[at.span]
+	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), w.limits(limits), w.spans(rep, at)}
+	if span.All.Tokens() == 0 {
+		parts = append(parts, render.Plain(w.Say(i18n.UsageNone)))
+	} else {
+		models := []render.Text{render.Plain(w.Say(i18n.UsageModels))}
+		for _, l := range span.Models[:min(len(span.Models), shownModels)] {
+			models = append(models, w.line(render.Plain(glyph.Name(chat.Head(l.Name, 40))), l.Sum))
+		}
+		parts = append(parts, chat.Lines(models...), w.sessions(span.Sessions, at.page))
+	}
+	return chat.Paragraphs(append(parts, w.notes(rep, span.All))...)
+}
+
+func (w words) limits(all []spending.Limit) render.Text {
+	var lines []render.Text
+	for _, l := range all {
+		lines = append(lines, render.Plain(w.limit(l)))
+	}
+	return chat.Lines(lines...)
+}
+
+// limit says how far a limit is used, and when it ends.
+func (w words) limit(l spending.Limit) string {
+	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
+}
+
+// spans are the sums of all spans; that of the page is bold, and has its tokens below.
+func (w words) spans(rep spending.Report, at place) render.Text {
+	var lines []render.Text
+	for i, days := range spending.Spans() {
+		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": money(rep.Spans[i].All.Cost)}))
+		if i == at.span {
+			s := rep.Spans[i].All
+			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(s.Input + s.CacheWrite),
+				"Cached": i18n.Rounded(s.CacheRead), "Out": i18n.Rounded(s.Output)})))
+		}
+		lines = append(lines, said)
+	}
+	return chat.Lines(lines...)
+}
+
+func (w words) span(days int) string {
+	if days == 1 {
+		return w.Say(i18n.UsageToday)
+	}
+	return w.Say(i18n.UsageDays, i18n.Args{"Count": days})
+}
+
+// sessions are those of one page, the most expensive first.
+func (w words) sessions(all []spending.Line, page int) render.Text {
+	first := page * shownSessions
+	last := min(first+shownSessions, len(all))
+	title := w.Say(i18n.UsageSessions)
+	if len(all) > shownSessions {
+		title = w.Say(i18n.Noted, i18n.Args{"What": title,
+			"Note": w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})})
+	}
+	lines := []render.Text{render.Plain(title)}
+	for _, l := range all[first:last] {
+		name := render.Bold(chat.ShownName(l.Name))
+		if l.Name == "" { // ccbot does not know it: people know the folder
+			name = render.Plain(chat.ShownName(strings.TrimLeft(path.Base(l.Dir), "./")) + " " + l.Session.String()[:8])
+		}
+		lines = append(lines, w.line(name, l.Sum))
+	}
+	return chat.Lines(lines...)
+}
+
+// line is one model or session, with what it has used.
+func (w words) line(name render.Text, s spending.Sum) render.Text {
+	tokens := i18n.Rounded(s.Tokens())
+	said := money(s.Cost) + w.Say(i18n.JoinParts) + tokens
+	if s.Unpriced && s.Cost == 0 {
+		said = w.Say(i18n.UsageNoPrice, i18n.Args{"Tokens": tokens})
+	}
+	return render.Join(render.Plain("• "), w.Text(i18n.Named, i18n.Args{"What": name, "Said": said}))
+}
+
+// notes say what the figures rest on, and what is missing in them.
+func (w words) notes(rep spending.Report, all spending.Sum) render.Text {
+	var lines []render.Text
+	if rep.Unread > 0 {
+		lines = append(lines, render.Plain(chat.Warning+w.Say(i18n.UsageUnread, i18n.Args{"Count": rep.Unread})))
+	}
+	if rep.Broken != "" {
+		lines = append(lines, render.Join(render.Plain(chat.Warning), w.Text(i18n.UsagePricesBroken, i18n.Args{"Path": render.Code(w.Short(rep.Broken))})))
+	}
+	if all.Unpriced {
+		lines = append(lines, render.Plain(w.Say(i18n.UsageIncomplete)))
+	}
+	lines = append(lines, render.Plain(w.Say(i18n.UsagePrices, i18n.Args{"Date": rep.Prices, "Source": glyph.Name(chat.Head(rep.Source, 60))})))
+	return chat.Lines(lines...)
+}
+
+// options lead to the spans, through the sessions, and to the picture.
+func (w words) options(at place, more bool) [][]card.Option {
+	var spans []card.Option
+	for i, days := range spending.Spans() {
+		word := w.span(days)
+		if i == at.span {
+			word = "✓ " + word
+		}
+		spans = append(spans, card.Option{Text: word, Value: chat.ToPage(place{span: i}.address())})
+	}
+	turns := chat.Turns(at.page, more, func(page int) card.Option {
+		return card.Option{Value: chat.ToPage(place{at.span, page}.address())}
+	})
+	return append([][]card.Option{spans, turns}, []card.Option{w.Option(i18n.ButtonPicture, chat.Does(picture), ""),
+		w.Option(i18n.ButtonRefresh, chat.ToPage(at.address()), "")})
+}
+
+// money is an amount of dollars.
+func money(d float64) string {
+	if d > 0 && d < 0.005 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", d)
 }

@@ -56,8 +56,13 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0]))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
 		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": say.sent(all[i])}
+		parts := render.Quote(glyph.Signs(all[i].Text)).Split(render.Limit - room)
+		text := parts[0]
+		if len(parts) > 1 {
+			text = render.Join(text, render.Plain("\n…"))
+		}
 		look.Text = chat.Paragraphs(chat.Lines(head...),
-			chat.Lines(render.Plain(say.Say(i18n.QueueOne, said)), full(all[i].Text)))
+			chat.Lines(render.Plain(say.Say(i18n.QueueOne, said)), text))
 		look.Options = say.decisions(r, now, i)
 		return look, p
 	}
@@ -188,12 +193,3 @@ func firstLine(text string) string {
 
 // room is kept free beside a prompt that is shown in full.
 const room = 600
-
-// full is a prompt as it is typed; one that does not fit one message ends in an ellipsis.
-func full(text string) render.Text {
-	parts := render.Quote(glyph.Signs(text)).Split(render.Limit - room)
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return render.Join(parts[0], render.Plain("\n…"))
-}

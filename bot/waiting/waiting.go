@@ -40,7 +40,7 @@ type Waiting struct {
 	order   prompts.Order
 	agents  Agents
 	discard func(ctx context.Context, e inbox.Entry) error
-	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
+	again   []func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 	cards   chat.Cards[page]
 	drawing sync.Mutex // held from the look at a queue to the change of its card
 	wake    chan struct{}
@@ -63,16 +63,23 @@ const stillThere = time.Minute
 const kind = "waiting"
 
 // New returns the queues of a chat. discard takes a prompt out of its queue for good, and says so under
-// it; chat.IsGone of its error: the prompt waits no more. again brings what an agent asks below.
+// it; chat.IsGone of its error: the prompt waits no more. again bring what an agent asks below, each another kind.
 func New(c *chat.Chat, entries Entries, order prompts.Order, agents Agents, discard func(ctx context.Context, e inbox.Entry) error,
-	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
+	again ...func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entries: entries, order: order, agents: agents, discard: discard, again: again,
 		cards: chat.NewCards[page](c, kind), wake: make(chan struct{}, 1), changed: make(map[uuid.UUID]bool)}
 }
 
 // Feature is what the roof knows of the queues.
 func (w *Waiting) Feature() chat.Feature {
-	f := chat.Feature{Name: "waiting", Cards: map[string]chat.OnTap{kind: w.cards.OnTap(w.tap)}, Heard: w.heard, Run: w.run}
+	f := chat.Feature{Name: "waiting", Cards: map[string]chat.OnTap{kind: w.cards.OnTap(w.tap)}, Run: w.run,
+		Heard: func(_ context.Context, r views.Session, n news.News) error {
+			if taken, is := n.(news.Transferred); is { // and those of the one whose conversation it goes on with
+				w.change(taken.From)
+			}
+			w.change(r.ID)
+			return nil
+		}}
 	w.chat.ByName(&f, chat.Command{Name: "queue"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
 			return w.show(ctx, in.To, r.ID, false)
@@ -81,7 +88,7 @@ func (w *Waiting) Feature() chat.Feature {
 }
 
 // Show shows what waits for a session. Two taps are one message.
-func (w *Waiting) Show(ctx context.Context, to address.Conversation, session uuid.UUID, _ int64) error {
+func (w *Waiting) Show(ctx context.Context, to address.Conversation, session uuid.UUID) error {
 	return w.show(ctx, to, session, true)
 }
 
@@ -106,15 +113,6 @@ func (w *Waiting) show(ctx context.Context, to address.Conversation, session uui
 		return err
 	}
 	w.change(session) // news that came meanwhile knew no card
-	return nil
-}
-
-// heard has the cards of a session drawn anew, and those of one whose conversation it goes on with.
-func (w *Waiting) heard(_ context.Context, r views.Session, n news.News) error {
-	if taken, is := n.(news.Transferred); is {
-		w.change(taken.From)
-	}
-	w.change(r.ID)
 	return nil
 }
 
@@ -243,8 +241,10 @@ func (w *Waiting) do(ctx context.Context, t chat.Tap, what string, e inbox.Entry
 
 // showAsked shows again what an agent asks, which has to be answered before anything is sent.
 func (w *Waiting) showAsked(ctx context.Context, session uuid.UUID) error {
-	if shown, err := w.again(ctx, session); err != nil || shown {
-		return err
+	for _, again := range w.again {
+		if shown, err := again(ctx, session); err != nil || shown {
+			return err
+		}
 	}
 	return &refusal.Error{Code: refusal.Asks}
 }

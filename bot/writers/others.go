@@ -1,15 +1,21 @@
 package writers
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -91,4 +97,127 @@ func (o *Others) tellTransferred(ctx context.Context, r views.Session, n news.Tr
 		return nil
 	}
 	return o.tellAdopted(ctx, r, r.Conversation)
+}
+
+// kind is what a message about writers of a conversation is about.
+type kind string
+
+const (
+	resumeRefused  kind = "resume_refused"   // a session is not resumed: somebody else writes
+	otherWriter    kind = "other_writer"     // somebody else writes a session that is open
+	writerAfterEnd kind = "writer_after_end" // somebody writes a session that is over
+)
+
+// now is the kind as it is by the session's state: the session may have come back, or ended, since
+// the message was written.
+func (k kind) now(r views.Session) kind {
+	switch {
+	case r.Live:
+		return otherWriter
+	case k == otherWriter:
+		return writerAfterEnd
+	}
+	return k
+}
+
+// phrases are how a message of each kind begins, which button ends the writers, and what that
+// button and [Continue in a copy] do. Without a fork there is no such button.
+var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
+	resumeRefused:  {i18n.WritersRefused, i18n.ButtonTakeOver, i18n.FootTakeBack, i18n.FootFork},
+	otherWriter:    {i18n.WritersSecond, i18n.ButtonTakeOver, i18n.FootTakeOnly, i18n.FootForkLeave},
+	writerAfterEnd: {i18n.WritersGhost, i18n.ButtonStopIt, i18n.FootStop, ""},
+}
+
+// What the options of a message do. Those about a window have a colon and the window's id behind.
+const (
+	showOption   = "show"   // show all that is known of the writers
+	askOption    = "ask"    // ask whether to end the writers, or what runs in the window
+	endOption    = "end"    // end them, or archive it
+	forkOption   = "fork"   // go on in a copy of the conversation
+	adoptOption  = "adopt"  // go on in the window where the writer runs
+	ignoreOption = "ignore" // mention the window no more
+)
+
+// conflict is what is true of the writers of a session.
+type conflict struct {
+	kind    kind
+	resume  chat.Resume // what to go on with when nobody else writes any more
+	writers []desk.Writer
+}
+
+// shown is what a message about writers shows: a tap on the message means exactly these writers.
+type shown struct {
+	Kind    kind            `json:"kind"`
+	Resume  control.Restore `json:"resume"`
+	Writers []desk.ID       `json:"writers"` // sorted
+}
+
+func (c conflict) shown() shown {
+	s := shown{Kind: c.kind, Resume: c.resume.Restore()}
+	for _, one := range c.writers {
+		s.Writers = append(s.Writers, one.ID)
+	}
+	slices.Sort(s.Writers)
+	return s
+}
+
+// canAdopt reports whether the writer can be made the session's agent. A session that is not
+// cleaned up has to be cleaned up first.
+func (c conflict) canAdopt() bool {
+	return c.kind == writerAfterEnd && c.resume.Session.Resumable &&
+		len(c.writers) == 1 && c.writers[0].Adoptable
+}
+
+// canEnd reports whether a person may have all of the writers ended: only when the message and the
+// question name each of them.
+func (c conflict) canEnd() bool {
+	return len(c.writers) <= chat.MaxListed &&
+		!slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return !one.Endable })
+}
+
+// look is the message about writers, with what can be done.
+func (o *Others) look(c conflict, details bool) card.Look {
+	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
+	var lines, copied []string // copied: what people copy
+	var can []render.Text
+	for _, one := range c.writers {
+		line, values := writerText(p, one, details)
+		lines, copied = append(lines, line), append(copied, values...)
+	}
+	options := []card.Option{p.Option(i18n.ButtonShow, showOption, "")}
+	offer := func(what i18n.Key, option card.Option) {
+		can, options = append(can, p.Text(what, i18n.Args{"Name": r.Name})), append(options, option)
+	}
+	if c.canEnd() {
+		offer(say.end, p.Option(say.button, askOption, outbox.Danger))
+	}
+	if c.canAdopt() {
+		offer(i18n.FootAdopt, p.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))
+	}
+	if say.fork != "" {
+		offer(say.fork, p.Option(i18n.ButtonForkInstead, forkOption, ""))
+		options = append(options, p.Cancel(0))
+	}
+	all := chat.Marked("• "+p.Some(lines, "\n• "), copied...)
+	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
+		Text: chat.Lines(p.Text(say.head, p.StateArgs(r)), all, p.Sentences(can...))}
+}
+
+// writerText is a writer as the message shows it, and what in it people copy.
+func writerText(p chat.Phrases, one desk.Writer, details bool) (text string, copied []string) {
+	lines, copied := []string{p.WriterText(one)}, []string{p.ShortTail(one.Dir)}
+	if details {
+		source := p.Say(i18n.SourceKey(cmp.Or(one.Source, "unclear")))
+		lines = append(lines, p.Say(i18n.WriterSource, i18n.Args{"Source": source}))
+	}
+	if details && one.Window != nil {
+		copied = append(copied, one.Window.Attach)
+		args := i18n.Args{"Window": one.Window.Name, "Command": one.Window.Attach}
+		lines = append(lines, p.Say(i18n.WriterTmux, args))
+	}
+	if !one.Endable {
+		reason := p.Say(i18n.ReasonKey(one.Kept))
+		lines = append(lines, p.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
+	}
+	return strings.Join(lines, "\n   "), copied
 }

@@ -43,7 +43,11 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.shown())
 			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redrawn)
 		case option == askOption:
-			return o.askEnd(ctx, t, c)
+			p := o.chat.In(t.To) // the person who tapped may confirm
+			text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
+			look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
+				Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
+			return o.conflicts.Post(ctx, look, c.shown())
 		case option == endOption:
 			return o.end(ctx, t, c)
 		case option == forkOption:
@@ -71,15 +75,6 @@ func (o *Others) tellFree(ctx context.Context, c conflict, before []string) erro
 	r, p := c.resume.Session, o.chat.In(c.resume.To)
 	text := chat.Lines(render.Plain(strings.Join(before, "\n")), p.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
 	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, p.ResumeLink(r))
-}
-
-// askEnd asks whether to end the writers; the person who tapped may confirm.
-func (o *Others) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
-	p := o.chat.In(t.To)
-	text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
-	look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
-		Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
-	return o.conflicts.Post(ctx, look, c.shown())
 }
 
 func (c conflict) processes() (all []desk.Process) {

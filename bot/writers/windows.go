@@ -151,7 +151,12 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
 		return errors.Join(told, redraw(ctx))
 	}
-	from := o.ownerOf(one.Agent.Claude)
+	var from views.Session // that has the conversation: an open one before one that is over, and of those the newest
+	for _, r := range o.chat.Book.Records.List() {
+		if r.Owns && r.ClaudeSessionID == one.Agent.Claude && (from.ID == uuid.Nil || from.Resumable) {
+			from = r
+		}
+	}
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
 		return o.tell(ctx, t, i18n.WindowOwned, o.chat.In(t.To).StateArgs(from))
@@ -197,15 +202,4 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
 	return nil
-}
-
-// ownerOf is the session that has a conversation: an open session before one that is over, and of
-// those that are over the newest.
-func (o *Others) ownerOf(claude uuid.UUID) (found views.Session) {
-	for _, r := range o.chat.Book.Records.List() {
-		if r.Owns && r.ClaudeSessionID == claude && (found.ID == uuid.Nil || found.Resumable) {
-			found = r
-		}
-	}
-	return found
 }

@@ -50,10 +50,7 @@ func openDesk(environ []string, stderr io.Writer) (desk, error) {
 
 // find finds the one session that a person means, one that fits where any does.
 func (d desk) find(what string, fits func(views.Session) bool) (views.Session, error) {
-	found, err := d.book.Find(session.Conversation{}, what, fits)
-	if err != nil {
-		return views.Session{}, err
-	}
+	found := d.book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
 	for _, r := range found {
 		record, _ := d.store.Get(r.ID)

@@ -2,8 +2,11 @@ package talk
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/phase"
 )
 
 // Transcripts are what agents and people have said. A transcript that does not exist yet is empty.
@@ -27,3 +30,69 @@ type Shown interface {
 	// says that the earlier ones are shown.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error
 }
+
+// Cursor is a place in a transcript. Only who has made one knows what it says; two cursors of one
+// transcript are in the order of their offsets.
+type Cursor struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
+	Block  int    `json:"block"`  // first item of that line that is not fully handled
+	Part   int    `json:"part"`   // parts of that item already handled; the chat counts them
+	// Form says what Part counts: parts of another form are other parts.
+	Form string `json:"form,omitempty"`
+	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
+	Joined int `json:"joined,omitempty"`
+}
+
+// Item is one thing that an agent or a person has said or done.
+type Item struct {
+	At   Cursor // where the item stands
+	Next Cursor // where to continue after it
+
+	Kind      Kind
+	Time      time.Time // zero: not known
+	Sidechain bool      // of a subagent
+	Meta      bool      // put there by a program, not typed by a person
+	Last      bool      // of a Text that ends a turn, or may: earlier versions of Claude Code do not say
+	Text      string
+	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
+	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
+	Images    []Image
+	Tool      *Tool // of ToolUse, ToolResult and TaskOver
+}
+
+// Tool is a call of a tool, or the end of one.
+type Tool struct {
+	ID     string
+	Name   string // of a ToolUse
+	Step   string // of a ToolUse: the call in one line, a shell command as it is
+	Failed bool   // of a ToolResult
+	Denied bool   // of a ToolResult: the tool did not run
+	// Background says of a ToolResult that a subagent was only started; TaskOver tells of its end.
+	Background bool
+}
+
+// Image is a picture in a transcript.
+type Image struct {
+	MediaType string // "image/png"
+	Data      string // base64
+}
+
+// Kind is what an item is.
+type Kind string
+
+// The kinds of items that the chat looks at. It passes any other.
+const (
+	Text               Kind = "text"     // of the agent
+	Thinking           Kind = "thinking" // of the agent
+	ToolUse            Kind = "tool_use"
+	ToolResult         Kind = "tool_result"
+	TaskOver           Kind = "task_over"     // what a tool had started in the background is over
+	UserPrompt         Kind = "user_prompt"   // what a person has sent
+	LocalCommand       Kind = "local_command" // of the terminal
+	Interrupt          Kind = "interrupt"     // a person has stopped the turn
+	APIError           Kind = "api_error"     // the error as Claude Code shows it
+	TurnEnd            Kind = "turn_end"
+	LocalOutput        Kind = "local_output"        // what a command has printed
+	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
+)

@@ -13,7 +13,7 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"ccbot/bot"
+	"ccbot/bot/menu"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/spool"
@@ -31,7 +31,7 @@ type menuCalls interface {
 type Menus struct {
 	api    menuCalls
 	folder spool.Folder
-	wanted func() []bot.Menu
+	wanted func() []menu.List
 	log    *slog.Logger
 	wake   chan struct{}
 }
@@ -44,12 +44,12 @@ const (
 
 // published is the file: what a bot has given Telegram.
 type published struct {
-	Bot   int64      `json:"bot"`
-	Lists []bot.Menu `json:"lists"`
+	Bot   int64       `json:"bot"`
+	Lists []menu.List `json:"lists"`
 }
 
 // NewMenus returns the lists of a bot; dir has the file.
-func NewMenus(api menuCalls, dir string, wanted func() []bot.Menu, log *slog.Logger) *Menus {
+func NewMenus(api menuCalls, dir string, wanted func() []menu.List, log *slog.Logger) *Menus {
 	return &Menus{api: api, folder: spool.Folder{Path: dir}, wanted: wanted, log: log, wake: make(chan struct{}, 1)}
 }
 
@@ -83,7 +83,7 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 	wanted := m.wanted()
 	for _, one := range has.Lists {
 		if place(wanted, one) < 0 {
-			wanted = append(wanted, bot.Menu{Chat: one.Chat, Lang: one.Lang})
+			wanted = append(wanted, menu.List{Chat: one.Chat, Lang: one.Lang})
 		}
 	}
 	for _, one := range wanted {
@@ -112,8 +112,8 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 }
 
 // place is where a list of the same people stands among others; -1: nowhere.
-func place(all []bot.Menu, one bot.Menu) int {
-	return slices.IndexFunc(all, func(other bot.Menu) bool { return other.Chat == one.Chat && other.Lang == one.Lang })
+func place(all []menu.List, one menu.List) int {
+	return slices.IndexFunc(all, func(other menu.List) bool { return other.Chat == one.Chat && other.Lang == one.Lang })
 }
 
 func (m *Menus) note(has published) error {
@@ -125,7 +125,7 @@ func (m *Menus) note(has published) error {
 }
 
 // call gives Telegram a list, or takes the list away that has no commands.
-func (m *Menus) call(ctx context.Context, one bot.Menu) error {
+func (m *Menus) call(ctx context.Context, one menu.List) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var scope models.BotCommandScope = &models.BotCommandScopeDefault{}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
+	"ccbot/bot/menu"
 	"ccbot/internal/pause"
 )
 
@@ -50,12 +50,12 @@ func (m *menus) DeleteMyCommands(_ context.Context, p *tgbot.DeleteMyCommandsPar
 
 func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 	dir, api := t.TempDir(), &menus{}
-	list := func(text string) []bot.MenuCommand { return []bot.MenuCommand{{Name: "new", Text: text}} }
-	wanted := []bot.Menu{{Commands: list("start")}, {Lang: "ru", Commands: list("начать")}}
+	list := func(text string) []menu.Line { return []menu.Line{{Name: "new", Text: text}} }
+	wanted := []menu.List{{Commands: list("start")}, {Lang: "ru", Commands: list("начать")}}
 	publish := func(id int64) (calls []string, err error) {
 		t.Helper()
 		api.calls = nil
-		m := NewMenus(api, dir, func() []bot.Menu { return wanted }, slog.New(slog.DiscardHandler)) // as each start does
+		m := NewMenus(api, dir, func() []menu.List { return wanted }, slog.New(slog.DiscardHandler)) // as each start does
 		_, err = m.publish(t.Context(), id)
 		return api.calls, err
 	}
@@ -68,7 +68,7 @@ func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 	assert.Equal(t, []string{`set  {}`, `set ru {}`}, published(1))
 	assert.Empty(t, published(1), "after a restart, too")
 
-	wanted = append(wanted, bot.Menu{Chat: 7, Commands: list("新建")})
+	wanted = append(wanted, menu.List{Chat: 7, Commands: list("新建")})
 	assert.Equal(t, []string{`set  {"chat_id":7}`}, published(1))
 	wanted[2].Commands = list("начать")
 	api.fails = errors.New("no network")
@@ -87,8 +87,8 @@ func TestOnlyListsThatAreDifferentCostACall(t *testing.T) {
 
 // One chat that Telegram refuses costs its own list only, and only what may pass is tried again soon.
 func TestARefusedListStopsNoOther(t *testing.T) {
-	list := []bot.MenuCommand{{Name: "new", Text: "start"}}
-	lists := []bot.Menu{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}
+	list := []menu.Line{{Name: "new", Text: "start"}}
+	lists := []menu.List{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}
 	const eight = `set  {"chat_id":8}`
 	for _, tc := range []struct {
 		name  string
@@ -102,7 +102,7 @@ func TestARefusedListStopsNoOther(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := &menus{refuses: map[int64]error{7: tc.err}}
-			m := NewMenus(api, t.TempDir(), func() []bot.Menu { return lists }, slog.New(slog.DiscardHandler))
+			m := NewMenus(api, t.TempDir(), func() []menu.List { return lists }, slog.New(slog.DiscardHandler))
 			for range 2 {
 				again, err := m.publish(t.Context(), 1)
 				require.ErrorIs(t, err, tc.err)
