@@ -120,6 +120,7 @@ var damages = map[string]func(t *testing.T, path string){
 func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 	for damage, spoil := range damages {
 		t.Run(damage, func(t *testing.T) {
+			t.Parallel()
 			environ := machine(t, one(1, "api"), one(2, "web"))
 			dir := stateOf(environ)
 			keepAll(t, dir)
@@ -177,6 +178,7 @@ func TestP8_WhatWasSetAsideIsToldByTheNextReport(t *testing.T) {
 		}, []string{"1 message cannot be read"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			environ := machine(t, one(1, "api"), one(2, "web"))
 			dir := stateOf(environ)
 			keepAll(t, dir)

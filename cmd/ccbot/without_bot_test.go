@@ -201,6 +201,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 
 // TestAHangingTmuxIsNamed: a start says which server it is and what can be done.
 func TestAHangingTmuxIsNamed(t *testing.T) {
+	t.Parallel()
 	environ := machine(t)
 	c, err := config.Load(environ)
 	require.NoError(t, err)

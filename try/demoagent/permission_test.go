@@ -291,8 +291,7 @@ func TestBackgroundAgent(t *testing.T) {
 func TestTwoDialogsComeOneAfterTheOther(t *testing.T) {
 	s := newStage(t)
 	w, _ := s.idle()
-	w.Submit("agent make lint")
-	w.Submit("ask one")
+	w.Type("agent make lint\rask one\r") // at once: an Enter behind the first dialog would answer it
 	w.WaitFor("from the general-purpose agent")
 	w.Press("1")
 	w.WaitFor("Which colour?")
