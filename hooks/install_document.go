@@ -218,7 +218,14 @@ func (d *document) cut(container gjson.Result, i int) {
 func (d *document) insert(container gjson.Result, key, value string) {
 	all := elementsOf(container)
 	if len(all) == 0 {
-		d.insertFirst(container, key, value)
+		start, end := container.Index+1, container.Index+len(container.Raw)-1
+		if !d.lines {
+			d.splice(start, end, d.oneLine(key, value))
+			return
+		}
+		outer := d.indentAt(container.Index)
+		inner := outer + d.unit
+		d.splice(start, end, d.newline+inner+d.manyLines(key, value, inner)+d.newline+outer)
 		return
 	}
 	last := all[len(all)-1]
@@ -244,17 +251,6 @@ func (d *document) insert(container gjson.Result, key, value string) {
 		return
 	}
 	d.splice(last.end, last.end, ","+separator+d.manyLines(key, value, indent))
-}
-
-func (d *document) insertFirst(container gjson.Result, key, value string) {
-	start, end := container.Index+1, container.Index+len(container.Raw)-1
-	if !d.lines {
-		d.splice(start, end, d.oneLine(key, value))
-		return
-	}
-	outer := d.indentAt(container.Index)
-	inner := outer + d.unit
-	d.splice(start, end, d.newline+inner+d.manyLines(key, value, inner)+d.newline+outer)
 }
 
 // indentAt is the indentation of the line that contains a position.

@@ -48,8 +48,11 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 				return err
 			}
 		}
-		if err := w.resumable(); err != nil {
-			return err
+		if to, moved := w.successor(w.r.ID); moved {
+			return &MovedError{To: to.ID}
+		}
+		if !w.r.Resumable() && !w.r.Interrupted() {
+			return &StateError{State: w.r.State, Want: "resumed"}
 		}
 		if found, err := w.findLaunch(ctx); found || err != nil {
 			return err

@@ -50,7 +50,15 @@ func (w *work) conclude(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.intend(session.Completed, "the agent ended by itself"+describeExit(*w.r.Exit), w.endSeen()); err != nil {
+	why := "the agent ended by itself"
+	switch e := w.r.Exit; {
+	case !e.Crashed():
+	case e.Signal != 0:
+		why += fmt.Sprintf(", killed by signal %d", e.Signal)
+	default:
+		why += fmt.Sprintf(", with exit status %d", e.Status)
+	}
+	if err := w.intend(session.Completed, why, w.endSeen()); err != nil {
 		return err
 	}
 	w.at("end-recorded")
@@ -134,17 +142,6 @@ func noteInterruption(ctx context.Context, w *work) {
 		seen = w.Now()
 	}
 	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
-}
-
-// describeExit describes the exit of an agent that did not end cleanly.
-func describeExit(e session.Exit) string {
-	switch {
-	case !e.Crashed():
-		return ""
-	case e.Signal != 0:
-		return fmt.Sprintf(", killed by signal %d", e.Signal)
-	}
-	return fmt.Sprintf(", with exit status %d", e.Status)
 }
 
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.

@@ -102,7 +102,11 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.noticeRegularly(ctx) })
 	s.kit.running.Store(true)
 	defer s.kit.running.Store(false)
-	s.wakeUnfinished()
+	for _, r := range s.kit.Store.Shared() { // what is over may have something left to end
+		if !r.State.Live() && stepped(r) {
+			s.Wake(r.ID)
+		}
+	}
 	a := s.kit.agenda
 	for {
 		steps, watches, strangers, gits := a.take()

@@ -148,17 +148,6 @@ func (k *kit) successor(id uuid.UUID) (last session.Record, found bool) {
 	return session.Successor(k.Store.Shared(), id)
 }
 
-// resumable says why a session cannot be brought back, nil if it can.
-func (w *work) resumable() error {
-	if to, moved := w.successor(w.r.ID); moved {
-		return &MovedError{To: to.ID}
-	}
-	if !w.r.Resumable() && !w.r.Interrupted() {
-		return &StateError{State: w.r.State, Want: "resumed"}
-	}
-	return nil
-}
-
 // TidyTransfer finishes an Adopt that was interrupted: the record that the target took over from is
 // closed, and its prompts go to the target. Calling it again does nothing.
 func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {

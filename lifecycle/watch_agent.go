@@ -36,16 +36,6 @@ func (s *Service) watch(ctx context.Context, w watch) {
 // watchRetry is the pause after the kernel refused to watch an agent.
 const watchRetry = 30 * time.Second
 
-// wakeUnfinished asks for a step of every session that is over and has something left to end: a
-// cleanup that failed, or tools of processes that were killed.
-func (s *Service) wakeUnfinished() {
-	for _, r := range s.kit.Store.Shared() {
-		if !r.State.Live() && stepped(r) {
-			s.Wake(r.ID)
-		}
-	}
-}
-
 // noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
 // every noticeEvery.
 func (s *Service) noticeRegularly(ctx context.Context) error {

@@ -47,6 +47,24 @@ func records(text, sep string, texts int) ([]record, error) {
 	return all, nil
 }
 
+// rows reads the output of recordFormat into what read makes of each record, unless it is to be left out.
+func rows[T any](text, sep string, texts int, read func(record) (one T, shown bool, err error)) (all []T, _ error) {
+	found, err := records(text, sep, texts)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		one, shown, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		if shown {
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
 // escape is a backslash with what it stands for.
 var escape = regexp.MustCompile(`(?s)\\(?:[0-7]{3}|.)`)
 

@@ -169,32 +169,18 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func parsePanes(text, sep string) ([]Pane, error) {
-	rows, err := records(text, sep, paneStrings)
-	if err != nil {
-		return nil, err
-	}
-	var panes []Pane
-	for _, r := range rows {
-		p, err := paneOf(r.numbers)
-		if err != nil {
-			return nil, err
-		}
-		p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], unquoted(r.texts[2]), unquoted(r.texts[3]), r.texts[4]
-		panes = append(panes, p)
-	}
-	return panes, nil
-}
+func parsePanes(text, sep string) ([]Pane, error) { return rows(text, sep, paneStrings, paneOf) }
 
-func paneOf(fields []string) (p Pane, err error) {
+func paneOf(r record) (p Pane, _ bool, err error) {
+	fields := r.numbers
 	if len(fields) != paneNumbers {
-		return Pane{}, fmt.Errorf("pane of %d numbers: %.80q", len(fields), fields)
+		return Pane{}, false, fmt.Errorf("pane of %d numbers: %.80q", len(fields), fields)
 	}
 	if p.ID, err = ParsePaneID(fields[0]); err != nil {
-		return Pane{}, err
+		return Pane{}, false, err
 	}
 	if p.Window, err = ParseWindowID(fields[1]); err != nil {
-		return Pane{}, err
+		return Pane{}, false, err
 	}
 	number := func(i int, what string) int64 {
 		n, failed := strconv.ParseInt(fields[i], 10, 64)
@@ -209,10 +195,8 @@ func paneOf(fields []string) (p Pane, err error) {
 	if p.Dead {
 		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
 	}
-	if err != nil {
-		return Pane{}, err
-	}
-	return p, nil
+	p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], unquoted(r.texts[2]), unquoted(r.texts[3]), r.texts[4]
+	return p, true, err
 }
 
 // ending reads how a process ended. Both texts are empty until tmux has reaped the process, and

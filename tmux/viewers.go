@@ -35,21 +35,7 @@ func (c *Client) Viewers(ctx context.Context) ([]Viewer, error) {
 }
 
 func parseViewers(text, sep string) ([]Viewer, error) {
-	rows, err := records(text, sep, viewerStrings)
-	if err != nil {
-		return nil, err
-	}
-	var viewers []Viewer
-	for _, r := range rows {
-		v, watching, err := viewerOf(r)
-		if err != nil {
-			return nil, err
-		}
-		if watching {
-			viewers = append(viewers, v)
-		}
-	}
-	return viewers, nil
+	return rows(text, sep, viewerStrings, viewerOf)
 }
 
 // viewerOf reads one client; watching is false for a client that shows nothing to a person.

@@ -79,25 +79,24 @@ func keyOf(dir, id string) string {
 // Has returns the name of the file of an id in the folder of a session's directory, if it lies
 // there unchanged. It removes the rest of an attempt that failed. Errors are those of Put.
 func (s *Store) Has(dir, id string) (name string, err error) {
+	err = s.in(dir, id, func(box *os.Root, key string) error {
+		name, _ = s.already(box, key)
+		return nil
+	})
+	return name, err
+}
+
+// in does something in the folder of a session's directory while no other call works on the file of an id.
+func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) error {
 	key := keyOf(dir, id)
 	s.take(key)
 	defer s.release(key)
-	box, err := open(dir)
-	if err != nil {
-		return "", err
-	}
-	defer box.Close()
-	name, _ = s.already(box, key)
-	return name, nil
-}
-
-// open is openFolder for putting a file there.
-func open(dir string) (*os.Root, error) {
 	box, err := openFolder(dir, true)
 	if err != nil {
-		return nil, fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
+		return fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
 	}
-	return box, nil
+	defer box.Close()
+	return do(box, key)
 }
 
 // Put puts a file into the folder of a session's directory, under a name like the wished one, and
@@ -107,26 +106,22 @@ func open(dir string) (*os.Root, error) {
 // Errors: [ErrNotOurs], those of the disk, and the body's own. After an error nothing is left
 // there.
 func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
-	key := keyOf(dir, id)
-	s.take(key)
-	defer s.release(key)
-	box, err := open(dir)
-	if err != nil {
-		return "", err
-	}
-	defer box.Close()
-	if name, ok := s.already(box, key); ok {
-		return name, nil
-	}
-	r := record{Dir: dir, Part: ".part-" + key, At: s.now().UTC()}
-	if err := s.save(key, r); err != nil {
-		return "", err
-	}
-	name, err = s.put(box, key, r, wished, body)
-	if err != nil {
-		return "", errors.Join(err, s.undo(box, key))
-	}
-	return name, nil
+	err = s.in(dir, id, func(box *os.Root, key string) error {
+		had := false
+		if name, had = s.already(box, key); had {
+			return nil
+		}
+		r := record{Dir: dir, Part: ".part-" + key, At: s.now().UTC()}
+		if err := s.save(key, r); err != nil {
+			return err
+		}
+		var err error
+		if name, err = s.put(box, key, r, wished, body); err != nil {
+			name, err = "", errors.Join(err, s.undo(box, key))
+		}
+		return err
+	})
+	return name, err
 }
 
 // take waits until no other call works on a record, and reserves the record.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -174,17 +175,18 @@ func spinning(above []line) bool {
 		if strings.ContainsRune("●❯", l[0].r) {
 			return false
 		}
-		if isSpinner([]rune(l.String())) {
+		if IsSpinner(l.String()) {
 			return true
 		}
 	}
 	return false
 }
 
-// isSpinner reports whether a row is the spinner of a running turn ("✶ Zesting… (5s · ↓ 119
+// IsSpinner reports whether a row is the spinner of a running turn, which changes by itself ("✶ Zesting… (5s · ↓ 119
 // tokens)").
-func isSpinner(row []rune) bool {
-	return len(row) > 0 && strings.ContainsRune("·✢✳✶✻✽*", row[0]) && strings.Contains(string(row), "… (")
+func IsSpinner(row string) bool {
+	sign, _ := utf8.DecodeRuneInString(row)
+	return row != "" && strings.ContainsRune("·✢✳✶✻✽*", sign) && strings.Contains(row, "… (")
 }
 
 // fold joins rows into one line of lower-case words, so that wrapped hints are found.

@@ -81,7 +81,7 @@ func findDialog(lines []line) *Dialog {
 	}
 	d := newDialog(rows, list.below(top))
 	_, forged := topEdge(lines, top) // an agent can write an edge into a question: its text begins in the first column
-	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || isSpinner([]rune(l.String())) })
+	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || IsSpinner(l.String()) })
 	d.Whole = sure && edged && !forged && list.first <= 1 && !cut
 	return d
 }
@@ -197,7 +197,7 @@ func newDialog(rows []line, list optionList) *Dialog {
 			d.head = len(d.Lines)
 		}
 		text := l.String()
-		if l.only("─▔╌") || isSpinner([]rune(text)) || text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
+		if l.only("─▔╌") || IsSpinner(text) || text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
 			continue
 		}
 		if d.Title == "" && l.first() != '←' { // ← starts the tab bar of a question

@@ -54,7 +54,7 @@ func (d *Dialog) Asks(other *Dialog) bool {
 // a running tool, and blank rows.
 func (s Screen) Steady() string {
 	rows := strings.Split(s.Text, "\n")
-	rows = slices.DeleteFunc(rows, func(row string) bool { return row == "" || isSpinner([]rune(row)) })
+	rows = slices.DeleteFunc(rows, func(row string) bool { return row == "" || IsSpinner(row) })
 	for i, row := range rows {
 		if rest, ok := strings.CutPrefix(row, "●"); ok {
 			rows[i] = " " + rest
@@ -62,10 +62,6 @@ func (s Screen) Steady() string {
 	}
 	return strings.Join(rows, "\n")
 }
-
-// IsSpinner reports whether a row of plain text is the spinner of a running turn, which changes by
-// itself.
-func IsSpinner(row string) bool { return isSpinner([]rune(row)) }
 
 // HidesRows reports whether a row of the screen stands for others that are not shown.
 func (s Screen) HidesRows() bool {

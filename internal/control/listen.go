@@ -41,7 +41,13 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 		return nil, nil, err
 	}
 	l.SetUnlinkOnClose(false) // it would remove the temporary name, not the final one
-	info, err := publish(fresh, path)
+	var info fs.FileInfo
+	if err = os.Chmod(fresh, 0o600); err == nil {
+		info, err = os.Lstat(fresh)
+	}
+	if err == nil {
+		err = os.Rename(fresh, path)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close(), os.Remove(fresh))
 	}
@@ -55,18 +61,6 @@ func listen(path string) (l *net.UnixListener, remove func() error, err error) {
 		}
 		return err
 	}, nil
-}
-
-// publish makes the socket private, then gives it its final name.
-func publish(fresh, path string) (fs.FileInfo, error) {
-	if err := os.Chmod(fresh, 0o600); err != nil {
-		return nil, err
-	}
-	info, err := os.Lstat(fresh)
-	if err != nil {
-		return nil, err
-	}
-	return info, os.Rename(fresh, path)
 }
 
 // replaceable reports with nil that a name is free or that of a socket of this user.

@@ -88,15 +88,12 @@ var (
 // looksLikeClaude is also true for a script with that name, because the kernel gives the process
 // the script's name as comm.
 func looksLikeClaude(p parent) bool {
-	for _, name := range []string{p.Comm, base(p.Exe)} {
+	// On Linux an executable that was replaced while it runs, as by an update, has this suffix.
+	exe := filepath.Base(strings.TrimSuffix(p.Exe, " (deleted)"))
+	for _, name := range []string{p.Comm, exe} {
 		if name == "claude" || name == "claude.exe" {
 			return true
 		}
 	}
 	return false
-}
-
-func base(path string) string {
-	// On Linux an executable that was replaced while it runs, as by an update, has this suffix.
-	return filepath.Base(strings.TrimSuffix(path, " (deleted)"))
 }

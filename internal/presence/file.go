@@ -137,16 +137,16 @@ func pidOf(name string) (int, bool) {
 }
 
 func readOnce(path string, pid int) (File, error) {
+	var f File
 	data, err := readStable(path)
+	if err == nil {
+		f, err = parse(data)
+	}
+	if err == nil && f.PID != pid {
+		err = fmt.Errorf("it names pid %d", f.PID)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("presence: read %s: %w", path, err)
-	}
-	f, err := parse(data)
-	if err != nil {
-		return File{}, fmt.Errorf("presence: read %s: %w", path, err)
-	}
-	if f.PID != pid {
-		return File{}, fmt.Errorf("presence: read %s: it names pid %d", path, f.PID)
 	}
 	return f, nil
 }

@@ -90,7 +90,8 @@ type evidence struct {
 }
 
 func (j *judgement) judge(p Process) []Verdict {
-	if len(j.claims[p.PID]) == 0 && !j.mentioned(p) {
+	named := func(id uuid.UUID) bool { _, ok := j.wanted[id]; return ok }
+	if len(j.claims[p.PID]) == 0 && !slices.ContainsFunc(claudeflags.Sessions(p.Args), named) {
 		return nil // the common case by far: keep it free of allocations
 	}
 	e := j.gather(p)
@@ -101,14 +102,6 @@ func (j *judgement) judge(p Process) []Verdict {
 		verdicts = append(verdicts, v)
 	}
 	return verdicts
-}
-
-// mentioned is a quick check of argv alone.
-func (j *judgement) mentioned(p Process) bool {
-	return slices.ContainsFunc(claudeflags.Sessions(p.Args), func(id uuid.UUID) bool {
-		_, ok := j.wanted[id]
-		return ok
-	})
 }
 
 // mentionedBy returns the wanted ids that any evidence names, in the order of ids.

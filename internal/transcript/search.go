@@ -152,8 +152,8 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 		}
 		hits := w.lines(lines)
 		for i := len(hits) - 1; i >= 0; i-- {
-			line := lines[hits[i].from:hits[i].to]
-			place := at + int64(hits[i].from)
+			line := lines[hits[i][0]:hits[i][1]]
+			place := at + int64(hits[i][0])
 			if f, ok := w.found(line, place); ok && !see(f) {
 				return place, nil
 			}
@@ -164,11 +164,8 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 	}
 }
 
-// stretch is a part of a text.
-type stretch struct{ from, to int }
-
 // lines are those that the word may stand in.
-func (w Word) lines(text []byte) (all []stretch) {
+func (w Word) lines(text []byte) (all [][2]int) {
 	for from := 0; from < len(text); {
 		at := from
 		if w.part != nil {
@@ -178,7 +175,7 @@ func (w Word) lines(text []byte) (all []stretch) {
 		}
 		begin := bytes.LastIndexByte(text[from:at], '\n') + 1 + from
 		end := bytes.IndexByte(text[at:], '\n') + 1 + at
-		all, from = append(all, stretch{begin, end}), end
+		all, from = append(all, [2]int{begin, end}), end
 	}
 	return all
 }
