@@ -85,7 +85,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle}
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
 		w.Running(t)
@@ -99,7 +99,7 @@ func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			w.Talk.Polls = true
+			w.Talk.Told = true
 			w.Lifecycle.OnLook = lifecycle.Look{Phase: phase}
 			r := w.Beside(t, session.Running, chattest.Says("one"))
 			stop := w.Running(t)
@@ -138,7 +138,7 @@ func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
 		w.Running(t)
 		synctest.Wait()
@@ -231,12 +231,13 @@ func TestP5_HeldBeforeAClear(t *testing.T) {
 func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.Says("two"))
 		w.Running(t)
 		synctest.Wait()
 		require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(chattest.Says("another")), 0o600))
 		require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
+		chattest.Changed(r.Cursors[0])
 		time.Sleep(time.Second)
 		assert.Equal(t, []string{w.Notice("api", "two"), w.Named(i18n.TranscriptReplaced, "api")}, w.Telegram.Texts())
 	})
@@ -247,7 +248,7 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"), chattest.Says("three"))
 		r := w.NewCurrentSession(t, "api", session.Running, c)
 		park := func(parked bool) {
@@ -283,7 +284,7 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
 		w.Running(t)
 		synctest.Wait()

@@ -49,10 +49,10 @@ func TestP2_AMadeUpOptionOrRevisionDoesNothing(t *testing.T) {
 	all = append(all, w.Telegram.Last(t))
 	w.Lost(t, "lost", session.ClosedReboot)
 	all = append(all, w.RecoveredMessage(t))
+	before := w.State(t)
 	for _, m := range all {
 		require.NotEmpty(t, chattest.Data(m), m.Text.Text)
 		for _, bad := range madeUp(m) {
-			before := w.State(t)
 			require.NoError(t, w.TapButton(t, chattest.Alice, bad))
 			w.Unchanged(t, before)
 			assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))

@@ -94,7 +94,7 @@ type limited struct {
 func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
 	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		w.Restart(t)
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
@@ -285,7 +285,7 @@ func TestP4_ALimitsPromptIsTypedOnce(t *testing.T) {
 // A kill between what a transcript says and the offer takes nothing away, and neither does a session that goes on.
 func TestAnOfferThatAKillTookIsMadeAtTheStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		limit := func(until time.Time) string {
 			return fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
 				`"message":{"content":[{"type":"text","text":"limit"}],"usage":{}}}`+"\n", until.Unix())

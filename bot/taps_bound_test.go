@@ -117,6 +117,7 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	other := w.Session(t, "other", session.Running)
 	bare := outbox.Message{Text: chattest.Plain("a message of ours")}
+	before := w.State(t)
 	for verb, real := range all {
 		var another outbox.Message
 		for v, one := range all {
@@ -147,7 +148,7 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 		}
 		for _, f := range forgeries {
 			t.Run(verb+": "+f.name, func(t *testing.T) {
-				before, said := w.State(t), len(w.Telegram.Done())
+				said := len(w.Telegram.Done())
 				require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
 					From: models.User{ID: f.from}, Data: f.data, Message: models.MaybeInaccessibleMessage{Message: f.on}}}))
 				w.Unchanged(t, before)
@@ -181,7 +182,7 @@ func forPerson(data string, person int64) string {
 // TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in the same chat.
 func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
-	questions := 0
+	questions, before := 0, w.State(t)
 	for id := range w.Telegram.Sent {
 		m := w.Telegram.Now(id + 1)
 		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !card.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
@@ -190,7 +191,7 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 		questions++
 		for _, s := range chattest.Spots(m) {
 			t.Run(fmt.Sprint(m.Text.Text, ": ", s.Button.Text), func(t *testing.T) {
-				before, said := w.State(t), len(w.Telegram.Done())
+				said := len(w.Telegram.Done())
 				require.NoError(t, w.TapSpot(t, chattest.Bob, s))
 				w.Unchanged(t, before)
 				assert.Equal(t, []string{"answer query: " + w.Word(i18n.NotForYou)}, w.Telegram.Done()[said:])
@@ -204,11 +205,11 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 // an earlier version might: arguments that name nothing.
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
+	before := w.State(t)
 	for verb := range all {
 		for _, args := range []string{"", ":", ":x", ":x:y:z:7", ":" + chattest.Ref(uuid.New()), ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
 			":" + strings.Repeat("A", 22) + "..z:7:7"} {
 			t.Run(verb+args, func(t *testing.T) {
-				before := w.State(t)
 				require.NoError(t, w.TapButton(t, chattest.Alice, verb+args))
 				w.Unchanged(t, before)
 			})
@@ -220,8 +221,9 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 // knows.
 func TestP9_ATapWithoutAMessageIsNobodys(t *testing.T) {
 	w, all := buttonsOfAll(t)
+	before := w.State(t)
 	for _, real := range all {
-		before, said := w.State(t), len(w.Telegram.Done())
+		said := len(w.Telegram.Done())
 		require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
 			From: models.User{ID: chattest.Alice}, Data: real.data, InlineMessageID: "x"}}))
 		w.Unchanged(t, before)

@@ -155,6 +155,7 @@ func TestDetailsAreShownInTheCard(t *testing.T) {
 		assert.Equal(t, line, w.card())
 		assert.Len(t, w.Telegram.Sent, sent)
 		require.NoError(t, os.Remove(w.c.Path))
+		chattest.Changed(w.c)
 		w.Press(t, chattest.Bob, id, w.Word(i18n.ButtonDetails))
 		assert.Contains(t, w.card(), w.Word(i18n.TurnUnreadable))
 	})

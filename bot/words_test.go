@@ -19,6 +19,9 @@ import (
 // scripts are the letters that nobody reads where another language is spoken.
 var scripts = map[string]*regexp.Regexp{"ru": regexp.MustCompile(`\p{Cyrillic}`), "zh": regexp.MustCompile(`\p{Han}`)}
 
+// foreignSigns are signs of another script beside Chinese.
+var foreignSigns = regexp.MustCompile(`\p{Han} ?[,;:(]|[，。；：、] `)
+
 // ownNames takes away what languages call themselves: that stands in every chat.
 var ownNames = strings.NewReplacer("Русский", "", "中文", "")
 
@@ -52,7 +55,7 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			w.SayRecovery(t)
 			w.SayWindows(t)
 			saysBob(t, w, of[chattest.Bob])
-			said := 0
+			said, heard := 0, make(map[[2]string]bool)
 			for _, m := range slices.Concat(w.Telegram.Posted, w.Telegram.Edited, w.Telegram.Sent) {
 				texts := []string{m.Text.Text}
 				for _, row := range m.Buttons {
@@ -61,7 +64,10 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 					}
 				}
 				for _, text := range texts {
-					isIn(t, of[m.To.ChatID], text, keys, english)
+					if one := [2]string{of[m.To.ChatID], text}; !heard[one] {
+						heard[one] = true
+						isIn(t, of[m.To.ChatID], text, keys, english)
+					}
 				}
 				said += len(texts)
 			}
@@ -77,9 +83,11 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 func isIn(t *testing.T, lang, text string, keys, english []string) {
 	t.Helper()
 	assert.NotContains(t, text, "<no value>")
-	assert.NotRegexp(t, `\p{Han} ?[,;:(]|[，。；：、] `, text, "Chinese has signs of its own")
+	assert.NotRegexp(t, foreignSigns, text, "Chinese has signs of its own")
 	for _, key := range keys {
-		assert.NotContains(t, text, key)
+		if strings.Contains(text, key) {
+			assert.Fail(t, key+" says itself", text)
+		}
 	}
 	text = ownNames.Replace(text)
 	for other, letters := range scripts {

@@ -83,10 +83,15 @@ func (f Folder) Put(name string, data []byte) error {
 	if int64(len(data)) > f.maxSize() {
 		return fmt.Errorf("spool: put %s: %d bytes: %w", name, len(data), ErrTooBig)
 	}
-	if err := f.Make(); err != nil {
-		return err
+	path := filepath.Join(f.Path, name)
+	err := f.write(path, data)
+	if errors.Is(err, fs.ErrNotExist) { // the folder is missing
+		if err := f.Make(); err != nil {
+			return err
+		}
+		err = f.write(path, data)
 	}
-	if err := f.write(filepath.Join(f.Path, name), data); err != nil {
+	if err != nil {
 		return fmt.Errorf("spool: put %s: %w", name, err)
 	}
 	return nil

@@ -59,6 +59,33 @@ func Grow(t *testing.T, c transcript.Cursor, lines ...string) {
 	defer f.Close()
 	_, err = f.WriteString(strings.Join(lines, ""))
 	require.NoError(t, err)
+	Changed(c)
+}
+
+// changes has, for each transcript in which readers wait for Changed, what ends their wait.
+var changes = struct {
+	sync.Mutex
+	of map[string]chan struct{}
+}{of: make(map[string]chan struct{})}
+
+// Changed tells the readers that wait for it that a transcript is not as it was.
+func Changed(c transcript.Cursor) {
+	changes.Lock()
+	defer changes.Unlock()
+	if change := changes.of[c.Path]; change != nil {
+		close(change)
+		delete(changes.of, c.Path)
+	}
+}
+
+// untilChanged is closed by the next Changed.
+func untilChanged(path string) <-chan struct{} {
+	changes.Lock()
+	defer changes.Unlock()
+	if changes.of[path] == nil {
+		changes.of[path] = make(chan struct{})
+	}
+	return changes.of[path]
 }
 
 // Running runs the bot until the test, or stop, ends it; stop returns its error.
@@ -167,7 +194,7 @@ func (w *World) Beside(t *testing.T, state session.State, lines ...string) sessi
 type transcripts struct {
 	*gate
 	*host.Transcripts
-	Polls bool                 // a reader that waits asks for no inotify instance, which no bubble of fake time can wait for
+	Told  bool                 // a reader that waits is told by Changed: no bubble of fake time can wait for an inotify instance
 	watch func()               // runs the room in which readers wait
 	Gives func(item talk.Item) // before a reader gets an item
 
@@ -202,11 +229,19 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 	now, end := context.WithCancel(ctx)
 	end() // it does not wait
 	for {
+		var changed <-chan struct{}
+		if f.Told {
+			changed = untilChanged(from.Path)
+		}
 		items, err := f.Transcripts.Next(now, id, from, most)
 		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 			f.oneWaits()
-			if f.Polls {
-				_ = pause.For(ctx, 10*time.Millisecond)
+			if f.Told {
+				select {
+				case <-changed:
+				case <-ctx.Done():
+				}
+				_ = pause.For(ctx, 10*time.Millisecond) // all that is written at this moment is one change
 				continue
 			}
 			f.watch()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
@@ -157,11 +158,18 @@ func (w *World) HeardShown(t *testing.T, text string) outbox.Message {
 func (w *World) Listed(t *testing.T, r session.Record) Spot {
 	t.Helper()
 	w.MustHear(t, "/list")
-	m := w.Telegram.Last(t)
-	i := slices.IndexFunc(Spots(m), func(s Spot) bool { // its name may stand between two signs
-		return slices.Contains(strings.Fields(s.Button.Text), r.Name)
-	})
-	require.GreaterOrEqual(t, i, 0, "%s in %v", r.Name, Words(m))
+	var m outbox.Message
+	i := -1
+	found := func() bool {
+		m = w.Telegram.Last(t)
+		i = slices.IndexFunc(Spots(m), func(s Spot) bool { // its name may stand between two signs
+			return slices.Contains(strings.Fields(s.Button.Text), r.Name)
+		})
+		return i >= 0
+	}
+	if !found() { // another message to this chat is under way, and the list comes behind it
+		require.Eventually(t, found, Patience, time.Millisecond, "%s in %v", r.Name, Words(m))
+	}
 	return Spots(m)[i]
 }
 
