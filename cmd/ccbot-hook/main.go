@@ -19,7 +19,8 @@ func main() {
 	// A closing window hangs up its whole process group while SessionEnd is being noted. They are caught, not ignored:
 	// what was ignored cannot be made deadly again (signal.Reset leaves it), and stays ignored over an exec.
 	swallowed := make(chan os.Signal, 1)
-	signal.Notify(swallowed, append(endings(), syscall.SIGPIPE)...)
+	signal.Notify(swallowed, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	o := parse(os.Args[1:])
 	if o.status {
 		os.Exit(statusLine(o))
@@ -28,18 +29,13 @@ func main() {
 	timer := time.AfterFunc(bound, func() { os.Exit(0) })
 	h := hook{options: o, stdin: os.Stdin, stdout: os.Stdout, getenv: os.Getenv, now: time.Now, outlive: func() {
 		timer.Stop()
-		signal.Reset(endings()...)
+		signal.Stop(swallowed) // Stop waits for a signal that the process has and the channel has not yet; Reset does not
 		if len(swallowed) > 0 {
 			os.Exit(0) // it was told to end before it knew that it should
 		}
 	}}
 	quietly(h.run)
 	os.Exit(0)
-}
-
-// endings are the signals that ask a process to end.
-func endings() []os.Signal {
-	return []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM}
 }
 
 // quietly runs f and keeps silent about its error or panic: an event that is lost costs ccbot a notice, while a hook
