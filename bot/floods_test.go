@@ -356,7 +356,7 @@ func TestP5_AKillRepeatsAFileAsItWas(t *testing.T) {
 		says(turns(answers(0, 2000), chattest.TurnEnd)...)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		require.NotEmpty(t, first.shown)
+		require.NotEmpty(t, first.since(time.Time{}))
 		stop()
 		says(turns(answers(2000, 4000), chattest.TurnEnd)...)
 		second := newStrictAPI(t)

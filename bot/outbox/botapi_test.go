@@ -34,6 +34,7 @@ func againstStandIn(t *testing.T, opt botapi.Options) (*bench, *botapi.Server, *
 }
 
 func TestSandboxTakesRichMessages(t *testing.T) {
+	t.Parallel()
 	b, srv, p := againstStandIn(t, botapi.Options{Rich: true})
 	id, err := b.Send(t.Context(), rich(p.ID(), "# Title\n\n- [x] done"))
 	require.NoError(t, err)
@@ -63,6 +64,7 @@ func TestSandboxWithoutRichMessages(t *testing.T) {
 }
 
 func TestSandboxTakesPhotos(t *testing.T) {
+	t.Parallel()
 	b, srv, p := againstStandIn(t, botapi.Options{})
 	var data strings.Builder
 	require.NoError(t, png.Encode(&data, image.NewGray(image.Rect(0, 0, 8, 8))))
@@ -83,6 +85,7 @@ func TestSandboxTakesPhotos(t *testing.T) {
 // TestP5_PlacesThatChangeInTheSandbox: a group that becomes a supergroup, a topic that is deleted,
 // a person who blocks.
 func TestP5_PlacesThatChangeInTheSandbox(t *testing.T) {
+	t.Parallel()
 	b, srv, p := againstStandIn(t, botapi.Options{})
 	moved, gone := make(chan [][]int64, 9), make(chan session.Conversation, 9)
 	b.mu.Lock() // Run runs

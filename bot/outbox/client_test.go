@@ -67,6 +67,7 @@ func (a *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // The real client against a real server: what the library makes of answers is what judge expects.
 func TestClient(t *testing.T) {
+	t.Parallel()
 	api := &botAPI{calls: map[string][]string{}}
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)

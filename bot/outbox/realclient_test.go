@@ -176,6 +176,7 @@ func TestClientSendsAPhoto(t *testing.T) {
 }
 
 func TestClientInPlacesThatChange(t *testing.T) {
+	t.Parallel()
 	api := &telegram{refuse: func(q request) (int, string, string) {
 		switch {
 		case q.fields["chat_id"] == "-5":

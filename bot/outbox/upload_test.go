@@ -137,6 +137,7 @@ func (bytesOf) ReadAt(p []byte, _ int64) (int, error) {
 
 // The real client: a server that says no before it has read the file, and takes it then.
 func TestClientSendsAFile(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	got := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
