@@ -174,8 +174,8 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	assert.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)
-	assert.Equal(t, exit.Failure, code)
-	assert.Regexp(t, `^ccbot: ccbot runs as process \d+ and has the records in use; stop it first\n$`, errs)
+	assert.Equal(t, exit.Running, code)
+	assert.Regexp(t, `^ccbot: ccbot has the records in use; stop it first: another one is running \(pid \d+, \S+\)\n$`, errs)
 	require.NoError(t, held.Close())
 
 	code, out, errs = ccbot(environ, "recover", "--restore", name)

@@ -123,7 +123,7 @@ func restoredText(wanted recovery.Backup, done recovery.Restored, aside []sessio
 func lockRecords(ctx context.Context, c config.Config, environ []string, stderr io.Writer) (let func(), err error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, quietLog(c, stderr))
 	if errors.Is(err, exit.ErrRunning) {
-		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", statefolder.Holder(c.Dir))
+		return nil, fmt.Errorf("ccbot has the records in use; stop it first: %w", err)
 	}
 	if err != nil {
 		return nil, err

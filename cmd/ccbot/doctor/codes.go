@@ -44,7 +44,7 @@ var faults = append([]fault{
 	{"bot_refuses", "bot", Unknown, "the bot does not answer this program: it was started by an agent, or not in a terminal", ""},
 	{"bot_other_version", "bot", Warn, "the bot that runs is of another version than this program", ""},
 	{"bot_other_program", "bot", Warn, "the bot runs another file, or its file was replaced since its start", ""},
-	{"lock_lost", "bot", Fail, "a bot runs that `ccbot.lock` does not name: a second one could start", ""},
+	{"lock_lost", "bot", Fail, "a bot runs that `ccbot.lock` does not name, as after the file was deleted: verbs cannot tell which process it is; no second bot starts", ""},
 	{"socket_stale", "bot", Warn, "there is a socket that nobody listens at", "removes it while no bot runs"},
 	{"socket_path_long", "bot", Fail, "the path of the socket is too long", ""},
 

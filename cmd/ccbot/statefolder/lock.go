@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ const lockFile = "ccbot.lock"
 // lock.
 const lockPatience = 10 * time.Second
 
-// Take makes the folder where it is missing, and takes its lock for the life of this process. It
+// Take makes the folder where it is missing, and takes its locks for the life of this process. It
 // refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
 // can be written to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
 func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, io.Closer, error) {
@@ -60,28 +61,49 @@ type holder struct {
 	agent process.Identity // of the ccbot that holds it
 }
 
-// lock takes ccbot.lock for life. If a live `run` holds it, the error is exit.ErrRunning at once.
+// locks are those of the folder and of ccbot.lock in it. Whoever deletes the file does not delete the folder's lock.
+type locks struct{ folder, file *flock.Flock }
+
+func (l locks) Close() error { return errors.Join(l.file.Close(), l.folder.Close()) }
+
+// try takes both. Where a file system cannot lock a folder, as NFS, the lock of the file counts alone.
+func (l locks) try() (bool, error) {
+	if ok, err := l.folder.TryLock(); !ok && err == nil {
+		return false, nil
+	}
+	ok, err := l.file.TryLock()
+	if err != nil {
+		err = fmt.Errorf("lock %s: %w", l.file.Path(), err)
+	}
+	return ok, err
+}
+
+// lock takes the locks for life. If a live `run` holds them, the error is exit.ErrRunning at once.
 // Any other holder is waited for, since a command that changes something is over soon.
-func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
+func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (held io.Closer, err error) {
 	path := filepath.Join(dir, lockFile)
-	f := flock.New(path, flock.SetPermissions(0o600))
+	l := locks{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
 	deadline := time.Now().Add(patience)
 	for {
-		ok, err := f.TryLock()
-		if err != nil {
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		if ok {
-			if err := writeHolder(path, holder{role: role, agent: table.Self()}); err != nil {
-				return nil, errors.Join(err, f.Close())
-			}
-			return f, nil
+		if ok, err := l.try(); err != nil {
+			return nil, err
+		} else if ok {
+			return l, writeHolder(path, holder{role: role, agent: table.Self()})
 		}
 		first := readHolder(path)
 		if err := pause.For(ctx, time.Second); err != nil {
 			return nil, err
 		}
-		if h := readHolder(path); h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
+		h := readHolder(path)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w (its %s was deleted)", exit.ErrRunning, path)
+		}
+		if h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
 			return nil, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
 		}
 		if time.Now().After(deadline) {
