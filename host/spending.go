@@ -56,8 +56,8 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 		rep.Broken = path
 	}
 	c := counting{table: table, owners: s.owners(), Report: &rep}
+	now := s.Now().Local()
 	for n := range spending.Days {
-		now := s.Now().Local()
 		c.starts = append(c.starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
 	}
 	for range spending.Spans() {

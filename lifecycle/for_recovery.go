@@ -127,7 +127,7 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 		if s.kit.ownAgent(*w.r) != process.Gone {
 			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
 		}
-		return w.giveUp(ctx, next, rule, why, closed)
+		return w.giveUp(ctx, next, rule, why, closed, nil)
 	})
 }
 
@@ -142,7 +142,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		case w.r.State == session.Running && w.r.Binding != nil && w.Evidence.AgentAlive(*w.r.Binding) == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
 		case w.r.State == session.Running:
-			return w.giveUp(ctx, session.Abandoned, rule, why, closed)
+			return w.giveUp(ctx, session.Abandoned, rule, why, closed, nil)
 		}
 		w.r.Closed = cmp.Or(closed, w.r.Closed)
 		if err := w.r.Become(session.Abandoned, w.Now(), rule, why); err != nil {
@@ -163,7 +163,7 @@ func (k *kit) ownAgent(r session.Record) process.Liveness {
 
 // giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
 // Unreported: recovery reports all such sessions at once.
-func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told ...news.News) error {
+func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
@@ -171,8 +171,8 @@ func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule
 		noteInterruption(ctx, w)
 	}
 	w.over(w.endSeen())
-	w.r.Closed, w.r.Unreported = closed, len(told) == 0
-	return w.become(ctx, next, rule, why, told...)
+	w.r.Closed, w.r.Unreported = closed, told == nil
+	return w.become(ctx, next, rule, why, told)
 }
 
 // Close notes why a session that is over is no longer meant when its conversation comes back. The

@@ -211,7 +211,7 @@ func (w *work) skipHistory() error {
 // launch.
 func (w *work) fail(ctx context.Context, why string) error {
 	w.over(w.endSeen())
-	return w.become(ctx, session.Failed, ruleFailed, why)
+	return w.become(ctx, session.Failed, ruleFailed, why, nil)
 }
 
 // configured returns the launch settings of a new session.

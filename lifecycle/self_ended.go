@@ -71,7 +71,7 @@ func (w *work) complete(ctx context.Context) error {
 		return err
 	}
 	w.over(w.r.Asked)
-	return w.become(ctx, session.Completed, ruleEnded, "its process is gone")
+	return w.become(ctx, session.Completed, ruleEnded, "its process is gone", nil)
 }
 
 // settle waits a moment until tmux knows how the process ended: tmux says that a pane is dead
@@ -152,7 +152,7 @@ func (w *work) lost(ctx context.Context) error {
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
 	if all && w.Hears.Lost != nil {
 		defer w.Hears.Lost()
-		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)
+		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
 	}
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
 }

@@ -245,13 +245,13 @@ func (w *work) ready(ctx context.Context) error {
 	return w.become(ctx, session.Running, ruleReady, why, news.Ready{})
 }
 
-// become notes the next state, reports the news about it, and saves.
-func (w *work) become(ctx context.Context, next session.State, rule session.Rule, why string, told ...news.News) error {
+// become notes the next state, reports the news about it, if there is any, and saves.
+func (w *work) become(ctx context.Context, next session.State, rule session.Rule, why string, told news.News) error {
 	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
 		return err
 	}
-	for _, n := range told {
-		if err := w.tell(ctx, *w.r, n); err != nil {
+	if told != nil {
+		if err := w.tell(ctx, *w.r, told); err != nil {
 			return err
 		}
 	}

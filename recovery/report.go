@@ -66,8 +66,9 @@ func (v *Recovery) finish(report *Report, w World) {
 	}
 	report.Took = v.Now().Sub(report.At)
 	failed, s := report.Failed(), report.Stages
-	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
-		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply)), logkey.Took, took(report.Results),
+	stages := slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
+		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply))
+	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, stages, logkey.Took, took(report.Results),
 		logkey.Records, report.Records, logkey.States, states(report.States),
 		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
 		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)

@@ -100,7 +100,9 @@ func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) 
 		if nudge != "" {
 			c.mu.Lock()
 			for _, p := range panes {
-				c.nudged[p.ID] = c.nudged[p.ID] || endUnknown(p)
+				if endUnknown(p) {
+					c.nudged[p.ID] = true
+				}
 			}
 			c.mu.Unlock()
 			_, err = c.lines(ctx, "run-shell", nudge)
@@ -184,7 +186,7 @@ func paneOf(r record) (p Pane, _ bool, err error) {
 	}
 	number := func(i int, what string) int64 {
 		n, failed := strconv.ParseInt(fields[i], 10, 64)
-		if failed != nil {
+		if failed != nil && err == nil {
 			err = fmt.Errorf("%s of %s: %w", what, p.ID, failed)
 		}
 		return n

@@ -57,11 +57,13 @@ func (t *Tree) Since(ctx context.Context, m Moment) (all []Change, cut bool, err
 	}
 	room := int64(maxCountedAll)
 	for _, path := range untracked {
-		p, _, there := t.print(path)
-		older := there && p.Time < m.At.UnixNano()
-		if !tracked[path] && !t.isKnown(m, path) && !(m.Partial && older) {
-			all = append(all, t.newFile(path, &room))
+		if tracked[path] || t.isKnown(m, path) {
+			continue
 		}
+		if p, _, there := t.print(path); m.Partial && there && p.Time < m.At.UnixNano() {
+			continue // it was there before
+		}
+		all = append(all, t.newFile(path, &room))
 	}
 	slices.SortStableFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return all, cut || more, nil

@@ -284,8 +284,11 @@ var unfinished = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISE
 // Work says what work a work tree has; empty: none.
 func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 	g, err := open(ctx, w.Dir, env)
-	if g == nil || err != nil {
-		return "", errors.Join(err, fmt.Errorf("git: no work tree in %s", w.Dir))
+	switch {
+	case err != nil:
+		return "", err
+	case g == nil:
+		return "", fmt.Errorf("git: no work tree in %s", w.Dir)
 	}
 	for _, file := range unfinished {
 		if _, err := os.Lstat(filepath.Join(w.admin, file)); err == nil {
@@ -345,8 +348,11 @@ func (e ErrWork) Error() string { return "git: the work tree has work in it: " +
 // once more for what is not committed, and the branch goes only as it was looked at, and while no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	g, err := open(ctx, w.Of, env)
-	if g == nil || err != nil {
-		return errors.Join(err, fmt.Errorf("git: no repository in %s", w.Of))
+	switch {
+	case err != nil:
+		return err
+	case g == nil:
+		return fmt.Errorf("git: no repository in %s", w.Of)
 	}
 	tip, _ := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch)
 	work, err := w.Work(ctx, env)

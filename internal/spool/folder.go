@@ -28,7 +28,8 @@ var (
 const DefaultMaxSize = 16 << 20
 
 // Folder is one queue. The zero MaxSize means DefaultMaxSize bytes. With Fsync, a completed Put or
-// Remove survives a power cut; without it only the death of the process. Its methods may be called
+// Remove survives a power cut; without it only the death of the process: the bytes of an item are on
+// the disk, its name may be lost. Its methods may be called
 // concurrently and by several processes.
 type Folder struct {
 	Path    string

@@ -86,7 +86,7 @@ func parse(line []byte) (items []Item, err error) {
 	return parseLine(line)
 }
 
-// each calls see with the items from a place to the present end, until it returns false. loose: the place may
+// Each calls see with the items from a place to the present end, until it returns false. loose: the place may
 // stand inside a line.
 func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
 	r := Open(from)

@@ -161,10 +161,13 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 		// Otherwise the file is of an earlier process with the same pid, or of a process of another
 		// machine.
 		p, ok := e.Table.Find(unreadable.PID)
-		if seen, err := e.from.Processes.Inspect(p.PID); ok && err == nil && seen.Identity == p.Identity {
+		if !ok {
+			continue
+		}
+		if seen, err := e.from.Processes.Inspect(p.PID); err == nil && seen.Identity == p.Identity {
 			p = seen // this reading includes the executable
 		}
-		if ok && process.IsAgent(p, e.agents) {
+		if process.IsAgent(p, e.agents) {
 			e.doubt(unreadable.PID, process.SourcePresence, err)
 		}
 	}
