@@ -90,7 +90,7 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 func (w *World) files() (all []Finding) {
 	dir := w.Folder.Path
 	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
-		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s could not be read and was set aside", terminal.Several(len(names), "file"))
+		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s set aside as unreadable", terminal.Several(len(names), "file"))
 		f.Detail = some(names)
 		all = append(all, f)
 	}
