@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,8 +61,11 @@ func (c *Client) ask(ctx context.Context, args ...string) (string, error) {
 	var fails bytes.Buffer
 	cmd.Stderr = &fails
 	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(fails.String()))
+	switch {
+	case err != nil && ctx.Err() != nil: // the process was ended for it
+		return "", ctx.Err()
+	case err != nil:
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(fails.String()))
 	}
 	return string(out), nil
 }

@@ -78,6 +78,7 @@ func TestP6_AStoppedServerIsUnknownToALook(t *testing.T) {
 	_, _, err = tmux.Look(ctx, r.config())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.NotErrorIs(t, err, tmux.ErrNoServer)
+	assert.EqualError(t, err, "look at tmux: context deadline exceeded")
 }
 
 func TestLookRefusesTheDefaultServer(t *testing.T) {

@@ -162,8 +162,6 @@ func (i *Intake) pollOn(ctx context.Context) error {
 	return nil
 }
 
-var rivals = map[cause]string{conflict: "another poller uses this bot token", webhook: "a webhook is set for this bot token"}
-
 // explain logs a failure and returns how long to wait. If it returns an error, that error ends Run.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
 	if errors.Is(err, errHung) {
@@ -178,11 +176,12 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 	switch failed.cause {
 	case revoked:
 		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
-	case conflict, webhook:
-		p.trouble.warn(ctx, slog.LevelWarn, rivals[failed.cause], failed)
-		if failed.cause == conflict {
-			i.cfg.Pulse.Lost()
-		}
+	case conflict:
+		p.trouble.warn(ctx, slog.LevelWarn, "polls_rival", failed)
+		i.cfg.Pulse.Lost()
+		return p.rival.Next(), nil
+	case webhook:
+		p.trouble.warn(ctx, slog.LevelWarn, "webhook_set", failed)
 		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)

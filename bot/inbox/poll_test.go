@@ -88,8 +88,8 @@ func TestRetryAfterIsWaitedInFull(t *testing.T) {
 
 func TestARivalIsNotFought(t *testing.T) {
 	tests := []struct{ name, description, says string }{
-		{"another poller", "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", "another poller uses this bot token"},
-		{"a webhook", "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", "a webhook is set for this bot token"},
+		{"another poller", "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", "polls_rival"},
+		{"a webhook", "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", "webhook_set"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

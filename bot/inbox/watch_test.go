@@ -333,7 +333,7 @@ func TestTheRivalGoes(t *testing.T) {
 		tg.deliver(message(1, 5, "a"))
 		time.Sleep(11 * time.Second)
 		assert.Equal(t, []string{"1"}, j.keys())
-		assert.Contains(t, r.log.String(), `poll_recovered after="another poller uses this bot token"`)
+		assert.Contains(t, r.log.String(), `poll_recovered after=polls_rival`)
 		stop()
 	})
 }

@@ -448,4 +448,7 @@ func TestDoctorForAnOrdinaryUser_AsUser(t *testing.T) {
 	require.NoError(t, os.Chmod(p.state, 0o500))
 	_, faults = p.report(exit.Failure)
 	assert.Contains(t, faults, doctor.Code("folder_not_writable"))
+	p.set("CCBOT_DIR", p.state+"/none/s")
+	_, faults = p.report(exit.Failure)
+	assert.Contains(t, faults, doctor.Code("folder_not_writable"), "the first start could not make it")
 }

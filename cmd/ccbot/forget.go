@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/archive"
+	"ccbot/bot/chat"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/config"
@@ -67,14 +69,15 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 		return err
 	}
 	if !r.State.Over() {
-		return sentence(asTheChatSays(d.words, host.View(r), notOver(r)))
+		return sentence(notOver(d.words, r))
 	}
 	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
 	}
 	did := forgottenSession{ID: r.ID, Name: r.Name}
 	stays := "Claude Code has no conversation file of it"
-	if cursor, ok := r.Cursor(); ok && cursor.Path != "" {
+	cursor, _ := r.Cursor()
+	if _, err := os.Lstat(cursor.Path); err == nil { // without a prompt Claude Code has written none
 		did.Stays = cursor.Path
 		stays = d.words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
 	}
@@ -92,8 +95,11 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 }
 
 // notOver is the refusal to forget a session that is not over.
-func notOver(r session.Record) error {
-	return &refusal.Error{Code: refusal.WrongState, State: views.State(r.State), Open: r.State.Open()}
+func notOver(p chat.Phrases, r session.Record) error {
+	if r.State.Open() {
+		return refuse(codeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
+	}
+	return asTheChatSays(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: views.State(r.State)})
 }
 
 // findToForget finds a session by its record, or by the copy of a record that was removed because
@@ -152,7 +158,7 @@ var forgetting = change[forgetCall, struct{}]{verb: "forget", do: func(ctx conte
 	}
 	err := s.forget(ctx, body.Session)
 	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotOver) {
-		err = asTheChatSays(s.english(), host.View(r), notOver(r))
+		err = notOver(s.english(), r)
 	}
 	return struct{}{}, err
 }}

@@ -35,22 +35,25 @@ func saying(answer string, environ []string, args ...string) (said string, err e
 
 // TestForgetAsksFirst, says what stays where, and does nothing without a yes.
 func TestForgetAsksFirst(t *testing.T) {
-	r := one(1, "api", func(r *session.Record) {
-		r.Cursors = []transcript.Cursor{{Path: "/home/me/.claude/projects/x/y.jsonl"}}
-	})
+	conversation := filepath.Join(t.TempDir(), "y.jsonl")
+	r := one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: conversation}} })
 	live := one(2, "web", func(r *session.Record) { r.State = session.Running })
 	stuck := one(3, "stuck", func(r *session.Record) { r.State = session.CleanupFailed })
 	dir := stateWith(t, r, live, stuck)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	said, err := saying("", environ, "forget", "api")
+	require.Error(t, err)
+	assert.Contains(t, said, "Claude Code has no conversation file of it\n", "it had no prompt")
+	require.NoError(t, os.WriteFile(conversation, nil, 0o600))
 	for _, answer := range []string{"", "n\n", "what?\n"} {
 		said, err := saying(answer, environ, "forget", "api")
 		require.EqualError(t, err, "nothing was done: answer y, or give --yes")
-		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude's conversation file is kept: /home/me/.claude/projects/x/y.jsonl\n"+
+		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude's conversation file is kept: "+conversation+"\n"+
 			"Delete ccbot's record of api, also from the backups? This cannot be undone. [y/N]\n", said)
 		assert.FileExists(t, recordOf(environ, r))
 	}
-	_, err := saying("y\n", environ, "forget", "web")
-	require.EqualError(t, err, "web is already open. In a terminal: ccbot attach web")
+	_, err = saying("y\n", environ, "forget", "web")
+	require.EqualError(t, err, "web is open; end it first: ccbot archive web")
 	_, err = saying("y\n", environ, "forget", "stuck")
 	require.ErrorContains(t, err, "stuck has not fully ended")
 	_, err = saying("y\n", environ, "forget", "none")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -66,6 +67,12 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		configCommand(environ, stdout), doctorCommand(environ, stdout, stderr), hooksCommand(environ, stdout), sendCommand(environ, stdout),
 		versionCommand(environ, stdout), completionCommand(root, stdout), describeCommand(root, stdout))
 	completeNames(root, environ)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error { // cobra would show the general help for an unknown verb
+		about, rest, err := root.Find(args)
+		return cmp.Or(err, noArgs(about, rest))
+	}
 	return root
 }
 

@@ -79,9 +79,11 @@ func newCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var q newCall
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
-		Long: `Start a session in a folder; without DIR in this one. Without NAME it is called like the
-folder. What begins with /, ~ or . is the folder. It belongs to the private chat of the
-first of ALLOWED_USERS, which hears of it as of one that was started there.`,
+		Long: `Start a session in a folder; without DIR in this one. What begins with /, ~ or . is the
+folder. Without NAME the session is called like the folder, and after its first prompt from
+then on: a script keeps the id that --json prints, which every verb takes. The session belongs
+to the private chat of the first of ALLOWED_USERS. That chat says that the session starts, and
+makes it the current one: what is written there goes to it.`,
 		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",
 		Args: func(_ *cobra.Command, args []string) (err error) {
 			q.Name, q.Path, err = nameAndPath(args)

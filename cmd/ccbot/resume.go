@@ -43,7 +43,8 @@ func resumeCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "resume NAME|ID", Args: oneSession("resume"), Short: "Bring a session back, with its conversation",
 		Long: `Bring a session back in its folder, with its conversation, its model and flags, and
-the messages that still wait for it. What has to be chosen (somebody else writes the
+the messages that still wait for it. In its chat another session that is open stays the
+current one; where none is, the resumed one becomes it. What has to be chosen (somebody else writes the
 conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
 		Example: "  ccbot resume api",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -62,7 +62,13 @@ upgrade of the service ends no agent.`,
 	})).Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", with((*service.Service).Stop))
 	verb("restart", "Restart the service, or start one that was stopped; the agents live on", with((*service.Service).Restart))
-	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error { return becomes(s.Logs(), environ) }))
+	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error {
+		argv, err := s.Logs()
+		if err != nil {
+			return err
+		}
+		return becomes(argv, environ)
+	}))
 	return root
 }
 
@@ -187,8 +193,8 @@ func printService(p *terminal.Printer, s service.State, now time.Time) {
 	}
 	row("state", state)
 	row("says", s.Says)
-	if s.Restarts > 0 {
-		row("restarts", fmt.Sprint(s.Restarts))
+	if s.Restarts != nil && *s.Restarts > 0 {
+		row("restarts", fmt.Sprint(*s.Restarts))
 	}
 	row("lingers", map[string]string{"yes": "yes: it runs on when you log out", "no": "no; that it runs on when you log out takes: loginctl enable-linger"}[s.Lingers])
 }

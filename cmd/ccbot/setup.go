@@ -64,6 +64,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 		}}
 	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token")
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
+	cmd.Flags().Lookup("allow").DefValue = "" // pflag would show []
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
 	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and at each login; --service=false: do not")

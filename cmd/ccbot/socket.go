@@ -246,12 +246,15 @@ func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 	err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
 	refused := port.In(err)
 	if text, known := unsent[refused.Code]; known {
-		return nil, refuse(codeRefused, text+refused.Reason)
+		if strings.HasSuffix(text, ": ") {
+			text += refused.Reason
+		}
+		return nil, refuse(codeRefused, text)
 	}
 	return struct{}{}, err
 }
 
-// unsent are the reasons for an agent why its file is not sent; a further detail, if any, follows.
+// unsent are the reasons for an agent why its file is not sent; what the system says follows a colon.
 var unsent = map[port.Code]string{
 	port.NotFound:       "there is no such session",
 	port.WrongState:     "the session is over",

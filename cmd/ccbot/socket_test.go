@@ -411,7 +411,9 @@ func TestSendThroughTheSocket(t *testing.T) {
 		code string
 	}{
 		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, nil, `{}`, ""},
-		{"refused", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileEmpty}, "", codeRefused},
+		{"refused", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileEmpty}, "", "it is empty"},
+		{"missing", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileMissing, Reason: "no such file or directory"}, "", "there is no such file"},
+		{"not readable", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileUnreadable, Reason: "permission denied"}, "", "it cannot be read: permission denied"},
 		{"failed", `{"path":"/a b","caption":"c"}`, errors.New("disk"), "", ""},
 		{"failed in a way that is none of a file's", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.NoTmux}, "", ""},
 		{"malformed", `[]`, nil, "", codeMalformed},
@@ -425,7 +427,7 @@ func TestSendThroughTheSocket(t *testing.T) {
 			body, err := s.checked(s.send)(t.Context(), peerBelow(), hookwire.Call{Verb: hookwire.VerbSend, Body: json.RawMessage(tt.body)})
 			refusal := (*control.Refusal)(nil)
 			if errors.As(err, &refusal) {
-				assert.Equal(t, tt.code, refusal.Code)
+				assert.Contains(t, []string{tt.code + ": " + refusal.Text, codeRefused + ": " + tt.code}, refusal.Error())
 			}
 			assert.Equal(t, tt.want == "", err != nil)
 			assert.Equal(t, tt.want, string(body))

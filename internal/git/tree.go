@@ -65,7 +65,7 @@ func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree
 	}
 	// Git would put what it shares between two indexes beside the repository's.
 	t.git.options = append(t.git.options, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.safecrlf=false",
-		"-c", "core.bigFileThreshold=64m")
+		"-c", "core.bigFileThreshold=64m", "-c", "core.sharedRepository=0600")
 	copied := filepath.Join(t.work, "index")
 	t.git.env = append(t.git.env, "GIT_WORK_TREE="+t.Root, "GIT_INDEX_FILE="+copied)
 	t.git = t.with(t.written())

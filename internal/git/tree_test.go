@@ -498,3 +498,23 @@ func FuzzHunks(f *testing.F) {
 		assert.Equal(t, kept, hunks(kept), "nothing in it is around a hunk")
 	})
 }
+
+// TestP9_WhatGitKeepsIsItsUsersAlone, whatever the umask is: copies of what is not committed are among it.
+func TestP9_WhatGitKeepsIsItsUsersAlone(t *testing.T) {
+	r := newRepo(t)
+	r.file("a", "1\n")
+	r.commitAll()
+	r.file("a", "2\n")
+	defer syscall.Umask(syscall.Umask(0))
+	m := r.mark()
+	seen := 0
+	require.NoError(t, filepath.WalkDir(m.Objects, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		assert.Zero(t, info.Mode().Perm()&0o077, path)
+		seen++
+		return nil
+	}))
+	assert.Greater(t, seen, 4, "two objects, each in a folder")
+}

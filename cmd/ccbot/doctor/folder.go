@@ -35,11 +35,17 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	for _, x := range exposed {
 		all = append(all, w.exposure(x))
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return append(all, skipped("folder", dir+" is made by the first start"))
+	at := dir // or the nearest folder above it, in which the first start makes it
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
 	}
-	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil && len(exposed) == 0 {
-		all = append(all, found("folder_not_writable", "give this user the permission, or choose another CCBOT_DIR", "%s cannot be written: %v", dir, err))
+	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil && len(exposed) == 0 {
+		all = append(all, found("folder_not_writable", "give this user the permission, or choose another CCBOT_DIR", "%s cannot be written: %v", at, err))
+	} else if at != dir {
+		all = append(all, skipped("folder", dir+" is made by the first start"))
+	}
+	if at != dir {
+		return all
 	}
 	if _, err := statefolder.ReadInstance(dir); err != nil && len(exposed) == 0 {
 		all = append(all, found("instance_damaged", "see the sentence", "%v", err))
@@ -84,7 +90,7 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 func (w *World) files() (all []Finding) {
 	dir := w.Folder.Path
 	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
-		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s could not be read and was set aside", terminal.Several(len(names), "file"))
+		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s set aside as unreadable", terminal.Several(len(names), "file"))
 		f.Detail = some(names)
 		all = append(all, f)
 	}

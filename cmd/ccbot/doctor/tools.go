@@ -38,7 +38,7 @@ func terminals(ctx context.Context, w *World) (all []Finding) {
 		return []Finding{unseen("tmux", t.Unsure)}
 	}
 	if n := len(t.Orphans); n > 0 {
-		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s that belong to no session", terminal.Several(n, "window"))
+		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s without a session", terminal.Several(n, "window"))
 		f.Detail = some(t.Orphans)
 		all = append(all, f)
 	}

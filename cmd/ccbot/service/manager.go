@@ -92,7 +92,9 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 	}
 	s.Active, s.State, s.Says = values["ActiveState"] == "active", values["ActiveState"]+" ("+values["SubState"]+")", values["StatusText"]
 	s.PID, _ = strconv.Atoi(values["MainPID"])
-	s.Restarts, _ = strconv.Atoi(values["NRestarts"])
+	if n, err := strconv.Atoi(values["NRestarts"]); err == nil {
+		s.Restarts = &n
+	}
 	// The form without an option: --timestamp is not known before systemd 247, and its unix not before 251.
 	if at, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", values["ActiveEnterTimestamp"]); err == nil {
 		s.Since = at

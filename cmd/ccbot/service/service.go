@@ -46,13 +46,14 @@ type State struct {
 	Current   bool      `json:"current"`          // the file is what an install would write now
 	Same      bool      `json:"same_program"`     // it runs the program that looks
 	Starts    string    `json:"starts,omitempty"` // the program, as the file names it
-	Active    bool      `json:"active"`
-	State     string    `json:"state,omitempty"` // in the manager's words
-	Says      string    `json:"says,omitempty"`  // what ccbot has told the manager
+	Active    bool      `json:"-"`
+	Known     *bool     `json:"active,omitempty"` // Active, where the manager has answered
+	State     string    `json:"state,omitempty"`  // in the manager's words
+	Says      string    `json:"says,omitempty"`   // what ccbot has told the manager
 	Since     time.Time `json:"active_since,omitzero"`
 	PID       int       `json:"pid,omitempty"`
-	Restarts  int       `json:"restarts"`
-	Lingers   string    `json:"lingers,omitempty"` // yes or no; empty: not known
+	Restarts  *int      `json:"restarts,omitempty"` // launchd does not count them
+	Lingers   string    `json:"lingers,omitempty"`  // yes or no; empty: not known
 	Problem   string    `json:"problem,omitempty"`
 }
 
@@ -67,7 +68,9 @@ func (s *Service) Look(ctx context.Context) (State, error) {
 	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
 	state.Starts = m.starts(old)
 	state.Same = state.Starts == m.starts(m.text(s.Program))
-	m.look(ctx, s.Run, &state)
+	if m.look(ctx, s.Run, &state); state.Problem == "" {
+		state.Known = new(state.Active)
+	}
 	return state, nil
 }
 
@@ -209,7 +212,12 @@ var (
 )
 
 // Logs is the command that shows the log.
-func (s *Service) Logs() []string { return s.manager.logs(s.Program) }
+func (s *Service) Logs() ([]string, error) {
+	if old, err := read(s.manager.file()); err != nil || old == "" {
+		return nil, cmp.Or(err, ErrNotInstalled)
+	}
+	return s.manager.logs(s.Program), nil
+}
 
 // read gives a file, empty where there is none.
 func read(file string) (string, error) {

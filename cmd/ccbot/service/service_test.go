@@ -107,8 +107,8 @@ func TestInstallWithSystemd(t *testing.T) {
 	b.Program.Binary = "/opt/new/ccbot"
 	state, err := b.Look(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, State: "active (running)", Says: "listening as @b",
-		Since: state.Since, PID: 42, Restarts: 1, Lingers: "no"}, state)
+	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, Known: new(true), State: "active (running)", Says: "listening as @b",
+		Since: state.Since, PID: 42, Restarts: new(1), Lingers: "no"}, state)
 	assert.EqualValues(t, 1767323045, state.Since.Unix())
 	require.NoError(t, b.Install(t.Context(), false), "what install has written is replaced")
 	_, said = b.since()
@@ -147,6 +147,10 @@ func TestWithoutAManagerTheFileIsWritten(t *testing.T) {
 		_, said := b.since()
 		assert.Contains(t, said, "does not answer (no bus)")
 		assert.Contains(t, said, left)
+		state, err := b.Look(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, goos == "darwin", state.Known != nil, "launchd has forgotten it; of systemd nothing is known")
+		assert.Nil(t, state.Restarts)
 		require.NoError(t, b.Uninstall(t.Context(), false))
 		assert.Empty(t, b.text(t))
 	}
@@ -190,6 +194,8 @@ func TestOldSystemdIsAsked(t *testing.T) {
 func TestUninstallAndRestart(t *testing.T) {
 	b := newBench(t, "linux")
 	require.ErrorIs(t, b.Restart(t.Context()), ErrNotInstalled)
+	_, err := b.Logs()
+	require.ErrorIs(t, err, ErrNotInstalled)
 	require.NoError(t, b.Uninstall(t.Context(), false))
 	state, err := b.Look(t.Context())
 	require.NoError(t, err)
@@ -197,12 +203,14 @@ func TestUninstallAndRestart(t *testing.T) {
 	assert.Empty(t, b.ran, "nothing is there")
 	require.NoError(t, b.Install(t.Context(), false))
 	b.since()
+	logs, err := b.Logs()
+	require.NoError(t, err)
+	assert.Equal(t, "journalctl --user -u ccbot -n 100 -f", strings.Join(logs, " "))
 	require.NoError(t, b.Restart(t.Context()))
 	require.NoError(t, b.Uninstall(t.Context(), false))
 	ran, _ := b.since()
 	assert.Equal(t, []string{"systemctl --user reset-failed ccbot", "systemctl --user restart ccbot", "systemctl --user daemon-reload", "systemctl --user disable --now ccbot", "systemctl --user daemon-reload"}, ran)
 	assert.NoFileExists(t, b.manager.file())
-	assert.Equal(t, "journalctl --user -u ccbot -n 100 -f", strings.Join(b.Logs(), " "))
 }
 
 func TestInstallWithLaunchd(t *testing.T) {
