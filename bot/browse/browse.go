@@ -26,7 +26,7 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// First are the texts that people have written for the session that they are about to start.
+// First are the prompts that people have sent for the session that they are about to start.
 type First interface {
 	// First keeps a text for the session that its sender starts next in a place.
 	First(ctx context.Context, in chat.Incoming, text string) error
@@ -71,7 +71,10 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Text: b.written, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+	written := func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
+		return b.Keep(*in, func() error { return b.First.First(ctx, *in, text) })
+	}
+	return chat.Feature{Name: "browse", Text: written, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return b.run(ctx) })
 		g.Go(func() error {
@@ -83,19 +86,20 @@ func (b *Browser) Feature() chat.Feature {
 	}, Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed, Own: true}, worktree: {Draw: b.removing, Do: b.remove}}}
 }
 
-// patience is how long after a person has last used a page a text beside it is meant for it.
+// patience is how long after a person has last used a page a message beside it is meant for it.
 const patience = 15 * time.Minute
 
-// written takes a text that somebody writes while a page of theirs is open: it becomes the first prompt.
-func (b *Browser) written(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
-	if in.ReplyTo != 0 || in.Quoted {
+// Keep has a message kept that somebody sends while a page of theirs is open: it becomes a first prompt. A message
+// that answers one of a session's is for that session.
+func (b *Browser) Keep(in chat.Incoming, keep func() error) (taken bool, err error) {
+	if _, answers, _ := b.chat.Book.Answered(in.Message); answers {
 		return false, nil
 	}
 	key, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
 	if !open || b.chat.Now().Sub(used) > patience {
 		return false, nil
 	}
-	if err := b.First.First(ctx, *in, text); err != nil {
+	if err := keep(); err != nil {
 		return true, err
 	}
 	b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder

@@ -87,12 +87,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 		return err
 	}
 	if r.ID == uuid.Nil { // a person chooses the session first: the files belong into its folder
-		var names, texts []string
-		for _, u := range all {
-			names = append(names, attached(u.Message).called(""))
-			texts = append(texts, quotation.Text(u.Message))
-		}
-		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
+		return p.takeFor(ctx, in, r, unfetched(all))
 	}
 	got, err := p.fetch(ctx, in, r, all)
 	if err != nil {
@@ -120,6 +115,15 @@ type fetched struct {
 	text     string   // the captions, and what is said in recordings
 	spoken   string   // what is said in recordings, where a person is to see that before it is typed
 	problems []string // sentences about the others
+}
+
+// unfetched are files whose session is not known yet.
+func unfetched(all []*models.Update) (f fetched) {
+	for _, u := range all {
+		f.names = append(f.names, attached(u.Message).called(""))
+		f.text = lines(f.text, quotation.Text(u.Message))
+	}
+	return f
 }
 
 // fetch brings the files of a message to the folder of a session.
@@ -185,8 +189,15 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 		return &fileError{text: lines(got.problems...)}
 	}
 	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
-	e.Text, e.Class, e.Files, e.Spoken = typed, string(class), got.names, got.spoken
-	if err := p.save(*e); err != nil || len(got.problems) == 0 {
+	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+		if now.State != e.State { // a person has decided otherwise meanwhile
+			return inbox.ErrNoEntry
+		}
+		now.Text, now.Class, now.Files, now.Spoken = typed, string(class), got.names, got.spoken
+		*e = *now
+		return nil
+	})
+	if err != nil || len(got.problems) == 0 {
 		return err
 	}
 	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
