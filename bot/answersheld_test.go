@@ -95,6 +95,22 @@ func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 	})
 }
 
+// Another session may have got the old name by then.
+func TestP5_AReaderThatWaitsSaysTheNameThatTheSessionHasNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
+		w.Running(t)
+		w.Expect(t, "post "+w.Notice("api", "one"))
+		<-w.Order
+		synctest.Wait()
+		w.Records.Change(r.ID, func(r *session.Record) { r.Name = "web" })
+		chattest.Grow(t, r.Cursors[0], chattest.APIError)
+		w.Expect(t, "post web stopped with an error from Claude: 529. Send your message again to continue.")
+	})
+}
+
 func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {

@@ -86,9 +86,12 @@ func TestWhyTellsWhoEndedIt(t *testing.T) {
 	}
 	r := w.History(t, session.Change{From: session.Running, To: session.Lost, Rule: "of a later program"},
 		session.Change{From: session.Lost, To: session.Lost, Rule: "of a later program"},
-		session.Change{From: session.Lost, To: session.Running, Rule: "resume.second_writer"})
+		session.Change{From: session.Lost, To: session.Running, Rule: "resume.second_writer"},
+		session.Change{From: session.Running, To: session.Running, Rule: "resume.current_session_active"},
+		session.Change{From: session.Running, To: session.Running, Rule: "resume.current_session_followed"})
 	w.MustHear(t, "/why "+r.ID.String())
-	assert.Equal(t, []string{moment(0) + " It is now: lost.", moment(2) + " Its conversation was opened in a terminal."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
+	assert.Equal(t, []string{moment(0) + " It is now: lost.", moment(2) + " Its conversation was opened in a terminal.",
+		moment(4) + " Its agent went on to another conversation."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])
 }
 
 func TestWhyFitsOneMessage(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -62,8 +63,13 @@ func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.
 	return now, m.refused(err)
 }
 
-// Looks looks at what sessions do.
+// looksTime bounds the looks at all sessions together: a person waits for them.
+const looksTime = 3 * time.Second
+
+// Looks looks at what sessions do. What a session does is unknown where tmux does not answer in time.
 func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look {
+	ctx, cancel := context.WithTimeout(ctx, looksTime)
+	defer cancel()
 	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]desk.Look)
 	for _, id := range ids {
 		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}

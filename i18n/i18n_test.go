@@ -288,7 +288,7 @@ func TestNamesFromOtherPackages(t *testing.T) {
 	for _, h := range strings.Fields("hup term kill already_gone") {
 		keys = append(keys, HowKey(h))
 	}
-	for _, rule := range strings.Fields("start ready resume resume.seen adopt stop stop.you stop.other stop.idle stopped.archived stopped.completed stopped.cleanup_failed ended lost failed recover.restore " +
+	for _, rule := range strings.Fields("start ready resume resume.seen resume.followed adopt stop stop.you stop.other stop.idle stopped.archived stopped.completed stopped.cleanup_failed ended lost failed recover.restore " +
 		"recovery.reattach recovery.bind recovery.discard recovery.finish_restore recovery.fail recovery.finish_stop recovery.tidy_transfer recovery.conclude recovery.mark_lost recovery.take_over recovery.abandon recovery.end_leftovers recovery.set_aside") {
 		keys = append(keys, SaidKey(rule))
 	}

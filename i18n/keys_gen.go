@@ -719,6 +719,7 @@ const (
 	SaidReady                 Key = "said_ready"
 	SaidResume                Key = "said_resume"
 	SaidResumeSeen            Key = "said_resume_seen"
+	SaidResumeFollowed        Key = "said_resume_followed"
 	SaidAdopt                 Key = "said_adopt"
 	SaidStop                  Key = "said_stop"
 	SaidStopIdle              Key = "said_stop_idle"

@@ -132,6 +132,9 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 	t.batch, t.from, t.ahead = batch{patience: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
 		item, err := t.next(news)
+		if now, ok := t.answers.Chat.Book.Records.Get(t.id); ok { // renamed meanwhile: another session may have the old name
+			r.Name = now.Name
+		}
 		switch {
 		case news.Err() != nil:
 			return nil

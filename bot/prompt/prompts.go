@@ -241,6 +241,26 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 	return nil
 }
 
+// Offer asks which open session gets the prompts of one whose record is not there, or cannot be read. Where no
+// session is open the prompts wait if they may, and are ended otherwise. So do those that may have been typed.
+func (p *Prompts) Offer(ctx context.Context, keys []string, mayWait bool) error {
+	for _, key := range keys {
+		e, err := p.Entries.Load(key)
+		switch {
+		case err != nil:
+		case e.State == inbox.Held && len(openIn(p.book.Records)) > 0:
+			e.Session = uuid.Nil
+			err = p.wait(ctx, asked{Reason: homeless}, e, views.Session{})
+		case !mayWait:
+			err = p.Homeless(ctx, []string{key})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))

@@ -172,6 +172,9 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 		rule += "." + state
 	case "chat.adopt":
 		rule = "adopt"
+	case "resume.current_session_active": // its own agent has begun
+	case "resume.current_session_followed":
+		rule = "resume.followed"
 	default:
 		if strings.HasPrefix(rule, "resume.") {
 			rule = "resume.seen"

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,4 +175,14 @@ func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
 		require.Error(t, err)
 		assert.Equal(t, before, after)
 	}
+}
+
+// A prompt that waits for a person waits for no start.
+func TestAStopLogsTheMessagesThatTheNextStartGoesOnWith(t *testing.T) {
+	w, said := newInbox(t), new(strings.Builder)
+	for _, state := range []inbox.State{inbox.Accepted, inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked} {
+		w.prompt(t, uuid.New(), "text", state)
+	}
+	(&system{inbox: w.Store, log: slog.New(slog.NewTextHandler(said, nil))}).stopped()
+	assert.Contains(t, said.String(), "msg=stopped unfinished=4 unsent=0")
 }

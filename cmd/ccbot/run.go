@@ -192,7 +192,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 // stopped logs what a stop has left for the next start.
 func (s *system) stopped() {
 	entries, _ := s.inbox.List()
-	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State != inbox.Accepted })
+	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked }) // nothing goes on by itself
 	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
 	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
 }

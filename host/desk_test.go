@@ -1,0 +1,40 @@
+package host
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/port/phase"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// hangs is a look at a tmux that does not answer.
+type hangs struct {
+	Observer
+	waits int
+}
+
+func (h *hangs) Looks(ctx context.Context) func(session.Record) lifecycle.Look {
+	return func(session.Record) lifecycle.Look {
+		if ctx.Err() == nil {
+			h.waits++
+		}
+		<-ctx.Done()
+		return lifecycle.Look{Phase: phase.Unknown}
+	}
+}
+
+// A tmux that does not answer is waited for once, however many sessions are looked at.
+func TestP6_OneLookAtATmuxThatDoesNotAnswerDecidesForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
+		looks := Desk{Observer: h, Records: &records{r}}.Looks(t.Context(), r.ID, r.ID, r.ID)
+		assert.Equal(t, 1, h.waits)
+		assert.Equal(t, phase.Unknown, looks[r.ID].Now.Phase)
+	})
+}
