@@ -99,7 +99,7 @@ func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 func TestP5_AReaderThatWaitsSaysTheNameThatTheSessionHasNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Polls = true
+		w.Talk.Told = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
 		w.Running(t)
 		w.Expect(t, "post "+w.Notice("api", "one"))

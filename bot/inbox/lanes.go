@@ -2,9 +2,6 @@ package inbox
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -13,7 +10,6 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
-	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
@@ -204,86 +200,4 @@ func (l *lanes) close() {
 	l.work = nil
 	l.mu.Unlock()
 	l.wg.Wait()
-}
-
-// albumQuiet is how long no further message of an album must have come before the album counts as
-// whole: Telegram sends each file of an album as a message, and never says how many there are.
-const albumQuiet = 1500 * time.Millisecond
-
-// jobOf is the job of an accepted entry. What cannot be decoded is of no album: it fails alone.
-func jobOf(key string, raw json.RawMessage) job {
-	g := glance(raw)
-	if g.kind != models.AllowedUpdateMessage || json.Unmarshal(raw, new(models.Update)) != nil {
-		g = seen{}
-	}
-	return job{key: key, came: time.Now(), from: g.from, album: g.album}
-}
-
-// firstOf returns the first job of a lane and the jobs behind it. The job of an album has all
-// messages of the album that are in the lane. pause is how long further messages of the album may
-// still come: until albumQuiet after the last one, or 0 once the sender has written something else.
-func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Duration) {
-	first = jobs[0]
-	if first.album == "" {
-		return first, jobs[1:], 0
-	}
-	last, over := first.came, false
-	for _, j := range jobs[1:] {
-		if j.album == first.album && j.from == first.from {
-			first.rest, first.left, last = append(first.rest, j.key), first.left || j.left, j.came
-			continue
-		}
-		behind, over = append(behind, j), over || j.from == first.from
-	}
-	if !over {
-		pause = max(0, last.Add(albumQuiet).Sub(now))
-	}
-	return first, behind, pause
-}
-
-// join puts the updates of an album's accepted entries into the first of these entries, and then
-// finishes the others; ErrNoEntry when none is accepted. The album is handled only when all of that
-// is on disk, so the first entry alone says what became of the album. After a crash in between, the
-// other entries come again: an entry whose update the first entry has already is only finished.
-func (s *Store) join(keys []string, late bool) (first Entry, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var others []Entry
-	for _, key := range keys {
-		e, err := s.Load(key)
-		switch {
-		case errors.Is(err, ErrNoEntry) || err == nil && e.State != Accepted:
-		case err != nil: // it stays for the next start
-			s.log.Error("inbox_entry_not_read", logkey.Key, key, logkey.Error, err.Error())
-		case first.Key == "":
-			first = e
-		default:
-			others = append(others, e)
-		}
-	}
-	switch {
-	case first.Key == "":
-		return Entry{}, ErrNoEntry
-	case len(others) == 0 && !late:
-		return first, nil
-	}
-	first.Late = first.Late || late
-	for _, o := range others {
-		for _, raw := range append([]json.RawMessage{o.Update}, o.Rest...) {
-			same := func(has json.RawMessage) bool { return glance(has).id == glance(raw).id }
-			if !slices.ContainsFunc(first.Rest, same) {
-				first.Rest = append(first.Rest, raw)
-			}
-		}
-	}
-	err = s.writeLocked(first)
-	for _, o := range others {
-		if err == nil {
-			err = s.finishLocked(o.Key)
-		}
-	}
-	if err != nil {
-		return Entry{}, fmt.Errorf("join an album: %w", err)
-	}
-	return first, nil
 }

@@ -125,38 +125,3 @@ func (o *Outbox) admit(q *queues, j *job) error {
 	}
 	return nil
 }
-
-var (
-	// ErrBlocked is inside a Refused when the chat accepts nothing from this bot (403: blocked,
-	// kicked, never started).
-	ErrBlocked = errors.New("the chat does not accept messages of this bot")
-	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
-	// does not have the message, and another message may have its id.
-	ErrMoved = errors.New("the group has become another chat, which does not have this message")
-	// ErrGone is inside a Refused edit when the message does not exist any more, or can never be
-	// edited.
-	ErrGone = errors.New("the message to edit is gone")
-	// ErrNoRich says that the server has no rich messages; the outbox remembers that, see
-	// TakesRich.
-	ErrNoRich = errors.New("the server has no rich messages")
-	// ErrNoTopic is inside a Refused when the topic that a call is about does not exist.
-	ErrNoTopic = errors.New("the topic does not exist")
-	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent
-	// any more.
-	ErrRevoked = errors.New("the bot token is not valid")
-	// ErrClosed says that Run has ended.
-	ErrClosed = errors.New("the outbox is closed")
-	// ErrUnsure is joined to a context error when a request was under way: it is unknown whether
-	// the message is in the chat.
-	ErrUnsure = errors.New("it is not known whether the message was sent")
-)
-
-// Refused says that Telegram will never take this message; match it with errors.As on *Refused.
-type Refused struct {
-	Err error // why, with Telegram's description
-}
-
-func (r *Refused) Error() string { return "refused by Telegram: " + r.Err.Error() }
-
-// Unwrap gives the reason, ErrBlocked included.
-func (r *Refused) Unwrap() error { return r.Err }

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/talk"
-	"ccbot/internal/logkey"
 )
 
 // readAhead is how many items are read at once.
@@ -94,78 +90,4 @@ func (t *Turns) steps(ctx context.Context, s *state) (all []step, err error) {
 		}
 	}
 	return all, ctx.Err()
-}
-
-// gitPatience is how long git may take to look at a folder. Nothing else of a turn waits for it.
-const gitPatience = 10 * time.Second
-
-// ask has git look at the session's folder, and has what it says taken in behind all that was heard until
-// then.
-func (o *tracker) ask(look func(ctx context.Context, git diffs.Diffs) (take func(ctx context.Context), err error)) {
-	t := o.turns
-	if t.Diffs == nil {
-		return
-	}
-	t.crew.Add(func(ctx context.Context) {
-		asked, cancel := context.WithTimeout(ctx, gitPatience)
-		defer cancel()
-		take, err := look(asked, t.Diffs)
-		if err != nil {
-			t.Chat.Log.Debug("turn_files_unknown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
-			return
-		}
-		o.hear(func(ctx context.Context, _ *tracker) { take(ctx) })
-	})
-}
-
-// mark remembers the work tree before the first step of the turn: a moment in the middle of it would be false.
-func (o *tracker) mark() {
-	s := o.now
-	if s.Count > 0 {
-		return
-	}
-	o.ask(func(ctx context.Context, git diffs.Diffs) (func(context.Context), error) {
-		mark, err := git.Mark(ctx, o.id)
-		return func(ctx context.Context) {
-			if o.now != s {
-				return
-			}
-			if o.catchUp(ctx); s.Count == 0 {
-				s.Mark = &mark
-			}
-		}, err
-	})
-}
-
-// count says how many files the turn has changed, which is over. When the next one has come to a step
-// meanwhile, they may be of that.
-func (o *tracker) count() {
-	s, key := o.now, o.key
-	if s.Mark == nil {
-		return
-	}
-	o.ask(func(ctx context.Context, git diffs.Diffs) (func(context.Context), error) {
-		all, err := git.Changes(ctx, o.id, *s.Mark)
-		return func(ctx context.Context) {
-			if all.Of != *s.Mark || len(all.Files) == 0 || o.now != nil && o.now.Count > 0 {
-				return
-			}
-			for item, err := range o.turns.written(ctx, o.id, s.Behind) {
-				if err != nil || item.Kind == talk.ToolUse {
-					return
-				}
-			}
-			if err := o.turns.change(ctx, key, outbox.Card, func(s *state) { s.Files, s.Added, s.Removed = all.Sum() }); err != nil {
-				o.turns.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err.Error())
-			}
-		}, err
-	})
-}
-
-// since is the moment with which the changes of a turn are compared.
-func (s *state) since() diffs.Since {
-	if s.Mark == nil {
-		return diffs.SessionStart
-	}
-	return *s.Mark
 }

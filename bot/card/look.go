@@ -1,0 +1,130 @@
+package card
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+)
+
+// Look is what a message should look like. A text that does not fit one message is cut.
+type Look struct {
+	To      outbox.Conversation `json:"to"`
+	Text    render.Text         `json:"text"`
+	Options [][]Option          `json:"options,omitempty"` // rows of buttons; an empty row is none
+	// Picture stands above the text. A card that has one has one until its end.
+	Picture *outbox.Picture `json:"picture,omitempty"`
+	Session uuid.UUID       `json:"session,omitzero"` // whose message it is
+	ReplyTo int             `json:"reply_to,omitempty"`
+	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
+	Rank    outbox.Rank     `json:"rank,omitempty"`
+	// Until, when set, is when the card closes by itself.
+	Until time.Time `json:"until,omitzero"`
+	// Renew sends the message anew when people have deleted it, and RenewOnce the first time. Otherwise the
+	// card is forgotten then.
+	Renew     bool `json:"renew,omitempty"`
+	RenewOnce bool `json:"renew_once,omitempty"`
+	// Means, when set, says all that the options mean: taps count on any look that means the same, whatever
+	// its text, its payload and the words on its buttons. A card that is drawn again and again would else be
+	// stale whenever it is tapped.
+	Means string `json:"means,omitempty"`
+}
+
+// Option is a button: its words, and the value that a tap on it gives to the feature.
+type Option struct {
+	Text  string       `json:"text"`
+	Value string       `json:"value"`
+	Style outbox.Style `json:"style,omitempty"`
+	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
+}
+
+// fitting is the look as it is kept: cut to one message, without empty rows, and equal after a way over the disk.
+func (l Look) fitting() Look {
+	l.Text = fit(l.Text, l.limit())
+	l.Options = slices.DeleteFunc(slices.Clone(l.Options), func(row []Option) bool { return len(row) == 0 })
+	l.Until = l.Until.UTC().Round(0)
+	return l
+}
+
+// limit is the length of the longest text.
+func (l Look) limit() int {
+	if l.Picture != nil {
+		return outbox.MaxCaption
+	}
+	return render.Limit
+}
+
+func fit(t render.Text, limit int) render.Text {
+	if parts := t.Split(limit); len(parts) > 0 {
+		return parts[0]
+	}
+	return render.Text{}
+}
+
+// revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that
+// is said: then the words on the buttons may change, too.
+func revisionOf(l Look, payload json.RawMessage) string {
+	if l.Means != "" {
+		var options []Option
+		for _, row := range l.Options {
+			for _, o := range row {
+				options = append(options, Option{Value: o.Value, For: o.For})
+			}
+		}
+		return digest(struct {
+			Means   string
+			Options []Option
+		}{l.Means, options})
+	}
+	return digest(struct {
+		Text    render.Text
+		Options [][]Option
+		Payload json.RawMessage
+		Picture *outbox.Picture `json:",omitempty"`
+	}{l.Text, l.Options, payload, l.Picture})
+}
+
+func digest(v any) string {
+	data, _ := json.Marshal(v) // strings, numbers and valid JSON: it cannot fail
+	sum := sha256.Sum256(data)
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// Lengths of what a button carries; with an option of three digits it has 41 of the 64 bytes.
+const (
+	idLength       = 13
+	revisionLength = 22
+)
+
+// button is what a button carries.
+type button struct {
+	card     string
+	revision string
+	option   int // its place in the rows, from 0
+}
+
+func (b button) data() string { return b.card + ":" + b.revision + ":" + strconv.Itoa(b.option) }
+
+func parse(data string) (button, bool) {
+	parts := strings.Split(data, ":")
+	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[1]) != revisionLength {
+		return button{}, false
+	}
+	option, err := strconv.Atoi(parts[2])
+	b := button{card: parts[0], revision: parts[1], option: option}
+	return b, err == nil && option >= 0 && b.data() == data
+}
+
+// IsButton says whether the data of a tap is of a card's button.
+func IsButton(data string) bool {
+	_, ok := parse(data)
+	return ok
+}

@@ -1,0 +1,59 @@
+package conversation
+
+import (
+	"time"
+
+	"ccbot/internal/address"
+)
+
+// Settings are what a chat has chosen; what is zero was not chosen, and the bot's configuration
+// decides. A private chat is one person's. A group has a language, and nothing else.
+type Settings struct {
+	Language   string         `json:"language,omitempty"`   // one of i18n.Languages
+	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
+	Mode       string         `json:"mode,omitempty"`       // the permission mode of new sessions
+	Model      string         `json:"model,omitempty"`      // of new sessions
+	Dir        string         `json:"dir,omitempty"`        // the folder of new sessions
+	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
+	Steps      string         `json:"steps,omitempty"`      // what is shown of a turn: card, messages, off
+	Background string         `json:"background,omitempty"` // off: sessions that are not the current one report nothing
+	Quiet      *Hours         `json:"quiet,omitempty"`      // in which nothing sounds but what cannot wait
+	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first; a group has them, too
+}
+
+// Off is a setting that is switched off.
+const Off = "off"
+
+// Hours are a part of each day, in minutes since midnight by the machine's clock; it may pass midnight.
+type Hours struct {
+	From  int `json:"from"`
+	Until int `json:"until"`
+}
+
+// Quiet reports whether what is answered now to what was asked then arrives without a sound: these are the
+// hours, and it was asked before they began.
+func (h *Hours) Quiet(now, asked time.Time) bool {
+	if h == nil {
+		return false
+	}
+	minute, day := now.Hour()*60+now.Minute(), now.Day()
+	switch {
+	case h.From <= h.Until && (minute < h.From || minute >= h.Until):
+		return false
+	case h.From > h.Until && minute < h.Until: // they have begun the day before
+		day--
+	case h.From > h.Until && minute < h.From:
+		return false
+	}
+	return asked.Before(time.Date(now.Year(), now.Month(), day, 0, h.From, 0, 0, now.Location()))
+}
+
+// Settings are those of a chat, in all its topics.
+func (c *Store) Settings(chat int64) Settings {
+	return c.read(address.Conversation{ChatID: chat}).Settings
+}
+
+// Set changes the settings of a chat.
+func (c *Store) Set(chat int64, change func(s *Settings)) error {
+	return c.change(address.Conversation{ChatID: chat}, func(f *file) { change(&f.Settings) })
+}

@@ -1,0 +1,81 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+
+	"ccbot/internal/logkey"
+)
+
+// Parked reports whether a chat accepts nothing from this bot (403: blocked, kicked, never
+// started). While a chat is parked nothing is sent to it: posts stay files, callers of Send get
+// their refusal at once, and edits are dropped. After a start each parked chat is tried once.
+func (o *Outbox) Parked(chat int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l, ok := o.queues.lanes[chat]
+	return ok && l.parked
+}
+
+// Unpark tries a chat again, because somebody there has written, so the chat can be reached. For
+// the same reason a job that failed there is tried at once, and the topics of the chat are assumed
+// to exist and to be open: people open a closed topic again by a message. Unpark returns quickly.
+func (o *Outbox) Unpark(chat int64) {
+	o.with(func(q *queues) { q.unpark(chat) })
+	o.notes.unpark(chat)
+}
+
+func errParked(chat int64) error { return &Refused{fmt.Errorf("%w (chat %d)", ErrBlocked, chat)} }
+
+// TakesRich reports whether rich messages are worth a try: the server is known to have them, or it
+// is unknown whether it has them.
+func (o *Outbox) TakesRich() bool {
+	f, known := o.notes.servers.Get(o.notes.server)
+	age := time.Since(f.At)
+	return !known || f.Has || age < 0 || age >= richAgain
+}
+
+// unknownMethod finds out what a 404 for a rich message means: the server does not know the method,
+// or it does not know the token.
+func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := o.api.GetMe(ctx)
+	switch {
+	case err == nil:
+		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrNoRich, missing)}
+	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
+		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
+	}
+	return verdict{answer: later}
+}
+
+// outward is a job in Telegram's current terms: the number of the chat, and the ids of its
+// messages. A message that is in an earlier chat gets the id 0.
+func (o *Outbox) outward(j job) job {
+	place := j.to.ChatID
+	j.to.ChatID, j.messageID = o.Aliases.Out(place, j.messageID)
+	_, j.change.message.ReplyTo = o.Aliases.Out(place, j.change.message.ReplyTo)
+	return j
+}
+
+// migrate records that a group has become another chat. The record is on disk before anything is
+// sent to the new chat.
+func (o *Outbox) migrate(from, to int64) verdict {
+	if now, _ := o.Aliases.Out(from, 0); now != from {
+		return verdict{answer: moved} // another call has recorded it already
+	}
+	err := o.Aliases.Note(from, to)
+	if now, _ := o.Aliases.Out(from, 0); now == from {
+		o.log.Error("group_move_not_kept", logkey.ChatID, from, logkey.NewChatID, to, logkey.Error, err)
+		return verdict{answer: later} // nonsense, or a full disk: all that can be done is to ask again
+	}
+	if o.OnMigrate != nil {
+		o.OnMigrate()
+	}
+	return verdict{answer: moved}
+}
