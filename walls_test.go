@@ -23,7 +23,7 @@ const (
 )
 
 // roomLines are the rooms of the chat that may be larger than maxRoom, with their limit.
-var roomLines = map[string]int{"bot/ask": 3300, "bot/chat": 1620, "bot/outbox": 2550, "bot/prompt": 1680, "bot/inbox": 1950, "bot/render": 3650}
+var roomLines = map[string]int{"bot/ask": 3300, "bot/chat": 1620, "bot/outbox": 2550, "bot/prompt": 1700, "bot/inbox": 1950, "bot/render": 3650}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{

@@ -229,6 +229,24 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 	return nil
 }
 
+// Offer is Homeless where no session is open; otherwise it asks which open session gets the prompts.
+func Offer(ctx context.Context, p *Prompts, keys []string) error {
+	if len(openIn(p.book.Records)) == 0 {
+		return p.Homeless(ctx, keys)
+	}
+	for _, key := range keys {
+		e, err := p.Entries.Load(key)
+		if err == nil {
+			e.Session = uuid.Nil
+			err = p.wait(ctx, asked{Reason: homeless}, e, views.Session{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))

@@ -30,6 +30,7 @@ const (
 	halted   reason = "halted"   // it waited in the queue when the agent was stopped
 	over     reason = "over"     // its session is over
 	gone     reason = "gone"     // its session is over and cannot come back
+	homeless reason = "homeless" // the record of its session is not there, or cannot be read
 	// That session is being resumed for it: nothing is asked any more.
 	returning reason = "returning"
 	missed    reason = "missed" // it was written for a request that is over
@@ -70,6 +71,7 @@ var questions = map[reason]question{
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
+	homeless:    {state: inbox.Asked, says: i18n.NotDelivered, warns: true, quotes: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
@@ -252,9 +254,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 }
 
 // isOfItsTime reports whether a message says only what is true while its prompt waits for a session
-// that is over.
+// that is over or unknown.
 func (a asked) isOfItsTime() bool {
-	return a.Reason == over || a.Reason == gone || a.Reason == returning
+	return a.Reason == over || a.Reason == gone || a.Reason == homeless || a.Reason == returning
 }
 
 // passed is what such a message says when the prompt waits no more. Of any other message it is empty.

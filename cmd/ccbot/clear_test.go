@@ -49,7 +49,8 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
 	mayShow := func(session.Conversation) bool { return true }
-	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), nil, mayShow, log)
+	speaks := sender{Outbox: outbox.New(nil, "", out, log)}
+	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), speaks, mayShow, log)
 	require.NoError(t, err)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
@@ -57,7 +58,7 @@ func newForgetful(t *testing.T) forgetful {
 		bot.Deps{
 			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{},
 			Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Sender: sender{Outbox: outbox.New(nil, "", out, log)}, Words: words, Now: time.Now, Log: log})
+			Sender: speaks, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 
@@ -152,6 +153,29 @@ func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 	assert.ErrorIs(t, err, inbox.ErrNoEntry)
 	assert.Contains(t, folder(t, f.out), "for nobody")
 	assert.NotContains(t, folder(t, f.out), "one")
+}
+
+// TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession: nobody knows whether the record comes back.
+func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
+	f := newForgetful(t)
+	newer, newerKey, _ := f.waiting("for the newer one")
+	broken, brokenKey, _ := f.waiting("for the broken one")
+	_, nobodysKey, _ := f.waiting("for nobody")
+	sessions := filepath.Join(f.Dir, "sessions")
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, newer.ID.String()+".json"), []byte(`{"version":9999}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, broken.ID.String()+".json"), []byte(`{"version":`), 0o600))
+	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
+	require.NoError(t, f.store.Create(open))
+	require.NoError(t, f.openStores())
+	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts, Now: time.Now, Log: f.log})
+
+	require.NoError(t, f.settle(t.Context()))
+	for key, want := range map[string]inbox.State{newerKey: inbox.Held, brokenKey: inbox.Asked, nobodysKey: inbox.Asked} {
+		e, err := f.inbox.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, want, e.State, e.Text)
+	}
+	assert.Equal(t, 2, strings.Count(folder(t, filepath.Join(f.Dir, "cards")), "button_send_to:"+open.ID.String()))
 }
 
 // folder is the text of all files in a folder.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -44,21 +45,23 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 
 // settle finds out what became of the prompts that were being delivered. It reads only now to which
 // session each belongs, because a recovery may have moved a prompt together with its conversation.
-// Prompts of a record that could not be read wait: a newer ccbot may read the record, or a person
-// may bring it back out of a backup.
+// Prompts of a record that could not be read wait where no open session can get them: a newer ccbot may
+// read the record, or a person may bring it back out of a backup.
 func (s *system) settle(ctx context.Context) error {
 	waiting, err := s.prompts.Waiting()
 	if err != nil {
 		return err
 	}
 	aside := s.store.Aside()
+	elsewhere := slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool { return r.State.Open() })
 	for id, keys := range waiting {
-		if slices.ContainsFunc(aside, func(a session.Aside) bool { return a.ID == id }) {
+		at := slices.IndexFunc(aside, func(a session.Aside) bool { return a.ID == id })
+		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
 		err := s.lifecycle.SettlePrompts(ctx, id, keys)
 		if errors.Is(err, session.ErrNotFound) {
-			err = s.bot.Prompts.Homeless(ctx, keys)
+			err = prompt.Offer(ctx, s.bot.Prompts, keys)
 		}
 		if err != nil {
 			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err.Error())
