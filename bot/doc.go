@@ -6,9 +6,41 @@
 // P7), and that a feature that crashes ends nothing else (P8). It alone answers taps; what comes of a
 // tap is said in the chat.
 //
-// Below it are the features, each with its promise in its doc.go: features.go names all of them. They
-// stand on chat (how a feature speaks, and what a feature is), card (messages that are kept as they
-// should look), conversation (what is known of one place), quotation (what a person's message says, as
-// it may be typed), alias (the chat numbers of Telegram and the names of places), inbox, outbox, render,
-// and port, all that the chat knows of the agents' machine.
+// The rooms below it:
+//
+//	answer         what agents write, in the chat once
+//	archive        the sessions that are over
+//	ask            permission requests, questions and plans, and what becomes of them
+//	browse         where a new session is to work, and what of a work tree is left
+//	changes        what has changed in git, file by file
+//	dialog         what a terminal asks, with its keys
+//	files          files of a session's folder, into the chat
+//	health         how ccbot does
+//	history        what was said in a session, and a word in it
+//	idle           the end of the idle sessions, all at once
+//	limit          going on when a limit of the account ends
+//	menu           what there is, as buttons, and the help
+//	modes          the permission mode and the model of an agent, switched
+//	moves          topics that were deleted, and groups that have become other chats
+//	topics         a topic for each session, in chats that have topics
+//	prompt         what people write, on its way to the agent
+//	rename         other names for sessions
+//	report         what a start found and did
+//	screenshot     what a terminal shows, as a picture with keys
+//	sessions       new, list, resume and end of a session
+//	settings       what a chat has chosen: language, quiet hours, what sessions begin with
+//	shell          the output of a command of bash mode, growing
+//	turn           how a turn goes, in one message
+//	status         all that is known of a session, and how its record is deleted
+//	usage          tokens, what they cost, and the limits of the account
+//	waiting        the queue of a session, and what is done about it
+//	why            what happened to a session
+//	writers        who else writes a conversation, and windows of nobody
+//	chat           how a feature speaks, and what a feature is
+//	card           messages that are kept as they should look
+//	conversation   what is known of one place
+//	quotation      what a person's message says, as it may be typed, or that it is a command
+//	alias          the chat numbers of Telegram and the names of places
+//	inbox, outbox, render
+//	port           all that the chat knows of the agents' machine
 package bot

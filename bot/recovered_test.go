@@ -82,6 +82,16 @@ func TestP8_WhatIsBackIsNotCalledLost(t *testing.T) {
 	assert.Empty(t, w.Unreported())
 }
 
+func TestTheReportSaysHowManyPromptsWait(t *testing.T) {
+	w := chattest.NewWorld(t)
+	for _, name := range []string{"api", "web"} {
+		r := w.Lost(t, name, session.ClosedTmux)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{name} })
+	}
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n"+w.Word(i18n.ReceiptWaiting, i18n.Args{"Count": 2})+"\n")
+}
+
 func TestARestoredSessionIsTheOneThatGoesOn(t *testing.T) {
 	w := chattest.NewWorld(t)
 	source, target := w.Transferred(t, "api")

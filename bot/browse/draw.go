@@ -49,7 +49,8 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case busy:
 		s = b.busy(p, a)
 	case begun:
-		for _, r := range b.chat.Book.Records.List() { // in a work tree beside the folder that was chosen, perhaps
+		// In a work tree beside the folder that was chosen, perhaps; the last one: an earlier start may have failed.
+		for _, r := range b.chat.Book.Records.List() {
 			if a.key != "" && r.Origin == a.key {
 				a.dir = r.Dir
 			}

@@ -119,7 +119,7 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 // Redraw shows in an open card what is true now. A look without options closes the card; a card
 // that is not open any more stays as it is.
 func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {
-	if len(l.Options) == 0 {
+	if len(Filled(l.Options)) == 0 {
 		return k.Close(ctx, key, l.Text)
 	}
 	if _, open := k.get(key); !open {

@@ -49,9 +49,14 @@ type Option struct {
 // fitting is the look as it is kept: cut to one message, without empty rows, and equal after a way over the disk.
 func (l Look) fitting() Look {
 	l.Text = fit(l.Text, l.limit())
-	l.Options = slices.DeleteFunc(slices.Clone(l.Options), func(row []Option) bool { return len(row) == 0 })
+	l.Options = Filled(l.Options)
 	l.Until = l.Until.UTC().Round(0)
 	return l
+}
+
+// Filled are the rows that have an option: a row without one is none.
+func Filled(rows [][]Option) [][]Option {
+	return slices.DeleteFunc(slices.Clone(rows), func(row []Option) bool { return len(row) == 0 })
 }
 
 // limit is the length of the longest text.

@@ -24,7 +24,7 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 // long text. A text without options is posted as by Chat.Post.
 func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 	parts := l.Text.Split(render.Limit)
-	if len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
+	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
 		return k.chat.post(ctx, l)
 	}
 	last := len(parts) - 1

@@ -69,7 +69,7 @@ func (c *Chat) Post(ctx context.Context, l card.Look) error {
 	if l.Session == uuid.Nil && l.ReplyTo != 0 {
 		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
 	}
-	if len(l.Options) > 0 {
+	if l.Options = card.Filled(l.Options); len(l.Options) > 0 {
 		kind := LinkKind
 		if strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
 			kind = NoticeKind

@@ -5,5 +5,8 @@
 // in which anything has happened since the question is left out, and named. One message says what has
 // become of all of them, also after a crash; an end that was not ordinary has a receipt of its own.
 //
+// It also says how long a session of a chat may be idle before it is archived by itself: the chat's choice
+// counts before the settings, and a session with a planned prompt stays.
+//
 // How a session is ended, and whether it is quiet, is for package lifecycle to say.
 package idle

@@ -2,5 +2,5 @@
 // by topic.
 //
 // It promises buttons only for pages that a feature has, and that /help and the page of the help are made of
-// the same sentences.
+// the same sentences. The lists of commands that Telegram shows are made here, too.
 package menu

@@ -241,18 +241,16 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// Offer asks which open session gets the prompts of one whose record is not there, or cannot be read. Where no
-// session is open the prompts wait if they may, and are ended otherwise. So do those that may have been typed.
-func (p *Prompts) Offer(ctx context.Context, keys []string, mayWait bool) error {
+// Offer is Homeless where no session is open; otherwise it asks which open session gets the prompts.
+func Offer(ctx context.Context, p *Prompts, keys []string) error {
+	if len(openIn(p.book.Records)) == 0 {
+		return p.Homeless(ctx, keys)
+	}
 	for _, key := range keys {
 		e, err := p.Entries.Load(key)
-		switch {
-		case err != nil:
-		case e.State == inbox.Held && len(openIn(p.book.Records)) > 0:
+		if err == nil {
 			e.Session = uuid.Nil
 			err = p.wait(ctx, asked{Reason: homeless}, e, views.Session{})
-		case !mayWait:
-			err = p.Homeless(ctx, []string{key})
 		}
 		if err != nil {
 			return err

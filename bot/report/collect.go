@@ -195,6 +195,15 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		tell(i18n.RecoveredRestored)
 		lines = slices.Insert(lines, 0, words.Text(i18n.RecoveredHead))
 	}
+	waiting := 0
+	for _, c := range one.closed {
+		if c.fate == stays {
+			waiting += len(c.Prompts)
+		}
+	}
+	if waiting > 0 {
+		lines = append(lines, words.Text(i18n.ReceiptWaiting, i18n.Args{"Count": waiting}))
+	}
 	if len(one.closed) > back {
 		lines = append(lines, words.Text(i18n.RecoveredFoot))
 	}

@@ -144,7 +144,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
 		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
 	return chat.Do(func(ctx context.Context) error {
-		if Button(what) == Stop {
+		if Button(what) == Stop { // the turn may be over, whatever its card shows: the next one is not meant
 			t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
 			if s.End != "" {
 				return nil // its card is about to say so

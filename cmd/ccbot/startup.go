@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -52,14 +53,15 @@ func (s *system) settle(ctx context.Context) error {
 		return err
 	}
 	aside := s.store.Aside()
+	elsewhere := slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool { return r.State.Open() })
 	for id, keys := range waiting {
 		at := slices.IndexFunc(aside, func(a session.Aside) bool { return a.ID == id })
-		if at >= 0 && aside[at].Newer {
+		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
 		err := s.lifecycle.SettlePrompts(ctx, id, keys)
 		if errors.Is(err, session.ErrNotFound) {
-			err = s.bot.Prompts.Offer(ctx, keys, at >= 0)
+			err = prompt.Offer(ctx, s.bot.Prompts, keys)
 		}
 		if err != nil {
 			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err.Error())

@@ -2,6 +2,7 @@ package claudeui
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -28,8 +29,17 @@ func retrying(above []line) *Retry {
 		if m == nil {
 			return nil
 		}
-		in, _ := time.ParseDuration(strings.ReplaceAll(m[2], " ", "")) // "1m 5s"
-		return &Retry{What: m[1], In: in}
+		return &Retry{What: m[1], In: span(m[2])}
 	}
 	return nil
+}
+
+// span reads "1m 5s".
+func span(text string) (d time.Duration) {
+	units := map[byte]time.Duration{'h': time.Hour, 'm': time.Minute, 's': time.Second}
+	for word := range strings.FieldsSeq(text) {
+		n, _ := strconv.Atoi(word[:len(word)-1])
+		d += time.Duration(n) * units[word[len(word)-1]]
+	}
+	return d
 }
