@@ -107,7 +107,7 @@ func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) erro
 // there.
 func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
 	err = s.in(dir, id, func(box *os.Root, key string) error {
-		had := false
+		var had bool
 		if name, had = s.already(box, key); had {
 			return nil
 		}
