@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,9 +19,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/files"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -294,6 +297,90 @@ func textBecomesFirstPrompt(t *testing.T) {
 	r := w.Records.List()[0]
 	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
 	assert.Contains(t, w.Shows(t, question).Text.Text, w.say(i18n.SentAndCurrent, i18n.Args{"Name": r.Name}))
+}
+
+// Beside the open page nothing reaches the session that is current.
+func TestP4_WhatIsSentBesideThePageBecomesAFirstPrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		m    func(w *browsing) models.Message
+		want string
+	}{
+		{"a document", func(*browsing) models.Message { return chattest.Document("d", "a.txt") }, "see\nAttached file: .ccbot-inbox/a.txt"},
+		{"a photo", func(*browsing) models.Message { return chattest.Part("", "d", "") }, "see\nAttached file: .ccbot-inbox/photo-1002.png"},
+		{"an album", func(*browsing) models.Message { return chattest.Part("g", "d", "") }, "see\nAttached file: .ccbot-inbox/photo-1002.png"},
+		{"a document in answer to the page", func(w *browsing) models.Message {
+			m := chattest.Document("d", "a.txt")
+			m.ReplyToMessage = &models.Message{ID: w.page, From: &models.User{IsBot: true, Username: w.Username}}
+			return m
+		}, "see\nAttached file: .ccbot-inbox/a.txt"},
+		{"a forwarded text", func(*browsing) models.Message {
+			return models.Message{Text: "see", ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser,
+				MessageOriginHiddenUser: &models.MessageOriginHiddenUser{}}}
+		}, "Forwarded message from somebody:\n> see "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			running(t, func(t *testing.T) { sentBesideThePage(t, tt.m, tt.want) })
+		})
+	}
+}
+
+// besideACurrent is a page that is open beside a current session.
+func besideACurrent(t *testing.T) (*chattest.MediaWorld, *browsing) {
+	t.Helper()
+	d := chattest.NewMediaWorld(t)
+	w := &browsing{World: d.World, t: t}
+	w.Home = host.WithoutLinks(t.TempDir())
+	w.AgentsHome = w.Home
+	require.NoError(t, os.Mkdir(filepath.Join(w.Home, "api"), 0o700))
+	w.Starts(t)
+	w.open()
+	return d, w
+}
+
+func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want string) {
+	d, w := besideACurrent(t)
+	m := of(w)
+	if m.Text == "" {
+		m.Caption = "see"
+	}
+	e := d.MustGet(t, m)
+	text := w.MustHear(t, "then that")
+	w.Work(t)
+	assert.Equal(t, inbox.Asked, e.State)
+	assert.Contains(t, w.text(), "see")
+	assert.Empty(t, w.Lifecycle.Done(), "the current session has none of it")
+	assert.Empty(t, d.Received(t))
+
+	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
+	now, _ := w.CurrentSession(chattest.AtAlice)
+	require.NotEqual(t, d.R.ID, now.ID)
+	done := slices.DeleteFunc(w.Lifecycle.Done(), func(did string) bool { return !strings.HasPrefix(did, "queue") })
+	assert.Equal(t, []string{"queue " + e.Key + " for " + now.ID.String(), "queue " + text + " for " + now.ID.String()}, done)
+	e, err := w.Inbox.Load(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, want, e.Text)
+	for _, name := range e.Files {
+		assert.FileExists(t, filepath.Join(w.Home, "api", files.Folder, name))
+	}
+	assert.Empty(t, d.Received(t))
+}
+
+func TestP4_AFirstFileThatCannotBeHadStaysUnderItsQuestion(t *testing.T) {
+	running(t, func(t *testing.T) {
+		d, w := besideACurrent(t)
+		d.Downloads.Fail("d", prompt.ErrFileTooBig)
+		e := d.MustGet(t, chattest.Document("d", "a.txt"))
+		w.Work(t)
+		question := w.Telegram.LastID()
+		w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
+		assert.NotContains(t, w.Lifecycle.Done(), "queue "+e.Key)
+		assert.Contains(t, w.Telegram.Texts(), chattest.Warning+w.say(i18n.FileTooBig, i18n.Args{"Name": "a.txt"}))
+		d.Downloads.Fail("d", nil)
+		now, _ := w.CurrentSession(chattest.AtAlice)
+		w.Press(t, chattest.Alice, question, w.say(i18n.ButtonSendTo, i18n.Args{"Name": now.Name}))
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+e.Key+" for "+now.ID.String())
+	})
 }
 
 func TestP4_AFirstPromptIsTakenBackOrGoesElsewhere(t *testing.T) {

@@ -50,6 +50,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	case m.Text == "" && quotation.IsService(m):
 		return b.Topics.Changed(ctx, in, m)
 	case m.Text == "":
+		b.Browser.Note(&in)
 		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	case command.Run == nil:
 		return b.offer(ctx, in, text)

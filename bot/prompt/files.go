@@ -86,7 +86,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if err != nil || !ok {
 		return err
 	}
-	if r.ID == uuid.Nil { // a person chooses the session first: the files belong into its folder
+	if r.ID == uuid.Nil && attached(all[0].Message).id != "" { // its folder gets the files
 		var names, texts []string
 		for _, u := range all {
 			names = append(names, attached(u.Message).called(""))
@@ -185,8 +185,15 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 		return &fileError{text: lines(got.problems...)}
 	}
 	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
-	e.Text, e.Class, e.Files, e.Spoken = typed, string(class), got.names, got.spoken
-	if err := p.save(*e); err != nil || len(got.problems) == 0 {
+	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+		if now.State != e.State { // a person has decided otherwise meanwhile
+			return inbox.ErrNoEntry
+		}
+		now.Text, now.Class, now.Files, now.Spoken = typed, string(class), got.names, got.spoken
+		*e = *now
+		return nil
+	})
+	if err != nil || len(got.problems) == 0 {
 		return err
 	}
 	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
