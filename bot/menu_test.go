@@ -116,7 +116,7 @@ func TestTheSessionsOfTheMenuAreShownInParts(t *testing.T) {
 func TestHealth(t *testing.T) {
 	w := chattest.NewWorld(t)
 	well := health.Figures{Version: "1.2", Up: 3 * time.Hour, Sessions: map[string]int{"archived": 5, "running": 2},
-		Inbox: 1, Outbox: 2, Cards: 3, Poll: health.Poll{Ago: 20 * time.Second}, API: health.API{Errors: 4, Waits: 1},
+		Inbox: 2, Outbox: 2, Cards: 3, Poll: health.Poll{Ago: 20 * time.Second}, API: health.API{Errors: 4, Waits: 1},
 		Hook: health.Hook{Events: 20, Slowest: 40 * time.Millisecond},
 		Disk: health.Disk{Known: true, Free: 50 << 30, Total: 100 << 30, Own: 12 << 20}, Tmux: "3.5a", Claude: "2.1.328 (Claude Code)"}
 	w.Figures = well
@@ -140,6 +140,7 @@ tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)
 	shown := w.Shows(t, id).Text.Text
 	assert.True(t, strings.HasPrefix(shown, chattest.Warning+"ccbot has not asked Telegram for messages for 1 h."), shown)
 	assert.Contains(t, shown, "2 sessions have not fully ended")
+	assert.Contains(t, shown, "Queues: 2 in", "no message asks")
 	assert.NotContains(t, shown, w.Word(i18n.HealthWell))
 
 	w.Figures = health.Figures{Version: "1.2", Poll: health.Poll{Ago: -1}}

@@ -15,16 +15,25 @@ import (
 	"ccbot/internal/health"
 )
 
-const address = "health"
+const (
+	address = "health"
+	asked   = "asked" // behind the address: by a message
+)
 
 // New is /health and its page. dir is ccbot's own folder.
 func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir string) chat.Feature {
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		p := c.In(v.To)
 		again := p.Option(i18n.ButtonRefresh, chat.ToPage(address), outbox.Style(""))
-		return chat.Screen{Text: text(p, figures(ctx), dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
+		f := figures(ctx)
+		if v.Rest == asked { // the message that asks is not handled yet
+			f.Inbox = max(0, f.Inbox-1)
+		}
+		return chat.Screen{Text: text(p, f, dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
 	}
-	open := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, address) }
+	open := func(ctx context.Context, in chat.Incoming, _ string) error {
+		return c.Pages.Open(ctx, in, address+"/"+asked)
+	}
 	return chat.Feature{Name: "health", Commands: []chat.Command{{Name: "health", Run: open}},
 		Pages: map[string]chat.Page{address: {Draw: draw}}}
 }
