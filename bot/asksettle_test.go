@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
@@ -131,6 +132,19 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
 		assert.Equal(t, w.Named(i18n.HeldDialog, "api"), w.Telegram.Last(t).Text.Text)
 	})
+}
+
+// The prompts behind one dialog have one reply, as those behind a turn do.
+func TestPromptsBehindADialogHaveOneReply(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	for range 3 {
+		key := w.MustHear(t, "a prompt")
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: key}}))
+		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Told = []string{string(news.HeldDialog)}; return nil }))
+	}
+	assert.Equal(t, []string{w.Named(i18n.HeldDialog, "api")}, w.Telegram.Texts())
 }
 
 // A prompt that was offered behind one request may come to wait behind another.

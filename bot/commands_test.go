@@ -368,7 +368,7 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 		{"a subagent's permission", now(phase.WaitingPermission, "Bash", 0), "permission for Bash"},
 		{"a question", now(phase.WaitingAnswer, "AskUserQuestion", 0), "a question"},
 		{"a plan", now(phase.WaitingPermission, "ExitPlanMode", 0), "a plan"},
-		{"a dialog of the terminal", now(phase.WaitingPermission, "", 0), "waiting for permission"},
+		{"a dialog of the terminal", now(phase.WaitingPermission, "", 0), "waiting for an answer"},
 		{"logged out", now(phase.LoggedOut, "Not logged in · Please run /login", 0), "logged out"},
 		{"a limit", now(phase.Limited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
 		{"a limit without an end", now(phase.Limited, "You've hit your limit", 0), "limit reached"},

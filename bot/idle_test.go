@@ -69,7 +69,7 @@ func TestOnlyIdleSessionsAreOfferedForTheirEnd(t *testing.T) {
 
 Not ended:
 • works: working
-• asks: waiting for permission
+• asks: waiting for an answer
 • unseen: state unknown
 • torn: state unknown
 • busy: background commands running

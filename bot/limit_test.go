@@ -190,7 +190,7 @@ func TestP4_NothingGoesOnWhereSomethingElseHasHappened(t *testing.T) {
 		}, "Nothing was sent to api: working."},
 		{"it asks", func(w *limited) {
 			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "waiting_permission" })
-		}, "Nothing was sent to api: waiting for permission."},
+		}, "Nothing was sent to api: waiting for an answer."},
 		{"nobody knows what it does", func(w *limited) {
 			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "unknown" })
 		}, "Nothing was sent to api: state unknown."},

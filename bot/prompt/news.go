@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -63,6 +64,12 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 		if n.Now.Phase.Waiting() && n.Now.What != "" {
 			why, said["What"] = i18n.HeldAsk, p.Chat.In(e.Conversation).AskedText(n.Now.What)
 		}
+	}
+	if why == i18n.HeldDialog && slices.ContainsFunc(r.Prompts, func(key string) bool {
+		other, _ := p.Entries.Load(key)
+		return key != e.Key && slices.Contains(other.Told, string(n.Why))
+	}) {
+		return nil // one reply speaks for all prompts behind the dialog
 	}
 	text := p.Chat.In(e.Conversation).Text(why, said)
 	return p.Chat.Post(ctx, card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID})
