@@ -408,6 +408,22 @@ func TestADeletedTopicIsAskedAboutOnce(t *testing.T) {
 	}
 }
 
+// What was said in a topic that is gone is not said again.
+func TestP5_TheStartOfASessionIsNotRepeatedWithoutItsTopic(t *testing.T) {
+	inStep(t, func(t *testing.T, w *chattest.World, _ session.Record) {
+		w.MustSayInForum(t, 0, "/new web /")
+		web := named(t, w, "web")
+		w.Work(t)
+		require.NoError(t, w.SessionNews(t.Context(), web, news.Ready{}))
+		w.Work(t)
+		before := len(w.Telegram.Texts())
+		w.Bot.Moves.TopicGone(web.Conversation)
+		w.Later(chattest.Patience)
+		w.Work(t)
+		assert.Equal(t, []string{w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "web"})}, w.Telegram.Texts()[before:])
+	})
+}
+
 func TestTheSwitcherHasEightSessionsAndTheRest(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var all []session.Record

@@ -42,6 +42,9 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
 			c.Look.Text = render.Join(c.Look.Text, render.Plain("\n"), said)
+			if c.Sent { // else a place that moves would have it again
+				return s.begins.Close(ctx, c.Key, c.Look.Text)
+			}
 			return s.begins.Show(ctx, c.Key, c.Look, begin{})
 		}
 	}
