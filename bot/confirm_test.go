@@ -84,8 +84,8 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
 			said := chattest.Lines("claude, pid 4123 ended on request (TERM).", "claude, pid 4124 had ended already.")
-			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"})},
-				chattest.TextsOf(w.Telegram, &w.Telegram.Edited))
+			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), m.Text.Text},
+				chattest.TextsOf(w.Telegram, &w.Telegram.Edited), "the message that has led there loses its buttons, too")
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 			want, after := []string{ending(r, chattest.AtDesk(4123), chattest.AtDesk(4124))}, []string(nil)
 			switch k {

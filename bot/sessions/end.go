@@ -42,13 +42,13 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answ
 	if !ok {
 		return s.ends.Over(ctx, t)
 	}
-	return chat.Do(func(ctx context.Context) error {
-		archiving := s.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
-		if err := s.ends.Close(ctx, t.Card.Key, archiving); err != nil {
+	said := s.chat.In(t.To).Say(i18n.Archiving, i18n.Args{"Name": r.Name})
+	return chat.Answer{Text: said, Then: func(ctx context.Context) error {
+		if err := s.ends.End(ctx, t, ""); err != nil {
 			return err
 		}
 		return s.archive(ctx, t, r, asked.Final, "asked for")
-	})
+	}}, nil
 }
 
 // Retry tries again to end what is left of a session. The receipt comes as news; the message stays

@@ -107,15 +107,21 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		said = append(said, p.EndingText(e))
 		all = all && e.Ended && e.Verified
 	}
+	var closed error
+	for _, one := range o.conflicts.List() { // the message that has led here
+		if all && one.Look.Session == c.resume.Session.ID {
+			closed = errors.Join(closed, o.conflicts.Close(ctx, one.Key, render.Text{}))
+		}
+	}
 	switch {
 	case len(said) == 0:
 		said = append(said, p.Say(i18n.TakingFailed, whom))
 	case all && c.kind == resumeRefused:
 		c.resume.Before = render.Plain(strings.Join(said, "\n"))
 		_, err := o.resume(ctx, c.resume)
-		return err
+		return errors.Join(closed, err)
 	case all:
-		return o.tellFree(ctx, c, said)
+		return errors.Join(closed, o.tellFree(ctx, c, said))
 	}
 	return errors.Join(o.chat.For(c.resume.Session.ID).Say(ctx, t.To, strings.Join(said, "\n")), err)
 }
