@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -51,7 +50,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	case m.Text == "" && quotation.IsService(m):
 		return b.Topics.Changed(ctx, in, m)
 	case m.Text == "":
-		return b.offerFiles(ctx, in, append([]*models.Update{u}, rest...))
+		b.Browser.Note(&in)
+		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	case command.Run == nil:
 		return b.offer(ctx, in, text)
 	case command.Now:
@@ -123,15 +123,6 @@ func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string) error {
 		}
 	}
 	return nil
-}
-
-// offerFiles is offer for a message that is no text, or for the messages of an album.
-func (b *Bot) offerFiles(ctx context.Context, in chat.Incoming, all []*models.Update) error {
-	first := func() error { return prompt.Firsts{Prompts: b.Prompts}.FirstFiles(ctx, in, all) }
-	if taken, err := b.Browser.Keep(in, first); taken || err != nil {
-		return err
-	}
-	return b.Prompts.Files(ctx, in, all)
 }
 
 // Unkept gives what can be done about a message that the disk does not take: a command that has an

@@ -28,8 +28,6 @@ import (
 
 // First are the prompts that people have sent for the session that they are about to start.
 type First interface {
-	// First keeps a text for the session that its sender starts next in a place.
-	First(ctx context.Context, in chat.Incoming, text string) error
 	// Firsts are those that wait, oldest first, and when the first of them was sent.
 	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
 }
@@ -71,9 +69,7 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	written := func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
-		return b.Keep(*in, func() error { return b.First.First(ctx, *in, text) })
-	}
+	written := func(_ context.Context, in *chat.Incoming, _ string) (bool, error) { b.Note(in); return false, nil }
 	return chat.Feature{Name: "browse", Text: written, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return b.run(ctx) })
@@ -89,25 +85,21 @@ func (b *Browser) Feature() chat.Feature {
 // patience is how long after a person has last used a page a message beside it is meant for it.
 const patience = 15 * time.Minute
 
-// Keep has a message kept that somebody sends while a page of theirs is open: it becomes a first prompt. A message
-// that answers one of a session's is for that session.
-func (b *Browser) Keep(in chat.Incoming, keep func() error) (taken bool, err error) {
-	if _, answers, _ := b.chat.Book.Answered(in.Message); answers {
-		return false, nil
-	}
+// Note notes in a message that somebody sends while a page of theirs is open that it becomes a first prompt. One that
+// answers a message of a session's is for that session.
+func (b *Browser) Note(in *chat.Incoming) {
+	_, answers, _ := b.chat.Book.Answered(in.Message)
 	key, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
-	if !open || b.chat.Now().Sub(used) > patience {
-		return false, nil
+	if answers || !open || b.chat.Now().Sub(used) > patience {
+		return
 	}
-	if err := keep(); err != nil {
-		return true, err
+	in.First = func() {
+		b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder
+			if err := b.chat.Pages.Refresh(ctx, key); err != nil && ctx.Err() == nil {
+				b.chat.Log.Warn("page_not_drawn", logkey.Error, err.Error())
+			}
+		})
 	}
-	b.crew.Add(func(ctx context.Context) { // git, and the conversations of a folder
-		if err := b.chat.Pages.Refresh(ctx, key); err != nil && ctx.Err() == nil {
-			b.chat.Log.Warn("page_not_drawn", logkey.Error, err.Error())
-		}
-	})
-	return true, nil
 }
 
 // turned hears that people turn to a session: what they write next is for that one. In a group it may be another person

@@ -74,7 +74,8 @@ type Incoming struct {
 	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
-	Missed bool // the text was written for a request that was over when it came
+	Missed bool   // the text was written for a request that was over when it came
+	First  func() // called when the message is kept for the session that its sender starts next; nil: it is for another
 }
 
 // Command is one slash command of ours.

@@ -86,8 +86,13 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if err != nil || !ok {
 		return err
 	}
-	if r.ID == uuid.Nil { // a person chooses the session first: the files belong into its folder
-		return p.takeFor(ctx, in, r, unfetched(all))
+	if r.ID == uuid.Nil && attached(all[0].Message).id != "" { // its folder gets the files
+		var names, texts []string
+		for _, u := range all {
+			names = append(names, attached(u.Message).called(""))
+			texts = append(texts, quotation.Text(u.Message))
+		}
+		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
 	}
 	got, err := p.fetch(ctx, in, r, all)
 	if err != nil {
@@ -115,15 +120,6 @@ type fetched struct {
 	text     string   // the captions, and what is said in recordings
 	spoken   string   // what is said in recordings, where a person is to see that before it is typed
 	problems []string // sentences about the others
-}
-
-// unfetched are files whose session is not known yet.
-func unfetched(all []*models.Update) (f fetched) {
-	for _, u := range all {
-		f.names = append(f.names, attached(u.Message).called(""))
-		f.text = lines(f.text, quotation.Text(u.Message))
-	}
-	return f
 }
 
 // fetch brings the files of a message to the folder of a session.

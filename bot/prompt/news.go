@@ -65,11 +65,10 @@ func (p *Prompts) tellHeld(ctx context.Context, e inbox.Entry, r views.Session, 
 			why, said["What"] = i18n.HeldAsk, p.Chat.In(e.Conversation).AskedText(n.Now.What)
 		}
 	}
-	told := func(key string) bool {
-		other, err := p.Entries.Load(key)
-		return err == nil && key != e.Key && slices.Contains(other.Told, string(n.Why))
-	}
-	if why == i18n.HeldDialog && slices.ContainsFunc(r.Prompts, told) {
+	if why == i18n.HeldDialog && slices.ContainsFunc(r.Prompts, func(key string) bool {
+		other, _ := p.Entries.Load(key)
+		return key != e.Key && slices.Contains(other.Told, string(n.Why))
+	}) {
 		return nil // one reply speaks for all prompts behind the dialog
 	}
 	text := p.Chat.In(e.Conversation).Text(why, said)

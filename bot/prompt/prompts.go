@@ -132,6 +132,10 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	}
 	now, _ := p.book.CurrentSession(in.To)
 	switch {
+	case in.First != nil:
+		if err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r); err == nil {
+			in.First()
+		}
 	case r.ID == uuid.Nil && (in.OfBot || now.Live):
 		err = p.wait(ctx, asked{Reason: whose}, e, r)
 	case r.ID == uuid.Nil:
@@ -197,6 +201,9 @@ func (p *Prompts) save(e inbox.Entry) error {
 // session cannot come back, or is unknown (then it is the zero session), a person can choose an open one.
 // Where there is none that is told, before anything is fetched.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
+	if in.First != nil {
+		return views.Session{}, true, nil
+	}
 	r, ok := p.book.Target(in.Message)
 	if ok && (r.Live || r.Resumable) {
 		return r, true, nil
