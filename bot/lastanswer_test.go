@@ -98,11 +98,14 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	assert.Equal(t, []string{"api\none\n\ntwo"}, w.Seen(t, 1))
 
 	require.Eventually(t, func() bool {
-		next, err := chattest.OpenChats(filepath.Join(w.Dir, "chats")) // as a restart would
-		require.NoError(t, err)
-		had, known := next.ReadMarkOf(chattest.AtAlice, r.ID)
+		had, known := w.Deps.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
 		return known && had.Since == nil
 	}, chattest.Patience, time.Millisecond)
+	next, err := chattest.OpenChats(filepath.Join(w.Dir, "chats")) // as a restart would
+	require.NoError(t, err)
+	had, known := next.ReadMarkOf(chattest.AtAlice, r.ID)
+	require.True(t, known)
+	assert.Nil(t, had.Since)
 	require.NoError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, front)))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, r)))
 	chattest.Grow(t, c, chattest.PromptLine("third"), chattest.Says("three"))

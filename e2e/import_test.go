@@ -32,7 +32,7 @@ func TestImportedSessionGoesOn(t *testing.T) {
 		return b.log.String(), b.cmd.ProcessState.ExitCode()
 	}
 	said, code := imports()
-	assert.Equal(t, 1, code)
+	assert.Equal(t, 3, code)
 	assert.Contains(t, said, "stop it first")
 	w.bot = bot
 	w.stop()
