@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -400,9 +401,10 @@ func TestDoctorLeavesTheFolderOfABotAlone(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.old("s/inbox/.1.json12345")
-	lock := exec.Command("flock", p.state+"/ccbot.lock", "sleep", "600")
-	require.NoError(t, lock.Start())
-	t.Cleanup(func() { _ = lock.Process.Kill(); _ = lock.Wait() })
+	lock, err := os.OpenFile(p.state+"/ccbot.lock", os.O_CREATE|os.O_RDWR, 0o600)
+	require.NoError(t, err)
+	defer lock.Close()
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	r, faults := p.report(exit.OK, "--fix")
 	assert.Contains(t, faults, doctor.Code("files_cut_short"))
 	require.Len(t, r.Fixed, 1)
