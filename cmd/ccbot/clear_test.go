@@ -159,6 +159,8 @@ func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
 	f := newForgetful(t)
 	newer, newerKey, _ := f.waiting("for the newer one")
+	_, typedKey, _ := f.waiting("for one that may have it")
+	require.NoError(t, f.inbox.Change(typedKey, func(e *inbox.Entry) error { e.State = inbox.Unproven; return nil }))
 	broken, brokenKey, _ := f.waiting("for the broken one")
 	_, nobodysKey, _ := f.waiting("for nobody")
 	sessions := filepath.Join(f.Dir, "sessions")
@@ -170,12 +172,14 @@ func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts, Now: time.Now, Log: f.log})
 
 	require.NoError(t, f.settle(t.Context()))
-	for key, want := range map[string]inbox.State{newerKey: inbox.Held, brokenKey: inbox.Asked, nobodysKey: inbox.Asked} {
+	for key, want := range map[string]inbox.State{newerKey: inbox.Held, brokenKey: inbox.Asked, nobodysKey: inbox.Asked, typedKey: inbox.Asked} {
 		e, err := f.inbox.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, want, e.State, e.Text)
 	}
-	assert.Equal(t, 2, strings.Count(folder(t, filepath.Join(f.Dir, "cards")), "button_send_to:"+open.ID.String()))
+	cards := folder(t, filepath.Join(f.Dir, "cards"))
+	assert.Equal(t, 3, strings.Count(cards, "button_send_to:"+open.ID.String()))
+	assert.Equal(t, 1, strings.Count(cards, "It is not certain that your message arrived"))
 }
 
 // folder is the text of all files in a folder.
