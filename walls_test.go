@@ -39,7 +39,7 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"lifecycle.work": 138, "lifecycle.Service": 54, "tmux.Client": 49,
+		"lifecycle.work": 138, "lifecycle.Service": 54,
 	}
 	tooLargeCircles     = map[string]int{"lifecycle": 26}
 	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 15}
