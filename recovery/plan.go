@@ -25,8 +25,9 @@ import (
 //	    a window has its tag                                   Bind
 //	    starting; restoring, young or old                      Discard; FinishRestore, Fail
 //	    running                                                as if its agent were gone
-//	its pane is there: the agent has ended there               Conclude
-//	    otherwise                                              Reattach, once
+//	its pane is there: the lifecycle watches it already        nothing
+//	    the agent has ended there                              Conclude
+//	    otherwise                                              Reattach
 //	its pane is gone: the agent lives                          nothing: Unclear
 //	    unknown, and silent for too long                       Abandon; before that Unclear
 //	    gone too, and its conversation goes on elsewhere       TakeOver

@@ -19,11 +19,15 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	if err != nil {
 		return ServerID{}, nil, err
 	}
+	none := fmt.Errorf("%w on %s", ErrNoServer, p.socket)
+	if p.absent() {
+		return ServerID{}, nil, none
+	}
 	sep := "ccbot-" + rand.Text() + "|"
 	out, err := p.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep))
 	switch {
-	case err != nil && p.absent():
-		return ServerID{}, nil, fmt.Errorf("%w on %s", ErrNoServer, p.socket)
+	case err != nil && p.absent(): // the server ended during the look
+		return ServerID{}, nil, none
 	case err != nil:
 		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
 	}
