@@ -19,7 +19,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/recovery"
+	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
 
@@ -93,7 +93,7 @@ func (d desk) windowOf(ctx context.Context, environ []string, r session.Record, 
 		return tmux.WindowID{}, machineError(d.Config, err)
 	}
 	for _, pane := range panes {
-		if recovery.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
+		if lifecycle.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
 			return pane.Window, nil
 		}
 	}
