@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
@@ -178,7 +179,23 @@ func (r *Reader) take(chunk []byte) {
 		r.broken++
 	}
 	if !r.skip {
+		if len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
+			r.line = slices.Grow(r.line, len(chunk)+r.rest())
+		}
 		r.line = append(r.line, chunk...)
+	}
+}
+
+// rest is how much of the line the file has behind what was taken. A long line that grows piece by
+// piece would need several times its length.
+func (r *Reader) rest() (n int) {
+	behind := bufio.NewReader(io.NewSectionReader(r.file, r.next+r.length, r.limit))
+	for {
+		chunk, err := behind.ReadSlice('\n')
+		n += len(chunk)
+		if !errors.Is(err, bufio.ErrBufferFull) { // the end, or what the next read of the line finds, too
+			return n
+		}
 	}
 }
 
