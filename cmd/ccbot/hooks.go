@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
@@ -20,59 +22,58 @@ var (
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
 )
 
-func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
+func (c *call) hooksCommand() *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
 		Short:   "Let ccbot know sessions that you start by hand: install | uninstall | status",
 		Example: "  ccbot hooks install\n  ccbot hooks status --json",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
-	var asJSON bool
-	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs, Example: "  ccbot hooks status",
-		RunE: func(*cobra.Command, []string) error { return hooksStatus(environ, asJSON, stdout) }}
-	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	root.AddCommand(
 		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs, Example: "  ccbot hooks install",
-			RunE: func(cmd *cobra.Command, _ []string) error { return hooksInstall(environ, stdout, cmd.ErrOrStderr()) }},
+			RunE: func(*cobra.Command, []string) error { return hooksInstall(c.environ, c.stdout, c.stderr) }},
 		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs, Example: "  ccbot hooks uninstall",
-			RunE: func(*cobra.Command, []string) error { return hooksUninstall(environ, stdout) }},
-		status)
+			RunE: func(*cobra.Command, []string) error { return hooksUninstall(c.environ, c.stdout) }},
+		c.printing(&cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs, Example: "  ccbot hooks status",
+			RunE: func(*cobra.Command, []string) error { return hooksStatus(c.environ, c.asJSON, c.stdout) }}))
 	return root
 }
 
-// hookFolders returns the two folders that the verbs of the hooks need. No setting is required, but
-// each setting that is there must be right, as for every verb.
-func hookFolders(environ []string) (dir, claudeDir string, err error) {
-	c, err := config.LoadForReading(environ)
-	return c.Dir, c.ClaudeDir, err
+// hookOf is ccbot's hook, and the file in which it may be installed.
+func hookOf(c config.Config) doctor.Hook {
+	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
+	binary, err := desk.HookBinary()
+	if err == nil {
+		if h.Command, err = hooks.InstalledCommand(binary, c.Dir); err != nil {
+			err = exit.Usage(err)
+		}
+	}
+	h.Err = err
+	return h
 }
 
+// hooksInstall needs no setting, but each one that is there must be right, as for every verb.
 func hooksInstall(environ []string, stdout, stderr io.Writer) error {
-	dir, claudeDir, err := hookFolders(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return err
 	}
-	binary, err := hookBinary()
-	if err != nil {
-		return err
+	h := hookOf(c)
+	if h.Err != nil {
+		return h.Err
 	}
-	command, err := hooks.InstalledCommand(binary, dir)
-	if err != nil {
-		return exit.Usage(err)
-	}
-	file := hooks.SettingsIn(claudeDir)
 	var off bool
-	err = editSettings(file, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
-		data, changes, err := hooks.Install(data, command)
+	err = editSettings(h.Settings, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
+		data, changes, err := hooks.Install(data, h.Command)
 		if err != nil {
 			return nil, nil, err
 		}
-		installed, err := hooks.Inspect(data, command)
+		installed, err := hooks.Inspect(data, h.Command)
 		off = installed.HooksOff
 		return data, changes, err
 	})
 	if err == nil && off {
-		fmt.Fprintf(stderr, "ccbot: %s: %s\n", file.Path, hooksOff)
+		fmt.Fprintf(stderr, "ccbot: %s: %s\n", h.Settings.Path, hooksOff)
 	}
 	return err
 }
@@ -81,11 +82,11 @@ func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
 
 func hooksUninstall(environ []string, stdout io.Writer) error {
-	_, claudeDir, err := hookFolders(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return err
 	}
-	return editSettings(hooks.SettingsIn(claudeDir), stdout, hooks.Uninstall)
+	return editSettings(hooks.SettingsIn(c.ClaudeDir), stdout, hooks.Uninstall)
 }
 
 // editSettings edits the file and prints the outcome.
@@ -131,19 +132,16 @@ type hooksReport struct {
 // hooksStatus only reads. Without a hook binary no command can be the right one, and the status
 // says that as well.
 func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
-	dir, claudeDir, err := hookFolders(environ)
+	c, err := config.LoadForReading(environ)
 	if err != nil {
 		return err
 	}
-	file := hooks.SettingsIn(claudeDir)
-	report := hooksReport{File: file.Path}
-	command := ""
-	if binary, err := hookBinary(); err != nil {
-		report.Problem = err.Error()
-	} else if command, err = hooks.InstalledCommand(binary, dir); err != nil {
-		report.Problem = err.Error()
+	h := hookOf(c)
+	report := hooksReport{File: h.Settings.Path}
+	if h.Err != nil {
+		report.Problem = h.Err.Error()
 	}
-	if err := report.read(file, command); err != nil {
+	if err := report.read(h.Settings, h.Command); err != nil {
 		if asJSON {
 			report.Installed, report.Error = hooks.Installed{Events: []hooks.EventState{}}, err.Error()
 			err = errors.Join(report.print(true, stdout), err)

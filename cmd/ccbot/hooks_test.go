@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
@@ -39,7 +40,7 @@ func TestHookFolders(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, claude, err := hookFolders(tt.environ)
+			c, err := config.LoadForReading(tt.environ)
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
 				assert.Equal(t, exit.Misuse, exit.Code(err))
@@ -47,7 +48,7 @@ func TestHookFolders(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, []string{tt.dir, tt.claude}, []string{dir, claude})
+			assert.Equal(t, []string{tt.dir, tt.claude}, []string{c.Dir, c.ClaudeDir})
 		})
 	}
 }

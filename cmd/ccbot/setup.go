@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/host"
@@ -24,8 +25,7 @@ import (
 	"ccbot/internal/glyph"
 )
 
-func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	service := func(ctx context.Context) error { return installService(ctx, environ, false, stdout) }
+func (c *call) setupCommand() *cobra.Command {
 	var f setup.Flags
 	var installHooks, asService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
@@ -56,7 +56,8 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
 			defer stop()
-			err := setUp(ctx, environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
+			service := func(ctx context.Context) error { return installService(ctx, c.environ, false, c.stdout) }
+			err := setUp(ctx, c.environ, f, service, setup.Terminal{In: in, Out: c.stdout}, c.stderr)
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
 			}
@@ -76,30 +77,19 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err := checkSetup(environ, f); err != nil {
 		return err
 	}
-	if err := harden(); err != nil {
+	if err := running.Harden(); err != nil {
 		return err
 	}
 	c, err := config.LoadForSetup(environ)
 	if err != nil {
 		return err
 	}
-	log := quietLog(c, stderr)
-	table, held, err := statefolder.Take(ctx, c.Dir, "cli", 0, log)
-	if errors.Is(err, exit.ErrRunning) {
-		err = fmt.Errorf("stop ccbot first: %w", err)
-	}
+	release, err := running.Lock(ctx, c, environ, stderr)
 	if err != nil {
 		return err
 	}
-	defer held.Close()
-	records, err := openRecords(c.Dir, stderr)
-	if err != nil {
-		return err
-	}
-	if err := refuseAgents(ctx, sourcesOf(c, "", records, table, nil, log)); err != nil {
-		return err
-	}
-	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), log)
+	defer release()
+	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), c.QuietLog(stderr))
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
@@ -116,7 +106,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if _, err := config.Load(environ); err != nil { // what another line of ccbot.env is wrong about
 		return fmt.Errorf("ccbot cannot start yet: %w", err)
 	}
-	if err := held.Close(); err != nil {
+	if err := release(); err != nil {
 		return fmt.Errorf("give the lock back: %w", err)
 	}
 	return s.OfferService(ctx)

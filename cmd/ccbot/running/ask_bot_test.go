@@ -1,0 +1,25 @@
+package running
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+)
+
+// TestASocketThatSaysNothingIsNamed: its bot is stopped, or starts.
+func TestASocketThatSaysNothingIsNamed(t *testing.T) {
+	dir := stateWith(t)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, hookwire.SocketName), Net: "unix"})
+	require.NoError(t, err)
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	assert.ErrorIs(t, askBot(ctx, dir, Resuming.Verb, struct{}{}, &struct{}{}), errSilent)
+}
