@@ -25,9 +25,9 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
-	{"cmd/ccbot/doctor", "cmd/ccbot/running", "cmd/ccbot/setup"},
+	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup"},
 	{"cmd/ccbot/desk"},
-	{"cmd/ccbot/config", "cmd/ccbot/importer", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
+	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},

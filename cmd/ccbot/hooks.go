@@ -29,13 +29,22 @@ func (c *call) hooksCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
-	root.AddCommand(
-		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs, Example: "  ccbot hooks install",
-			RunE: func(*cobra.Command, []string) error { return hooksInstall(c.environ, c.stdout, c.stderr) }},
-		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs, Example: "  ccbot hooks uninstall",
-			RunE: func(*cobra.Command, []string) error { return hooksUninstall(c.environ, c.stdout) }},
-		c.printing(&cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs, Example: "  ccbot hooks status",
-			RunE: func(*cobra.Command, []string) error { return hooksStatus(c.environ, c.asJSON, c.stdout) }}))
+	verb := func(use, short string, do func(h doctor.Hook) error) *cobra.Command {
+		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot hooks " + use, RunE: func(*cobra.Command, []string) error {
+			settings, err := config.LoadForReading(c.environ) // none is needed, but each one that is there must be right, as for every verb
+			if err != nil {
+				return err
+			}
+			return do(hookOf(settings))
+		}}
+		root.AddCommand(cmd)
+		return cmd
+	}
+	verb("install", "Put ccbot's hooks into Claude Code's settings", func(h doctor.Hook) error { return hooksInstall(h, c.stdout, c.stderr) })
+	verb("uninstall", "Take ccbot's hooks out of Claude Code's settings", func(h doctor.Hook) error {
+		return editSettings(h.Settings, c.stdout, hooks.Uninstall)
+	})
+	c.printing(verb("status", "Say which hooks Claude Code's settings have", c.hooksStatus))
 	return root
 }
 
@@ -52,18 +61,12 @@ func hookOf(c config.Config) doctor.Hook {
 	return h
 }
 
-// hooksInstall needs no setting, but each one that is there must be right, as for every verb.
-func hooksInstall(environ []string, stdout, stderr io.Writer) error {
-	c, err := config.LoadForReading(environ)
-	if err != nil {
-		return err
-	}
-	h := hookOf(c)
+func hooksInstall(h doctor.Hook, stdout, stderr io.Writer) error {
 	if h.Err != nil {
 		return h.Err
 	}
 	var off bool
-	err = editSettings(h.Settings, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
+	err := editSettings(h.Settings, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
 		data, changes, err := hooks.Install(data, h.Command)
 		if err != nil {
 			return nil, nil, err
@@ -80,14 +83,6 @@ func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 
 // hooksOff says that no installed hook runs.
 const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
-
-func hooksUninstall(environ []string, stdout io.Writer) error {
-	c, err := config.LoadForReading(environ)
-	if err != nil {
-		return err
-	}
-	return editSettings(hooks.SettingsIn(c.ClaudeDir), stdout, hooks.Uninstall)
-}
 
 // editSettings edits the file and prints the outcome.
 func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []hooks.Change, error)) error {
@@ -131,24 +126,19 @@ type hooksReport struct {
 
 // hooksStatus only reads. Without a hook binary no command can be the right one, and the status
 // says that as well.
-func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
-	c, err := config.LoadForReading(environ)
-	if err != nil {
-		return err
-	}
-	h := hookOf(c)
+func (c *call) hooksStatus(h doctor.Hook) error {
 	report := hooksReport{File: h.Settings.Path}
 	if h.Err != nil {
 		report.Problem = h.Err.Error()
 	}
 	if err := report.read(h.Settings, h.Command); err != nil {
-		if asJSON {
+		if c.asJSON {
 			report.Installed, report.Error = hooks.Installed{Events: []hooks.EventState{}}, err.Error()
-			err = errors.Join(report.print(true, stdout), err)
+			err = errors.Join(c.show(report, report.print), err)
 		}
 		return err
 	}
-	if err := report.print(asJSON, stdout); err != nil {
+	if err := c.show(report, report.print); err != nil {
 		return err
 	}
 	switch {
@@ -182,22 +172,20 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 	return nil
 }
 
-func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
-	return terminal.Show(stdout, asJSON, r, func(p *terminal.Printer) {
-		for _, e := range r.Events {
-			p.Line("%s: %s", e.Event, e.State)
-			for _, command := range e.Commands {
-				if e.State != hooks.InstallCurrent {
-					p.Line("  %s", command)
-				}
+func (r hooksReport) print(p *terminal.Printer) {
+	for _, e := range r.Events {
+		p.Line("%s: %s", e.Event, e.State)
+		for _, command := range e.Commands {
+			if e.State != hooks.InstallCurrent {
+				p.Line("  %s", command)
 			}
 		}
-		if r.HooksOff {
-			p.Line("%s", hooksOff)
-		}
-		if r.Problem != "" {
-			p.Line("%s", r.Problem)
-		}
-		p.Line("%s", r.File)
-	})
+	}
+	if r.HooksOff {
+		p.Line("%s", hooksOff)
+	}
+	if r.Problem != "" {
+		p.Line("%s", r.Problem)
+	}
+	p.Line("%s", r.File)
 }

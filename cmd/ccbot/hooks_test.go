@@ -13,6 +13,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 )
 
@@ -59,11 +60,11 @@ func TestHooksReport(t *testing.T) {
 		{Event: "UserPromptSubmit", State: hooks.InstallCurrent, Commands: []string{"right"}},
 	}}}
 	var out bytes.Buffer
-	require.NoError(t, r.print(false, &out))
+	require.NoError(t, terminal.Show(&out, false, r, r.print))
 	assert.Equal(t, "SessionStart: duplicate\n  a && b\n  c\nUserPromptSubmit: installed\n"+
 		"disableAllHooks is on: Claude Code runs no hooks, these included\nno binary\n/c/settings.json\n", out.String())
 	out.Reset()
-	require.NoError(t, r.print(true, &out))
+	require.NoError(t, terminal.Show(&out, true, r, r.print))
 	assert.Contains(t, out.String(), "a && b")
 	var back hooksReport
 	require.NoError(t, json.Unmarshal(out.Bytes(), &back))

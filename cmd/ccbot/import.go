@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
@@ -57,11 +56,15 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 	if err != nil {
 		return report, err
 	}
-	i, err := importerOf(ctx, d)
+	name, err := os.Hostname()
+	if err != nil {
+		return report, fmt.Errorf("host name: %w", err)
+	}
+	_, sources, err := d.Look(ctx)
 	if err != nil {
 		return report, err
 	}
-	report = i.Plan(all, time.Now().UTC())
+	report = importer.Importer{Desk: d, Host: name, Sources: sources}.Plan(ctx, all, time.Now().UTC())
 	if report.Made = yes; !yes {
 		return report, nil
 	}
@@ -72,19 +75,4 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 		}
 	}
 	return report, statefolder.Error(d.Dir, err)
-}
-
-// importerOf looks at what is there.
-func importerOf(ctx context.Context, d desk.Desk) (i importer.Importer, err error) {
-	name, err := os.Hostname()
-	if err != nil {
-		return i, fmt.Errorf("host name: %w", err)
-	}
-	_, sources, err := d.Look(ctx)
-	return importer.Importer{Host: name, Allowed: d.AllowedUsers, Projects: d.ProjectsDir(), Records: d.Store.List(),
-		Folder: func(path string) (string, error) { return sessionFolder(ctx, d.Config, path) },
-		Written: func(id uuid.UUID) (bool, error) {
-			written, err := sources.Written(ctx, id)
-			return written[id], err
-		}}, err
 }

@@ -16,11 +16,11 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 )
@@ -98,8 +98,8 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 		return err
 	}
 	s := setup.Setup{File: c.File, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
-		Folder: func(ctx context.Context, text string) (string, error) { return sessionFolder(ctx, c, text) },
-		Hooks:  func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
+		Folder: func(ctx context.Context, text string) (string, error) { return desk.Folder(ctx, c, text) },
+		Hooks:  func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
@@ -130,25 +130,4 @@ func checkSetup(environ []string, f setup.Flags) error {
 		}
 	}
 	return nil
-}
-
-// sessionFolder is the folder that a text names, if a session may begin there.
-func sessionFolder(ctx context.Context, c config.Config, text string) (string, error) {
-	m := host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	dir, err := m.Resolve(ctx, here, text)
-	if err != nil {
-		return "", exit.Usage(err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", exit.Usage(err)
-	}
-	if !info.IsDir() {
-		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
-	}
-	return dir, nil
 }

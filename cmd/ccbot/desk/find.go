@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -10,6 +12,8 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
@@ -100,4 +104,25 @@ func (d Desk) RecordToForget(what string) (session.Record, error) {
 		return r, statefolder.Error(d.Dir, broken)
 	}
 	return r, err
+}
+
+// Folder is the folder that a text names, if a session may begin there.
+func Folder(ctx context.Context, c config.Config, text string) (string, error) {
+	m := host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	dir, err := m.Resolve(ctx, here, text)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	if !info.IsDir() {
+		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
+	}
+	return dir, nil
 }

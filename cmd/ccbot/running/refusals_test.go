@@ -28,7 +28,7 @@ func TestP9_RefusalsDoNotFillTheLog(t *testing.T) {
 	forbidden := func(pid int) {
 		p := peerBelow()
 		p.PID = pid
-		_, err := s.checked(s.ping)(t.Context(), p, hookwire.Call{Verb: verbPing})
+		_, err := s.checked(nil)(t.Context(), p, hookwire.Call{Verb: verbPing})
 		require.ErrorAs(t, err, new(*control.Refusal))
 	}
 	forged := func() {

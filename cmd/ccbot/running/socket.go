@@ -50,7 +50,7 @@ func (s socket) server(dir string, table control.Table, changes map[string]handl
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.log)
 	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
 	server.Handle(hookwire.VerbSend, s.checked(s.send))
-	server.Handle(verbPing, s.checked(s.ping))
+	server.Handle(verbPing, s.checked(func(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }))
 	for verb, make := range changes {
 		server.Handle(verb, s.checked(make))
 	}
@@ -162,9 +162,6 @@ func (s socket) checked(serve handler) control.Handler {
 		return json.Marshal(reply)
 	}
 }
-
-// ping says that the bot is there.
-func (s socket) ping(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }
 
 // permission waits until a person has decided, or until no decision is needed any more: then the
 // answer is empty and the terminal decides. A wait that ends with the connection, or with this
