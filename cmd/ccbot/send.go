@@ -11,7 +11,7 @@ import (
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
-	"ccbot/cmd/ccbot/running"
+	"ccbot/cmd/ccbot/socket"
 	"ccbot/internal/control"
 )
 
@@ -36,7 +36,7 @@ elsewhere into the folder first. Files of ccbot's own are never sent.`,
 			if err != nil {
 				return err
 			}
-			if err := running.Send(cmd.Context(), dir, path, caption); err != nil {
+			if err := socket.Send(cmd.Context(), dir, path, caption); err != nil {
 				return sendFailure(args[0], dir, err)
 			}
 			_, err = fmt.Fprintf(c.stdout, "%s is in the chat\n", args[0])

@@ -12,9 +12,9 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
+	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 )
 
@@ -49,7 +49,7 @@ func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr 
 			break
 		}
 		reply, alone, err = v.once(ctx, asking, environ, stderr, body)
-		if !errors.Is(err, control.ErrLost) && !errors.Is(err, errSilent) {
+		if !errors.Is(err, control.ErrLost) && !errors.Is(err, socket.ErrSilent) {
 			break
 		}
 	}
@@ -65,7 +65,7 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	if err != nil {
 		return reply, false, err
 	}
-	err = askBot(asking, c.Dir, v.Verb, body, &reply)
+	err = socket.Ask(asking, c.Dir, v.Verb, body, &reply)
 	if !errors.Is(err, control.ErrNoServer) {
 		return reply, false, desk.Sentence(err)
 	}
@@ -95,7 +95,7 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 		}))
 	}
 	if errors.Is(err, exit.ErrRunning) {
-		return reply, true, silentError(c.Dir)
+		return reply, true, socket.Silent(c.Dir)
 	}
 	return reply, true, desk.Sentence(c.Token.CleanError(err))
 }
@@ -117,10 +117,10 @@ func (v Change[Body, Reply]) served() served {
 }
 
 // handlers are changes as s makes them.
-func (s *system) handlers(all []served) map[string]handler {
-	made := make(map[string]handler)
+func (s *system) handlers(all []served) map[string]socket.Change {
+	made := make(map[string]socket.Change)
 	for _, one := range all {
-		made[one.verb] = func(ctx context.Context, _ caller, c hookwire.Call) (any, error) { return one.do(ctx, s, c.Body) }
+		made[one.verb] = func(ctx context.Context, body json.RawMessage) (any, error) { return one.do(ctx, s, body) }
 	}
 	return made
 }

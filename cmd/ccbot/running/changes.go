@@ -16,6 +16,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/cmd/ccbot/socket"
 	"ccbot/internal/address"
 	"ccbot/internal/control"
 	"ccbot/internal/health"
@@ -175,4 +176,12 @@ var figures = Change[struct{}, health.Figures]{Verb: "figures", do: func(ctx con
 // english are the chat's sentences for who stands at the desk.
 func (s *system) english() chat.Phrases {
 	return chat.Phrases{Words: s.bot.Words.For("en"), Facts: s.bot.Facts}
+}
+
+// Figures asks the running bot for its figures. A bot that is too old does not know the verb.
+func Figures(ctx context.Context, dir string) (f health.Figures, err error) {
+	ctx, cancel := context.WithTimeout(ctx, socket.Patience)
+	defer cancel()
+	err = socket.Ask(ctx, dir, figures.Verb, struct{}{}, &f)
+	return f, err
 }

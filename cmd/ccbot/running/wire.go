@@ -30,6 +30,7 @@ import (
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/metrics"
 	"ccbot/cmd/ccbot/servicemanager"
+	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/cmd/ccbot/voice"
@@ -86,7 +87,7 @@ type system struct {
 	cards     *card.Board
 	table     *process.Table
 	relay     *hooks.Relay
-	socket    socket
+	socket    socket.Socket
 	// recoveredFor is what was recovered for one verb, where no bot runs; nil: this is the bot.
 	recoveredFor *recovery.Report
 	version      string       // of this program
@@ -322,8 +323,7 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
-	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, projects: s.ProjectsDir(), hook: hook,
-		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}
+	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.

@@ -1,6 +1,7 @@
-package running
+package socket
 
 import (
+	"ccbot/cmd/ccbot/ccbottest"
 	"context"
 	"net"
 	"path/filepath"
@@ -15,11 +16,11 @@ import (
 
 // TestASocketThatSaysNothingIsNamed: its bot is stopped, or starts.
 func TestASocketThatSaysNothingIsNamed(t *testing.T) {
-	dir := stateWith(t)
+	dir := ccbottest.StateWith(t)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, hookwire.SocketName), Net: "unix"})
 	require.NoError(t, err)
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	assert.ErrorIs(t, askBot(ctx, dir, Resuming.Verb, struct{}{}, &struct{}{}), errSilent)
+	assert.ErrorIs(t, Ask(ctx, dir, "resume", struct{}{}, &struct{}{}), ErrSilent)
 }

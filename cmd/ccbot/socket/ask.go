@@ -1,4 +1,4 @@
-package running
+package socket
 
 import (
 	"context"
@@ -10,18 +10,17 @@ import (
 
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
-	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
 )
 
 // verbPing asks whether the bot is there. Like every verb that is for people it is kept from agents.
 const verbPing = "ping"
 
-// pingPatience is how long a bot may take to say that it is there.
-const pingPatience = 5 * time.Second
+// Patience is how long a bot may take to say that it is there.
+const Patience = 5 * time.Second
 
-// askBot makes the running bot carry out a verb. Without a bot the error is control.ErrNoServer.
-func askBot(ctx context.Context, dir, verb string, body, reply any) error {
+// Ask makes the running bot carry out a verb. Without a bot the error is control.ErrNoServer.
+func Ask(ctx context.Context, dir, verb string, body, reply any) error {
 	path := filepath.Join(dir, hookwire.SocketName)
 	if err := ping(ctx, dir, path); err != nil {
 		return err
@@ -46,30 +45,32 @@ func askBot(ctx context.Context, dir, verb string, body, reply any) error {
 // ping finds out whether a bot answers at all, before the real call gets as long as it needs, and
 // whether the bot serves this program.
 func ping(ctx context.Context, dir, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, pingPatience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	_, err := control.Do(ctx, path, hookwire.Call{Verb: verbPing})
 	switch refusal := (*control.Refusal)(nil); {
 	case errors.As(err, &refusal) && refusal.Code != control.CodeForbidden:
 		return nil // any answer counts, also the refusal of an older bot
 	case errors.Is(err, context.DeadlineExceeded):
-		return silentError(dir)
+		return Silent(dir)
 	}
 	return err
 }
 
-var errSilent = errors.New("its socket says nothing")
+// ErrSilent says that a bot is there which does not answer.
+var ErrSilent = errors.New("its socket says nothing")
 
-// silentError names the process that holds the lock although its socket does not answer.
-func silentError(dir string) error {
+// Silent names the process that holds the lock although its socket does not answer.
+func Silent(dir string) error {
 	return fmt.Errorf("ccbot runs as process %d for %s and %w: it may still be starting, so try again, or look at its log",
-		statefolder.Holder(dir), dir, errSilent)
+		statefolder.Holder(dir), dir, ErrSilent)
 }
 
-// Figures asks the running bot for its figures. A bot that is too old does not know the verb.
-func Figures(ctx context.Context, dir string) (f health.Figures, err error) {
-	ctx, cancel := context.WithTimeout(ctx, pingPatience)
-	defer cancel()
-	err = askBot(ctx, dir, figures.Verb, struct{}{}, &f)
-	return f, err
+// Send has the running bot send a file into the chat of the session that this program runs in.
+func Send(ctx context.Context, dir, path, caption string) error {
+	body, err := json.Marshal(sendCall{Path: path, Caption: caption})
+	if err == nil {
+		_, err = control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: hookwire.VerbSend, Body: body})
+	}
+	return err
 }

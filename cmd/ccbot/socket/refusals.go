@@ -1,4 +1,4 @@
-package running
+package socket
 
 import (
 	"log/slog"

@@ -1,4 +1,4 @@
-package running
+package socket
 
 import (
 	"context"
@@ -24,42 +24,36 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// socket answers what comes through ccbot.sock.
-type socket struct {
-	agents interface {
+// Socket answers what comes through ccbot.sock.
+type Socket struct {
+	Agents interface {
 		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
 	}
-	relay interface {
+	Relay interface {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	}
-	files interface {
+	Files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
-	projects string // Claude Code's folder of transcripts
-	hook     string // path of our ccbot-hook, the one program that may ask for a permission
-	refused  *refusals
-	now      func() time.Time
-	log      *slog.Logger
+	Projects string // Claude Code's folder of transcripts
+	Hook     string // path of our ccbot-hook, the one program that may ask for a permission
+	Log      *slog.Logger
+
+	refused *refusals
+	now     func() time.Time
 }
+
+// Change makes what a person has asked for.
+type Change = func(ctx context.Context, body json.RawMessage) (any, error)
 
 // handler serves a verb for a caller that is permitted.
 type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, error)
 
-// server is the control socket with all its verbs; changes are those of people.
-func (s socket) server(dir string, table control.Table, changes map[string]handler) *control.Server {
-	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.log)
-	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
-	server.Handle(hookwire.VerbSend, s.checked(s.send))
-	server.Handle(verbPing, s.checked(func(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }))
-	for verb, make := range changes {
-		server.Handle(verb, s.checked(make))
-	}
-	return server
-}
-
-// serveSocket runs the control socket. A person has to remove the cause of its error.
-func (s *system) serveSocket(ctx context.Context) error {
-	err := s.socket.server(s.Dir, s.table, s.handlers(changes())).Run(ctx)
+// Run serves all verbs at the socket of a folder until ctx ends. A person has to remove
+// the cause of its error.
+func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change) error {
+	s.now, s.refused = time.Now, &refusals{now: time.Now, log: s.Log}
+	err := s.server(dir, table, changes).Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
 		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
@@ -69,11 +63,22 @@ func (s *system) serveSocket(ctx context.Context) error {
 	return err
 }
 
-// permitted says whether a program may use a verb. The caller is identified by the kernel; nothing
+func (s Socket) server(dir string, table control.Table, changes map[string]Change) *control.Server {
+	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.Log)
+	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
+	server.Handle(hookwire.VerbSend, s.checked(s.send))
+	server.Handle(verbPing, s.checked(func(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }))
+	for verb, make := range changes {
+		server.Handle(verb, s.checked(func(ctx context.Context, _ caller, c hookwire.Call) (any, error) { return make(ctx, c.Body) }))
+	}
+	return server
+}
+
+// Permitted says whether a program may use a verb. The caller is identified by the kernel; nothing
 // that the call itself says counts. A program below an agent may only use the verbs for agents, and
 // only for the agent's own session. All other verbs change something: the chain of parents of their
 // caller must be known up to pid 1, and must show a terminal and no agent.
-func permitted(verb string, p control.Peer, above evidence.Above) error {
+func Permitted(verb string, p control.Peer, above evidence.Above) error {
 	forAgents := verb == hookwire.VerbPermission || verb == hookwire.VerbSend
 	switch {
 	case above.Found && above.Session == uuid.Nil:
@@ -145,13 +150,13 @@ type caller struct {
 }
 
 // checked serves a verb for the callers that are permitted.
-func (s socket) checked(serve handler) control.Handler {
+func (s Socket) checked(serve handler) control.Handler {
 	return func(ctx context.Context, p control.Peer, c hookwire.Call) (json.RawMessage, error) {
-		above, err := s.agents.AgentAbove(ctx, p.Chain)
+		above, err := s.Agents.AgentAbove(ctx, p.Chain)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Verb, err)
 		}
-		if err := permitted(c.Verb, p, above); err != nil {
+		if err := Permitted(c.Verb, p, above); err != nil {
 			s.refused.note("verb", c.Verb, "pid", p.PID, "why", err.Error())
 			return nil, err
 		}
@@ -166,8 +171,8 @@ func (s socket) checked(serve handler) control.Handler {
 // permission waits until a person has decided, or until no decision is needed any more: then the
 // answer is empty and the terminal decides. A wait that ends with the connection, or with this
 // program, has no answer at all: the hook asks again.
-func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
-	if !fromHook(who.chain, who.above.Agent, s.hook) {
+func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
+	if !fromHook(who.chain, who.above.Agent, s.Hook) {
 		s.refused.note("verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
 		return nil, control.Refuse(control.CodeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
 	}
@@ -180,13 +185,13 @@ func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 	}
 	ask.Received = s.within(ask.Received)
 	if claude, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
-		ask.TranscriptPath = transcript.Own(s.projects, ask.TranscriptPath, claude)
+		ask.TranscriptPath = transcript.Own(s.Projects, ask.TranscriptPath, claude)
 	}
 	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)
 	if err != nil {
 		return nil, control.Refuse(control.CodeMalformed, err.Error())
 	}
-	d, decided, err := s.relay.Wait(ctx, q)
+	d, decided, err := s.Relay.Wait(ctx, q)
 	switch {
 	case errors.Is(err, hooks.ErrRefused):
 		return nil, control.Refuse(control.CodeRefused, err.Error())
@@ -208,7 +213,7 @@ const oldestAsk = 15 * time.Minute
 
 // within limits the time at which a request says that it was made to a possible one. The outcome of
 // the dialog is judged by this time, and a request from the future would never be over.
-func (s socket) within(asked time.Time) time.Time {
+func (s Socket) within(asked time.Time) time.Time {
 	now := s.now().UTC()
 	switch {
 	case asked.After(now):
@@ -225,22 +230,13 @@ type sendCall struct {
 	Caption string `json:"caption,omitempty"`
 }
 
-// Send has the running bot send a file into the chat of the session that this program runs in.
-func Send(ctx context.Context, dir, path, caption string) error {
-	body, err := json.Marshal(sendCall{Path: path, Caption: caption})
-	if err == nil {
-		_, err = control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: hookwire.VerbSend, Body: body})
-	}
-	return err
-}
-
 // send sends a file into the chat of the session that the caller runs in.
-func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, error) {
+func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	var body sendCall
 	if err := json.Unmarshal(c.Body, &body); err != nil {
 		return nil, control.Refuse(control.CodeMalformed, "not a path and a caption")
 	}
-	err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
+	err := s.Files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
 	refused := port.In(err)
 	if text, known := unsent[refused.Code]; known {
 		if strings.HasSuffix(text, ": ") {

@@ -1,4 +1,4 @@
-package running
+package socket
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 	none := evidence.Above{}
 	ours := evidence.Above{Found: true, Session: uuid.New()}
 	nested := evidence.Above{Found: true} // such as a claude -p below an agent of ours
-	change := Ending.Verb
+	change := "archive"
 	tests := []struct {
 		name  string
 		verb  string
@@ -60,23 +60,23 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 		{"an orphan", change, orphan, none, false},
 		{"nobody knows", change, hidden, none, false},
 		{"nobody", change, control.Peer{}, none, false},
-		{"a recovery for an agent", Recovering.Verb, inTerminal, ours, false},
-		{"a recovery for an orphan", Recovering.Verb, orphan, none, false},
-		{"a recovery for a person", Recovering.Verb, inTerminal, none, true},
-		{"a prompt for an agent", Prompting.Verb, inTerminal, ours, false},
-		{"a prompt for a person", Prompting.Verb, inTerminal, none, true},
-		{"a new session for an agent", Starting.Verb, inTerminal, ours, false},
-		{"a resume for an agent", Resuming.Verb, inTerminal, ours, false},
-		{"a resume for an agent of nobody's", Resuming.Verb, inTerminal, nested, false},
-		{"a resume for who cannot be seen", Resuming.Verb, hidden, none, false},
-		{"a resume for a person", Resuming.Verb, inTerminal, none, true},
-		{"a forgetting for an agent", Forgetting.Verb, inTerminal, ours, false},
-		{"a forgetting for who cannot be seen", Forgetting.Verb, hidden, none, false},
-		{"a forgetting for a person", Forgetting.Verb, inTerminal, none, true},
+		{"a recovery for an agent", "recover", inTerminal, ours, false},
+		{"a recovery for an orphan", "recover", orphan, none, false},
+		{"a recovery for a person", "recover", inTerminal, none, true},
+		{"a prompt for an agent", "prompt", inTerminal, ours, false},
+		{"a prompt for a person", "prompt", inTerminal, none, true},
+		{"a new session for an agent", "new", inTerminal, ours, false},
+		{"a resume for an agent", "resume", inTerminal, ours, false},
+		{"a resume for an agent of nobody's", "resume", inTerminal, nested, false},
+		{"a resume for who cannot be seen", "resume", hidden, none, false},
+		{"a resume for a person", "resume", inTerminal, none, true},
+		{"a forgetting for an agent", "forget", inTerminal, ours, false},
+		{"a forgetting for who cannot be seen", "forget", hidden, none, false},
+		{"a forgetting for a person", "forget", inTerminal, none, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := permitted(tt.verb, tt.peer, tt.above)
+			err := Permitted(tt.verb, tt.peer, tt.above)
 			refusal := (*control.Refusal)(nil)
 			if tt.ok {
 				require.NoError(t, err)
@@ -115,9 +115,9 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 	return a.send(ctx)
 }
 
-func (a *around) socket() socket {
+func (a *around) socket() Socket {
 	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
-	return socket{agents: a, relay: a, files: a, hook: cmp.Or(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
+	return Socket{Agents: a, Relay: a, Files: a, Hook: cmp.Or(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, Log: log}
 }
 
 var (
@@ -268,7 +268,7 @@ func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
 				return hooks.Decision{}, false, nil
 			}
 			s := a.socket()
-			s.projects = projects
+			s.Projects = projects
 			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, func(_ *hookwire.Call, a *hookwire.Ask) {
 				a.SessionID, a.TranscriptPath = claude.String(), path
 			}))
@@ -339,7 +339,7 @@ func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
 // TestP10_AHooksWaitSurvivesARestart: the hook's own client against the socket. It asks the next ccbot the same, and no
 // end of a ccbot is an answer.
 func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
-	dir := socketDir(t)
+	dir := ccbottest.SocketDir(t)
 	waiting := make(chan hooks.Request, 1)
 	// This program is the hook, and its parent is the agent.
 	me, err := os.Executable()
@@ -382,7 +382,7 @@ func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	parent, err := table.Identify(os.Getppid())
 	require.NoError(t, err)
-	a, dir := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: parent}}, socketDir(t)
+	a, dir := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: parent}}, ccbottest.SocketDir(t)
 	stop := serving(t, a, dir)
 	_, err = hookwire.Relay(t.Context(), dir, hookwire.Ask{Received: time.Now(), SessionID: uuid.NewString(), Tool: "Bash",
 		Input: json.RawMessage(`{"command":"ls"}`)})
