@@ -37,49 +37,46 @@ upgrade of the service ends no agent.`,
 			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs, stop or restart"))
 		}}
 	var force bool
-	verb := func(use, short string, run func(ctx context.Context) error) *cobra.Command {
+	verb := func(use, short string, do func(s *service.Service, ctx context.Context) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot service " + use,
-			RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) }}
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				s, err := serviceOf(c.environ, c.stdout)
+				if err != nil {
+					return err
+				}
+				return do(s, cmd.Context())
+			}}
 		root.AddCommand(cmd)
 		return cmd
 	}
-	with := func(do func(*service.Service, context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error {
-			s, err := serviceOf(c.environ, c.stdout)
-			if err != nil {
-				return err
-			}
-			return do(s, ctx)
-		}
-	}
-	verb("install", "Write the unit, and start the service now and at each login", func(ctx context.Context) error {
-		return installService(ctx, c.environ, force, c.stdout)
+	verb("install", "Write the unit, and start the service now and at each login", func(s *service.Service, ctx context.Context) error {
+		return installService(ctx, s, c.environ, force)
 	}).Flags().BoolVar(&force, "force", false, "overwrite a unit that was changed by hand")
-	verb("uninstall", "Stop the service and remove its unit; the agents live on", with(func(s *service.Service, ctx context.Context) error {
+	verb("uninstall", "Stop the service and remove its unit; the agents live on", func(s *service.Service, ctx context.Context) error {
 		return s.Uninstall(ctx, force)
-	})).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
-	c.printing(verb("status", "Say whether the service is installed and runs", with(func(s *service.Service, ctx context.Context) error {
+	}).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
+	c.printing(verb("status", "Say whether the service is installed and runs", func(s *service.Service, ctx context.Context) error {
 		return c.serviceStatus(ctx, s)
-	})))
-	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", with((*service.Service).Stop))
-	verb("restart", "Restart the service, or start one that was stopped; the agents live on", with((*service.Service).Restart))
-	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error {
+	}))
+	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)
+	verb("restart", "Restart the service, or start one that was stopped; the agents live on", (*service.Service).Restart)
+	verb("logs", "Follow the log of the service", func(s *service.Service, _ context.Context) error {
 		argv, err := s.Logs()
 		if err != nil {
 			return err
 		}
-		return becomes(argv, c.environ)
-	}))
+		path, err := exec.LookPath(argv[0])
+		if err != nil {
+			return err
+		}
+		return syscall.Exec(path, argv, c.environ)
+	})
 	return root
 }
 
 // installService makes ccbot a service that runs now. The service does not have the environment of
 // this shell, so first the settings are read as the service will find them.
-func installService(ctx context.Context, environ []string, force bool, stdout io.Writer) error {
-	s, err := serviceOf(environ, stdout)
-	if err != nil {
-		return err
-	}
+func installService(ctx context.Context, s *service.Service, environ []string, force bool) error {
 	bare := []string{"HOME=" + s.Program.Home, "PATH=" + s.Program.Path}
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
@@ -93,7 +90,7 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 		return err
 	}
 	if names := mine.Differing(its, nil); len(names) > 0 {
-		fmt.Fprintf(stdout, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
+		fmt.Fprintf(s.Out, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
 	}
 	return s.Install(ctx, force)
 }
@@ -136,15 +133,6 @@ func runner(environ []string) service.Runner {
 		}
 		return string(out), err
 	}
-}
-
-// becomes replaces this process by another program.
-func becomes(argv, environ []string) error {
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return err
-	}
-	return syscall.Exec(path, argv, environ)
 }
 
 func (c *call) serviceStatus(ctx context.Context, s *service.Service) error {

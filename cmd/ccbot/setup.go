@@ -16,7 +16,6 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
@@ -56,7 +55,13 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
 			defer stop()
-			service := func(ctx context.Context) error { return installService(ctx, c.environ, false, c.stdout) }
+			service := func(ctx context.Context) error {
+				s, err := serviceOf(c.environ, c.stdout)
+				if err != nil {
+					return err
+				}
+				return installService(ctx, s, c.environ, false)
+			}
 			err := setUp(ctx, c.environ, f, service, setup.Terminal{In: in, Out: c.stdout}, c.stderr)
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
@@ -97,9 +102,8 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
-	s := setup.Setup{File: c.File, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
-		Folder: func(ctx context.Context, text string) (string, error) { return desk.Folder(ctx, c, text) },
-		Hooks:  func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
+	s := setup.Setup{Config: c, Chats: chats, Words: words,
+		Hooks: func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
