@@ -39,9 +39,8 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"lifecycle.work": 138, "lifecycle.Service": 54, "tmux.Client": 49,
+		"lifecycle.work": 118, "lifecycle.Service": 52,
 	}
-	tooLargeCircles     = map[string]int{"lifecycle": 26}
 	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 15}
 )
 
@@ -69,7 +68,7 @@ func TestRooms(t *testing.T) {
 		for name, n := range room.methods() {
 			within(t, "methods", pkg+"."+name, n, maxMethods, tooManyMethods)
 		}
-		within(t, "files in a circle", pkg, room.circle(), maxCircle, tooLargeCircles)
+		within(t, "files in a circle", pkg, room.circle(), maxCircle, nil)
 		for name, n := range room.dependencies() {
 			within(t, "dependencies", pkg+"."+name, n, maxDependencies, tooManyDependencies)
 		}

@@ -228,6 +228,11 @@ func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
 		_, err := w.Inbox.Load(key)
 		assert.ErrorIs(t, err, inbox.ErrNoEntry)
 	}
+	for _, state := range []inbox.State{inbox.Typing, inbox.Unproven} {
+		typed := w.Prompt(t, session.Record{ID: uuid.New()}, "typed", state)
+		require.NoError(t, w.Prompts.Homeless(t.Context(), []string{typed.Key}))
+		assert.Equal(t, chattest.Warning+chattest.Lines(w.Word(i18n.UnprovenAdrift), "typed"), w.Telegram.Last(t).Text.Text, "nobody says that it went nowhere")
+	}
 	two := w.Prompt(t, session.Record{ID: uuid.New()}, "two", inbox.Held)
 	w.Telegram.OnPost = chattest.Refuse
 	require.ErrorIs(t, w.Prompts.Homeless(t.Context(), []string{two.Key}), chattest.ErrDisk)

@@ -11,13 +11,14 @@ import (
 func bashMode() life {
 	row := func(point, when, disk, fresh, also string, messages int) crash {
 		word := "row-of-" + point
-		command := "for i in 1 2 3 4; do echo " + word + " $i; sleep 1; done; echo " + word + " all"
+		command := "echo " + word + " 1; " + untilThere(word) + "; echo " + word + " all"
 		return crash{step: "bash mode", point: point, when: when, disk: disk, fresh: fresh, also: also,
 			do: func(s *stage) { s.prompt("!" + command) },
 			after: func(s *stage) {
 				s.t.Helper()
+				s.makes(word)
 				s.hear(s.mark, "Seen: "+command)
-				whole := word + " 1\n" + word + " 2\n" + word + " 3\n" + word + " 4\n" + word + " all"
+				whole := word + " 1\n" + word + " all"
 				s.hear(s.mark, whole)
 				assert.LessOrEqual(s.t, len(s.withText(word+" ")), messages+1, "messages, and what the agent says to it")
 				ended := 0
@@ -38,8 +39,14 @@ func bashMode() life {
 		s.t.Helper()
 		assert.Contains(s.t, s.fieldOfFiles("cards", `"kind":"`), "output", "the card whose message is there")
 	}
-	return life{name: "bash mode", setup: working, rows: []crash{sent,
-		row("output-ended", "the message has the output, the cursor is before it", "the card with its output, and the cursor before the output",
-			"makes the same edit, which changes nothing, and goes on", "one message in the end", 1),
-	}}
+	ended := row("output-ended", "the message has the output, the cursor is before it", "the card with its output, and the cursor before the output",
+		"makes the same edit, which changes nothing, and goes on", "one message in the end", 1)
+	runs := ended.do
+	ended.do = func(s *stage) {
+		s.t.Helper()
+		runs(s)
+		s.hear(s.mark, "Running…")
+		s.makes("row-of-output-ended")
+	}
+	return life{name: "bash mode", setup: working, rows: []crash{sent, ended}}
 }

@@ -52,7 +52,7 @@ func (m Desk) Choose(ctx context.Context, id uuid.UUID, mark string, option int)
 	return d, m.refused(err)
 }
 
-// Terminals is lifecycle.Panes.
+// Terminals is lifecycle.Service.
 type Terminals interface {
 	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
 }

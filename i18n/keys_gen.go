@@ -533,6 +533,7 @@ const (
 	AgedAsk                   Key = "aged_ask"     // Name, Time
 	AgedCommand               Key = "aged_command" // Command, Time
 	EditIgnored               Key = "edit_ignored"
+	UnprovenAdrift            Key = "unproven_adrift"
 	UnprovenInBox             Key = "unproven_in_box"
 	ButtonSend                Key = "button_send"
 	GroupMoved                Key = "group_moved" // From, To

@@ -211,22 +211,18 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 	if w.r.State.Live() {
 		tail = math.MaxInt64
 	}
-	path, err := transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
+	end, err := transcript.EndOf(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cursors, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := w.r.Cursor(); ok && c.Path == path {
+	if c, ok := w.r.Cursor(); ok && c.Path == end.Path {
 		if c.Unsaid(tail) {
 			return cursors, nil
 		}
 		cursors = cursors[:len(cursors)-1]
-	}
-	end, err := transcript.End(path)
-	if err != nil {
-		return nil, err
 	}
 	return append(cursors, end), nil
 }
@@ -234,20 +230,16 @@ func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
 // keepUp follows an adopted agent into another conversation, after /clear or an in-TUI /resume. An
 // adopted agent has no launch settings of ccbot, so no hook reports the change.
 func (w *work) keepUp(ctx context.Context) error {
-	id := w.view.Presence.SessionID
-	here := w.r.State == session.Running && w.view.Adopted && w.view.Present
+	id := w.term.Presence.SessionID
+	here := w.r.State == session.Running && w.term.Adopted && w.term.Present
 	if !here || id == uuid.Nil || id == w.r.ClaudeSessionID {
 		return nil
 	}
 	last, followed := w.r.Cursor()
 	w.changeID(id)
-	path, err := transcript.Find(w.Observer.ProjectsDir, id)
+	end, err := transcript.EndOf(w.Observer.ProjectsDir, id)
 	switch {
 	case err == nil: // a conversation that existed before: what was said there is history
-		end, err := transcript.End(path)
-		if err != nil {
-			return fmt.Errorf("keep up: %w", err)
-		}
 		w.r.Cursors = append(w.r.Cursors, end)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("keep up: %w", err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -105,6 +106,15 @@ func decideRetry(r session.Record, now time.Time) decision {
 		return decision{Again: wait}
 	}
 	return decision{Act: actRetry, Again: soon}
+}
+
+// RetryMost is the longest pause between two tries of a cleanup.
+const RetryMost = time.Hour
+
+// retryAfter is the pause before the next try of a cleanup that failed: a minute, doubled each
+// time, at most an hour.
+func retryAfter(attempts int) time.Duration {
+	return pause.Doubled(time.Minute, RetryMost, attempts-1)
 }
 
 // tidyPace is the pause between two attempts to end the processes that killed ones left running.
@@ -316,7 +326,7 @@ func decideTyped(v View, p *Prompt, c clues) decision {
 // boxWithout says whether the box of the living agent is visible and does not show the text. Text
 // that was not taken would still stand there, also while a person scrolls.
 func boxWithout(v View, p *Prompt) bool {
-	return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present && !p.shows(v.Screen.Box)
+	return v.seen() && v.Screen.Box.Present && !p.shows(v.Screen.Box)
 }
 
 // decideHeld types the prompt if it is safe, and otherwise says what the prompt waits for.

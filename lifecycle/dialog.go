@@ -4,47 +4,33 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/port/desk"
-	"ccbot/bot/port/news"
 	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 )
 
 // Dialog is what the terminal asks, in the form in which a person is shown it.
 type Dialog = desk.Dialog
 
-// Dialog returns what a session's terminal asks. ErrNoAgent means that the agent is gone or behind
-// its shell; ErrUnseen that the terminal cannot be seen.
-func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
-	r, ok := s.kit.Store.Get(id)
-	if !ok {
-		return Dialog{}, session.ErrNotFound
-	}
-	w := &work{kit: s.kit, r: &r}
-	return w.lookAtDialog(ctx)
-}
-
-// lookAtDialog looks at the terminal, on the caller's turn, and returns what it asks.
-func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
-	if !w.r.State.Open() {
+// dialog looks at the terminal and returns what it asks.
+func (t *terminal) dialog(ctx context.Context) (Dialog, error) {
+	if !t.r.State.Open() {
 		return Dialog{}, ErrNoAgent
 	}
-	w.view = w.Observer.View(ctx, *w.r)
-	v := w.view
-	switch {
-	case v.Agent == process.Gone, v.Fate == PaneDead, v.Fate == PaneGone, v.Fate == PaneForeign, v.Behind:
-		return Dialog{}, ErrNoAgent
-	case v.Agent != process.Alive, v.Fate != PaneOurs, !v.Captured:
-		return Dialog{}, ErrUnseen
+	t.look(ctx)
+	if err := t.hidden(); err != nil {
+		return Dialog{}, err
 	}
-	return dialogOf(*w.r, v), nil
+	return dialogOf(*t.r, t.View), nil
 }
 
 // dialogOf makes the Dialog from a view. It is pure.
@@ -67,8 +53,7 @@ func dialogOf(r session.Record, v View) Dialog {
 // unready says whether an agent that was never ready shows something other than a prompt box: not
 // all questions before the first presence file are recognised.
 func unready(r session.Record, v View) bool {
-	seen := v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured
-	return r.State.Launching() && seen && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
+	return r.State.Launching() && v.seen() && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
 }
 
 // markOf returns a hash of what the keys would act on: the dialog with its cursor and ticks,
@@ -88,32 +73,6 @@ func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
 }
 
-// terminal returns what the terminal shows and asks, from the view of this step.
-func (w *work) terminal(screen string) news.Terminal {
-	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
-	if d := dialogOf(*w.r, w.view); d.Open {
-		shown.Dialog = &d
-	}
-	return shown
-}
-
-// tellDialog reports what the terminal asks, once for each dialog.
-func (w *work) tellDialog(ctx context.Context) error {
-	name := dialogName(w.view.Screen.Dialog)
-	if w.recall().dialog.told == name {
-		return nil
-	}
-	screen := w.view.Screen.Text
-	if d := w.view.Screen.Dialog; d != nil {
-		screen = strings.Join(d.Lines, "\n")
-	}
-	if err := w.tell(ctx, *w.r, news.Dialog{Terminal: w.terminal(screen)}); err != nil {
-		return err
-	}
-	w.remember(func(m *memory) { m.dialog.told = name })
-	return nil
-}
-
 // dialogName distinguishes one dialog from the next by its words.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
@@ -125,4 +84,175 @@ func dialogName(d *claudeui.Dialog) string {
 		}
 		return -1 // ticks, counters and the cursor open no new dialog
 	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
+}
+
+// dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
+// dialog does not have the mark.
+func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dialog, error) {
+	d, err := t.lookForKey(ctx, k)
+	if err == nil && d.Mark != mark {
+		return d, ErrChanged
+	}
+	return d, err
+}
+
+// lookForKey looks at the terminal and says why a key may not be pressed there now (P7).
+func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
+	d, err := t.dialog(ctx)
+	if err != nil {
+		return d, err
+	}
+	return d, mayPress(t.View, d, k)
+}
+
+// mayPress says why a key may not be sent to what is open. It is pure.
+//
+// It must be certain that a dialog is open: the screen shows a recognised dialog, or the agent
+// itself says that it waits, or the agent was never ready and shows no prompt box. If the presence
+// file names another state, that is for a moment newer than the screen: the dialog was answered,
+// and the key would go into the box.
+func mayPress(v View, d Dialog, k tmux.Key) error {
+	said := v.Presence.Status
+	boxed := v.Screen.Dialog == nil && v.Screen.Box.Present
+	switch {
+	case v.Present && said == "": // the presence file cannot be read
+		return ErrUnseen
+	case !d.Open:
+		return ErrNoDialog
+	case d.Relayed && k == keyEnter:
+		return ErrRelayed
+	// The person has not seen all of what the key would agree to.
+	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
+		return ErrChanged
+	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+		return ErrChanged
+	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
+	// into the box.
+	case boxed && k != tmux.KeyEscape:
+		return ErrUnseen
+	}
+	return nil
+}
+
+// keyWait is how long a terminal may take to draw what a key has changed.
+const keyWait = time.Second
+
+// afterKey waits until the screen has changed and come to rest, and returns what it shows then. If
+// the key has ended the agent, there is no dialog any more.
+func (t *terminal) afterKey(ctx context.Context, before string) (d Dialog, err error) {
+	mark := before
+	await(ctx, lookPace, keyWait, func() bool {
+		last := mark
+		d, err = t.dialog(ctx)
+		mark = d.Mark
+		drawing := d.Open && t.Screen.Dialog == nil // or the presence file is a little behind the screen
+		return err != nil || mark != before && mark == last && !drawing
+	})
+	if errors.Is(err, ErrNoAgent) {
+		return Dialog{Selected: -1}, nil
+	}
+	return d, err
+}
+
+// Limits for moving the cursor to an option.
+const (
+	pressesPerOption = 3 // a person may move the cursor the other way at the same time
+	idlePresses      = 3 // after so many presses in a row without a change, the dialog does not take the key
+	lateMoves        = 3 // how often the cursor may leave the option again right before the Enter
+	settled          = 150 * time.Millisecond
+)
+
+// moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
+// takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
+// another option.
+func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, option int) (Dialog, error) {
+	idle, quiet := 0, settled
+	if !t.Present {
+		// While the agent starts, a question that comes before the first presence file is redrawn.
+		quiet = keyWait
+	}
+	for range pressesPerOption*len(d.Options) + 1 {
+		if d.Selected == option {
+			rests, err := t.awaitMove(ctx, asked, d, quiet)
+			if err != nil || rests.Mark == d.Mark {
+				return rests, err
+			}
+			d = rests
+			continue
+		}
+		towards := tmux.KeyUp
+		if d.Selected < option {
+			towards = tmux.KeyDown
+		}
+		if err := t.press(ctx, towards); err != nil {
+			return Dialog{}, err
+		}
+		next, err := t.awaitMove(ctx, asked, d, keyWait)
+		if err != nil {
+			return next, err
+		}
+		if idle++; next.Mark != d.Mark {
+			idle = 0
+		} else if quiet = keyWait; idle == idlePresses {
+			break
+		}
+		d = next
+	}
+	return d, ErrChanged
+}
+
+// awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
+// means that it is another question, or the same question about something else.
+func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from Dialog, patience time.Duration) (d Dialog, err error) {
+	await(ctx, lookPace, patience, func() bool {
+		d, err = t.lookForKey(ctx, keyEnter)
+		return err != nil || d.Mark != from.Mark
+	})
+	if err == nil && !asked.Asks(t.Screen.Dialog) {
+		err = ErrChanged
+	}
+	return d, err
+}
+
+// relayGrace is how long a dialog is not reported while a hook of ccbot may still bring the same
+// question to the chat: the hook has to start, and after a restart of ccbot it has to dial again.
+const relayGrace = 5 * time.Second
+
+// relayWait is how long the permission request for the open dialog may still take to arrive; 0
+// means that none is expected. It is pure.
+func relayWait(r session.Record, v View) time.Duration {
+	hooked := !r.ReportsAt.IsZero() && !v.Adopted
+	asks := v.Present && v.Presence.Status == presence.Waiting &&
+		(v.Presence.WaitingFor == "permission prompt" || v.Presence.WaitingFor == "input needed")
+	if !hooked || !asks || v.Since.IsZero() {
+		return 0
+	}
+	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // the upper bound: the clock may have been set back
+}
+
+// Once these times have passed, an agent that says that it does not wait has really moved on. They
+// are needed because the presence file is written a little before or after the hook starts.
+const (
+	goneAfter = time.Second     // by which the presence file is newer than the newest request
+	goneBy    = 3 * time.Second // the age of the newest request
+)
+
+// dialogGone says whether the dialogs of all waiting requests are proven gone. It is needed because
+// a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328). It is
+// pure.
+func dialogGone(v View) bool {
+	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.After(v.Asked.Add(goneBy)))
+}
+
+// mayBeGone says whether a request waits although the agent, by its presence file and on its
+// screen, waits for nobody.
+func mayBeGone(v View) bool {
+	moved := v.Present && (v.Presence.Status == presence.Idle || v.Presence.Status == presence.Busy)
+	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
+}
+
+// dialogClosed says whether it is certain that no dialog is open. It is pure.
+func dialogClosed(v View) bool {
+	known := v.Captured && v.Phase() != PhaseUnknown
+	return v.gone() || known && !v.DialogOpen()
 }

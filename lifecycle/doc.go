@@ -9,6 +9,10 @@
 // new prompt. Nothing here polls an idle session. A session that works is looked at every 30 s,
 // because no event reports that its requests fail.
 //
+// What a turn sees and does in the session's pane goes through its terminal: the last View, and the
+// keys, each under tmux's guard. A terminal knows nothing of the record's life: which key is right,
+// and whether text may be typed at all, is decided before.
+//
 // Three kinds of looking have three words. An Observer looks at one session, at its pane and its
 // agent: steps act on a View, while people and the archive's clock get a Look. Evidence is about
 // the processes of all sessions at once: who writes which conversation; see package evidence.

@@ -1,15 +1,156 @@
 package lifecycle
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
-	"time"
 
+	"ccbot/bot/port/news"
 	"ccbot/internal/logkey"
-	"ccbot/internal/pause"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/tmux"
 )
+
+// conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
+// informs the person and closes the dead pane. If the session was never ready, it has failed.
+func (w *work) conclude(ctx context.Context) error {
+	w.term.settle(ctx)
+	w.r.Exit = exitOf(w.term.View)
+	by, err := w.endedBy(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.settlePrompts(ctx, by.Key); err != nil {
+		return err
+	}
+	if w.r.State != session.Running {
+		if err := w.closeOwn(ctx); err != nil {
+			return err
+		}
+		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
+	}
+	noteInterruption(ctx, w)
+	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
+		return err
+	}
+	r := w.r.Clone()
+	r.Prompts = slices.DeleteFunc(r.Prompts, func(key string) bool { return key == by.Key })
+	if err := w.tell(ctx, r, news.Ended{Screen: w.term.Screen.Text, Asked: by.Key != ""}); err != nil {
+		return err
+	}
+	w.at("end-told")
+	if slices.Contains(w.r.Prompts, by.Key) {
+		if err := w.proven(ctx, by); err != nil {
+			return err
+		}
+	}
+	why := "the agent ended by itself"
+	switch e := w.r.Exit; {
+	case !e.Crashed():
+	case e.Signal != 0:
+		why += fmt.Sprintf(", killed by signal %d", e.Signal)
+	default:
+		why += fmt.Sprintf(", with exit status %d", e.Status)
+	}
+	if err := w.intend(session.Completed, why, w.endSeen()); err != nil {
+		return err
+	}
+	w.at("end-recorded")
+	return w.complete(ctx)
+}
+
+// complete closes the dead pane of a session whose end is reported and on disk.
+func (w *work) complete(ctx context.Context) error {
+	if err := w.closeOwn(ctx); err != nil {
+		return err
+	}
+	w.over(w.r.Asked)
+	return w.become(ctx, session.Completed, ruleEnded, "its process is gone", nil)
+}
+
+// endedBy returns the prompt whose text has ended the agent; the zero Prompt means that none has. A
+// clean end right after such a text, or after any slash command, proves that the agent took it:
+// there is no other proof.
+func (w *work) endedBy(ctx context.Context) (Prompt, error) {
+	p := lastTaken(w)
+	head, err := w.head()
+	if err != nil || w.r.Exit.Crashed() {
+		return Prompt{}, err
+	}
+	switch {
+	case head.entered() && head.ends():
+		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
+	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
+		return Prompt{}, w.proven(ctx, *head)
+	case !p.ends():
+		return Prompt{}, nil
+	}
+	return p, nil
+}
+
+// exitOf says how an agent ended, as far as its pane shows that.
+func exitOf(v View) *session.Exit {
+	e := &session.Exit{At: v.Now.UTC()}
+	if v.Fate != PaneDead { // otherwise the screen belongs to a shell that lives on
+		return e
+	}
+	e.Known = v.Pane.DeadStatus >= 0 || v.Pane.DeadSignal != 0
+	e.Status, e.Signal = max(v.Pane.DeadStatus, 0), v.Pane.DeadSignal
+	if v.Captured {
+		e.Screen = v.Screen.Text
+	}
+	return e
+}
+
+// noteInterruption notes a turn that the end of the agent has cut short. The caller saves.
+func noteInterruption(ctx context.Context, w *work) {
+	b := w.r.Binding
+	if w.r.State != session.Running || b == nil {
+		return
+	}
+	w.keepProgress()
+	last, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
+	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
+		last = presence.File{} // there is no file, or it is of another process
+	}
+	seen := w.LastThere
+	if w.recall().agent == b.Agent {
+		seen = w.Now()
+	}
+	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
+}
+
+// lost notes that the pane and its agent are gone, and that ccbot did not end them.
+func (w *work) lost(ctx context.Context) error {
+	const why = "pane and process are proven gone"
+	server, err := w.Tmux.Server(ctx)
+	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !SameServer(server, *w.r.Binding)
+	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
+	if all && w.Hears.Lost != nil {
+		defer w.Hears.Lost()
+		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
+	}
+	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
+}
+
+// settlePrompts asks the transcript once more about the prompts that were being typed when the
+// agent ended, except the one that has ended the agent.
+func (w *work) settlePrompts(ctx context.Context, but ...string) error {
+	for _, key := range append([]string(nil), w.r.Prompts...) {
+		p, err := ownPrompt(w, key)
+		if err != nil || p.State != Typing || slices.Contains(but, key) {
+			continue
+		}
+		if err := w.settlePrompt(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // end returns the moment since which the session counts as over, to be used once nothing of the
 // session lives. It must be the same moment that distinguished leftovers from second writers. With
@@ -54,7 +195,7 @@ func (w *work) over(since process.Moment) {
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
-	w.r.Tail, w.r.Known, w.r.Haunted = w.transcriptSize(), 0, false
+	w.r.Tail, w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), 0, false
 }
 
 // noteFailed notes what could not be proven dead, and when to try again.
@@ -76,13 +217,4 @@ func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
 		}
 	}
 	return c
-}
-
-// RetryMost is the longest pause between two tries of a cleanup.
-const RetryMost = time.Hour
-
-// retryAfter is the pause before the next try of a cleanup that failed: a minute, doubled each
-// time, at most an hour.
-func retryAfter(attempts int) time.Duration {
-	return pause.Doubled(time.Minute, RetryMost, attempts-1)
 }

@@ -39,7 +39,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 }
 
 func (w *world) tailOf(r session.Record) int64 {
-	return (&work{kit: w.kit, r: &r}).transcriptSize()
+	return w.kit.Observer.transcriptSize(r)
 }
 
 const testRule session.Rule = "recovery.end_leftovers"
@@ -66,7 +66,7 @@ func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 				last := got.History[len(got.History)-1]
 				assert.Equal(t, testRule, last.Rule)
 				assert.Equal(t, []session.State{session.Archived, session.Archived}, []session.State{last.From, last.To})
-				assert.Contains(t, last.Why, "process 777 ("+string(how)+")")
+				assert.Contains(t, last.Why, "process 777 ended ("+string(how)+")")
 				assert.Contains(t, w.order.all(), "at leftovers-ended")
 
 				again, err := w.EndLeftovers(w.ctx, r.ID, testRule)

@@ -103,11 +103,7 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
 		return c
 	}
-	path, err := transcript.Find(w.Observer.ProjectsDir, id)
-	if err != nil {
-		return c
-	}
-	if end, err := transcript.End(path); err == nil {
+	if end, err := transcript.EndOf(w.Observer.ProjectsDir, id); err == nil {
 		return end
 	}
 	return c

@@ -67,7 +67,7 @@ func (w *work) findWindow(ctx context.Context) error {
 // findLaunch binds a launch whose window is not known to the window that it made, if that window is
 // there.
 func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
-	if !w.unbound() {
+	if !unbound(*w.r) {
 		return false, nil
 	}
 	panes, err := w.Tmux.Panes(ctx)
@@ -103,8 +103,8 @@ func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
 		if !w.r.State.Open() {
 			return nil
 		}
-		w.view = w.Observer.View(ctx, *w.r)
-		d, over := decideEnd(*w.r, w.view)
+		w.term.look(ctx)
+		d, over := decideEnd(*w.r, w.term.View)
 		if !over {
 			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
 		}
@@ -214,7 +214,7 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 // session that has a window by now, or that has ended, stays as it is.
 func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
 	return s.kit.do(ctx, id, func(w *work) error {
-		if !w.unbound() {
+		if !unbound(*w.r) {
 			return nil
 		}
 		return w.failed(ctx, why, "")

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,32 +49,18 @@ func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) 
 		return nil
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
-	w.r.Known, w.r.Haunted = w.transcriptSize(), false
-	why := endedText(ended)
+	w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), false
+	receipt := &Receipt{Others: ended, Failures: failures}
+	why := cmp.Or(strings.TrimPrefix(receipt.ended(), "; "), "nothing was ended")
 	if len(failures) == 0 {
 		w.r.Cleanup = nil
 	} else {
-		receipt := &Receipt{Failures: failures}
 		w.Log.Warn("cleanup_failed", logkey.SessionID, w.r.ID.String(), logkey.Reasons, receipt.reasons())
 		w.r.Cleanup = w.cleanup(receipt)
 		why += "; left: " + strings.Join(receipt.reasons(), ", ")
 	}
 	w.r.Note(w.Now(), rule, why)
 	return w.save()
-}
-
-// endedText describes ended processes for a record's history.
-func endedText(endings []Ending) string {
-	var ended []string
-	for _, e := range endings {
-		if e.over() {
-			ended = append(ended, fmt.Sprintf("process %d (%s)", e.Process.PID, e.How))
-		}
-	}
-	if len(ended) == 0 {
-		return "nothing was ended"
-	}
-	return "ended: " + strings.Join(ended, ", ")
 }
 
 // endLeftovers ends every living leftover of the session. Second writers are spared, and so is

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/git"
 	"ccbot/internal/process"
 )
 
@@ -83,3 +84,6 @@ func (m *memories) remember(id uuid.UUID, change func(*memory)) {
 	change(&one)
 	m.of[id] = one
 }
+
+// gitLook is the result of one look at a session's repository.
+type gitLook struct{ state *git.State }

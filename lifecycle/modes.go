@@ -2,14 +2,18 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/modes"
-	"ccbot/internal/process"
+	"ccbot/bot/port/news"
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/wishes"
+	"ccbot/tmux"
 )
 
 // Switch notes what a person wants the session's present agent to run with, and returns what it runs
@@ -25,12 +29,13 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 		if !ok {
 			return modes.Now{}, session.ErrNotFound
 		}
-		return runsWith(ctx, &work{kit: s.kit, r: &r})
+		t := s.kit.terminalOf(&r)
+		return t.runsWith(ctx)
 	}
 	defer s.Wake(id)
 	var now modes.Now
 	err := s.kit.do(ctx, id, func(w *work) (err error) {
-		if now, err = runsWith(ctx, w); err != nil {
+		if now, err = w.term.runsWith(ctx); err != nil {
 			return err
 		}
 		wish := session.Wish{Agent: w.r.Binding.Agent}
@@ -51,26 +56,171 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 
 // runsWith looks at what an agent runs with: its mode is on the screen, its model in the status line.
 // The transcript only has the model of the last answer.
-func runsWith(ctx context.Context, w *work) (now modes.Now, err error) {
-	if w.r.State != session.Running || w.r.Binding == nil {
+func (t *terminal) runsWith(ctx context.Context) (now modes.Now, err error) {
+	if t.r.State != session.Running || t.r.Binding == nil {
 		return now, ErrNoAgent
 	}
-	w.view = w.Observer.View(ctx, *w.r)
-	switch v := w.view; {
-	case v.Agent == process.Gone, v.Fate == PaneDead, v.Fate == PaneGone, v.Fate == PaneForeign, v.Behind:
-		return now, ErrNoAgent
-	case v.Agent != process.Alive, v.Fate != PaneOurs, !v.Captured:
-		return now, ErrUnseen
+	t.look(ctx)
+	if err := t.hidden(); err != nil {
+		return now, err
 	}
-	now = modes.Now{Mode: modes.Mode(w.view.Screen.Mode), Waits: !takesModeKeys(*w.r, w.view)}
-	if u := w.Observer.Usage(*w.r); u != nil {
+	now = modes.Now{Mode: modes.Mode(t.Screen.Mode), Waits: !takesModeKeys(*t.r, t.View)}
+	if u := t.o.Usage(*t.r); u != nil {
 		now.Model = u.Model
 	}
-	if w.r.Wish != nil && w.r.Wish.Agent == w.r.Binding.Agent {
-		now.Want = wishOf(w.r.Wish)
-		now.Waits = now.Waits && !ownModels(*w.r, w.view)
+	if t.r.Wish != nil && t.r.Wish.Agent == t.r.Binding.Agent {
+		now.Want = wishOf(t.r.Wish)
+		now.Waits = now.Waits && !ownModels(*t.r, t.View)
 	}
 	return now, nil
 }
 
 func wishOf(w *session.Wish) modes.Wish { return modes.Wish{Mode: modes.Mode(w.Mode), Model: w.Model} }
+
+// modeWait is how long a terminal may take to show what a key has switched.
+const modeWait = 3 * time.Second
+
+// grant carries out what a person wants the agent to run with, as far as that can be done now.
+func grant(ctx context.Context, w *work) error {
+	if w.r.Wish.Agent != w.r.Binding.Agent {
+		return granted(ctx, w, modes.NewAgent)
+	}
+	if lookForWish(ctx, w); w.r.Wish.Listed && modelsClosed(w.term.View) {
+		if err := forgetModels(w); err != nil {
+			return err
+		}
+	}
+	for {
+		var act wishes.Act
+		var outcome modes.Outcome
+		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little behind
+			act, outcome = wishes.Decide(*w.r.Wish, lookForWish(ctx, w))
+			return act != wishes.Wait && outcome != modes.Unread
+		})
+		if ctx.Err() != nil || act == wishes.Wait {
+			return ctx.Err()
+		}
+		if act == wishes.Over {
+			return granted(ctx, w, outcome)
+		}
+		if pressed, err := pressForWish(ctx, w, act); err != nil || !pressed {
+			return err
+		}
+	}
+}
+
+func lookForWish(ctx context.Context, w *work) wishes.Look {
+	w.term.look(ctx)
+	v := w.term.View
+	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
+		Early: v.Present && v.Now.Sub(v.Presence.UpdatedAt) < drawn}
+	if l.Listed {
+		l.List, _ = v.Screen.Dialog.Models()
+		l.Whole = v.Screen.Dialog.Whole
+	}
+	return l
+}
+
+// pressForWish presses the next key. The key is noted on disk first, and the screen is looked at
+// again right before it. pressed is false if something came in between, or the wish is over because
+// the agent did not take the key: then no other key may follow, because it may still take this one.
+func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, err error) {
+	if act == wishes.Choose {
+		if err := moveToModel(ctx, w); err != nil {
+			w.again = soon
+			return false, errors.Join(err, closeModels(ctx, w))
+		}
+	}
+	before, mode := *w.r.Wish, w.term.Screen.Mode
+	key := wishes.Note(w.r.Wish, act, mode)
+	if err := w.save(); err != nil {
+		return false, err
+	}
+	w.at("wish-marked")
+	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
+	err, again := tmux.ErrGuard, soon
+	list, _ := w.term.Screen.Dialog.Models()
+	if now == act && w.term.Screen.Mode == mode &&
+		(act != wishes.Choose || w.term.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
+		again = holdPace // what only tmux sees, such as synchronised panes, may last
+		err = w.term.press(ctx, key)
+	}
+	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
+		w.again, w.r.Wish = again, &before
+		return false, w.save()
+	}
+	if err != nil {
+		return false, err
+	}
+	w.at("wish-pressed")
+	switch seen := seeSwitch(ctx, w, act, mode); {
+	case !seen:
+		return false, granted(ctx, w, modes.NotTaken)
+	case act == wishes.Choose:
+		return true, forgetModels(w)
+	}
+	return true, nil
+}
+
+// seeSwitch waits until the screen shows what a key has done.
+func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
+	return await(ctx, lookPace, modeWait, func() bool {
+		l := lookForWish(ctx, w)
+		switch act {
+		case wishes.Mode:
+			return l.Mode != "" && l.Mode != mode || w.term.DialogOpen()
+		case wishes.Open:
+			return l.Listed
+		}
+		return modelsClosed(w.term.View)
+	})
+}
+
+// moveToModel moves the cursor of the list to the wanted model.
+func moveToModel(ctx context.Context, w *work) error {
+	asked := w.term.Screen.Dialog
+	list, _ := asked.Models()
+	_, err := w.term.moveTo(ctx, asked, dialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
+	if errors.Is(err, ErrChanged) {
+		return closeModels(ctx, w) // the next look opens it again, or finds that it is gone
+	}
+	return err
+}
+
+// closeModels closes the list of models, if it is open.
+func closeModels(ctx context.Context, w *work) error {
+	if !lookForWish(ctx, w).Listed {
+		return nil
+	}
+	err := w.term.press(ctx, tmux.KeyEscape)
+	if err != nil && !errors.Is(err, tmux.ErrGuard) {
+		return fmt.Errorf("close the list of models: %w", err)
+	}
+	if !seeSwitch(ctx, w, wishes.Choose, "") {
+		return nil
+	}
+	return forgetModels(w)
+}
+
+// forgetModels notes that the list of models that ccbot has opened is closed: the next one that is open is
+// a person's.
+func forgetModels(w *work) error {
+	w.r.Wish.Listed = false
+	return w.save()
+}
+
+// granted reports what came of the wish for a mode, or else of that for a model, and forgets it.
+func granted(ctx context.Context, w *work, outcome modes.Outcome) error {
+	if err := closeModels(ctx, w); err != nil {
+		return err
+	}
+	was, rest := wishes.Granted(*w.r.Wish)
+	n := news.Switched{Wish: was, Outcome: outcome, Seen: modes.Mode(w.term.Screen.Mode), Waited: w.r.Wish.Waits}
+	if err := w.tell(ctx, *w.r, n); err != nil {
+		return err
+	}
+	w.at("wish-told")
+	w.r.Wish = rest
+	w.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
+	return w.save()
+}

@@ -52,7 +52,6 @@ type Keyboard interface {
 // Tmux is what the life of a session needs from tmux.
 type Tmux interface {
 	PaneReader
-	Screens
 	Windows
 	Keyboard
 }

@@ -1,10 +1,13 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
+	"math"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -83,7 +86,7 @@ func (o *Observer) shownPane(ctx context.Context, b session.Binding) (fate PaneF
 		return PaneGone, tmux.Pane{}, "", false
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}, "", false
-	case !onServer(server, b):
+	case !SameServer(server, b):
 		return PaneGone, tmux.Pane{}, "", false
 	}
 	id, err := tmux.ParsePaneID(b.Pane)
@@ -143,3 +146,42 @@ func (o *Observer) transcriptPath(r session.Record) string {
 	path, _ := transcript.Find(o.ProjectsDir, r.ClaudeSessionID) // a missing file has not grown, so the error does not matter
 	return path
 }
+
+func (o *Observer) transcriptSize(r session.Record) int64 {
+	info, err := os.Stat(o.transcriptPath(r))
+	switch {
+	case err == nil:
+		return info.Size()
+	case errors.Is(err, fs.ErrNotExist):
+		return 0
+	}
+	return math.MaxInt64 // unknown: with this size, nothing counts as growth
+}
+
+// lookAtRequests notes which permission requests of the session's agent wait for the chat. A
+// request of a subagent is noted separately: its dialog is drawn only after its hook has ended, so
+// the request says nothing about the terminal.
+func (o *Observer) lookAtRequests(r session.Record, v *View) {
+	if o.Relays == nil {
+		return
+	}
+	for _, q := range o.Relays.Waiting(r.ID) {
+		switch {
+		case q.Agent != r.Binding.Agent.Text(): // a request of an earlier launch: its hook outlived that agent
+		case q.SubagentID != "":
+			v.Below = cmp.Or(v.Below, q.Tool)
+		default:
+			if q.Asked.After(v.Asked) || !v.Relayed {
+				v.Relayed, v.Asked, v.Tool = true, q.Asked, q.Tool
+			}
+		}
+	}
+}
+
+// SameServer says whether a tmux server is that of a binding. Every new server starts its ids again.
+func SameServer(s tmux.ServerID, b session.Binding) bool {
+	return s.PID == b.Server.PID && s.Start == b.Server.Start
+}
+
+// screenLines is how many lines that scrolled off a dead pane are kept with its screen.
+const screenLines = 40

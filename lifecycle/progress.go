@@ -23,7 +23,7 @@ const told = time.Second
 // once more, 0 if that is not needed. A second look is needed because an agent is idle before the
 // last lines of its turn are written, and no event reports those lines.
 func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
-	p := w.view.Phase()
+	p := w.term.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
 		return 0, nil // a torn read says nothing: the state that was seen last stays
 	}
@@ -38,10 +38,10 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.view, w.r.Progress.Failed).Phase {
+	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.term.View, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	}
-	now := doing(w.view, w.r.Progress.Failed)
+	now := doing(w.term.View, w.r.Progress.Failed)
 	if err := tellRetrying(ctx, w, now); err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ const sameEnd = 2 * time.Second
 func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
-		at := w.view.Now
+		at := w.term.Now
 		if seen.since.After(w.r.PhaseAt) {
 			at = seen.since // the agent has been seen in this phase since then
 		}
@@ -88,13 +88,13 @@ func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 // unheard is when to look at what no event reports: a request that fails while the agent works, and
 // the end of a limit. 0 means never.
 func unheard(w *work) time.Duration {
-	now := doing(w.view, w.r.Progress.Failed)
+	now := doing(w.term.View, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
 	case now.Works():
 		return slow
 	case now.Phase == phase.Limited && !now.Until.IsZero():
-		return now.Until.Sub(w.view.Now)
+		return now.Until.Sub(w.term.Now)
 	}
 	return 0
 }
@@ -105,7 +105,7 @@ const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
 func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
-	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
+	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.term.Now.Add(retryTold))
 	if !long || w.recall().turn.retrying {
 		return nil
 	}
@@ -128,7 +128,7 @@ type turnNews struct {
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
 func (w *work) seePhase(p Phase) (seen turnNews) {
-	now, by := w.view.Now, w.view.Presence.UpdatedAt
+	now, by := w.term.Now, w.term.Presence.UpdatedAt
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
@@ -174,9 +174,6 @@ func (w *work) keepUsage() bool {
 	return true
 }
 
-// gitLook is the result of one look at a session's repository.
-type gitLook struct{ state *git.State }
-
 // sameGit says whether two looks saw the same state, apart from the time of the look.
 func sameGit(a, b *git.State) bool {
 	if a == nil || b == nil {
@@ -187,22 +184,22 @@ func sameGit(a, b *git.State) bool {
 	return one == other
 }
 
-func (s *Service) lookAtGits(ctx context.Context, ids []uuid.UUID) {
+func (k *kit) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 	for _, id := range ids {
-		r, ok := s.kit.Store.Get(id)
+		r, ok := k.Store.Get(id)
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		state, known := s.kit.lookAtGit(ctx, r)
+		state, known := k.lookAtGit(ctx, r)
 		if !known {
 			continue
 		}
-		s.kit.memories.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
+		k.memories.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
 		if !sameGit(state, r.GitNow) {
-			s.Wake(id) // a step puts it into the record
+			k.agenda.wake(id) // a step puts it into the record
 		}
 	}
-	s.kit.agenda.note(func() { s.kit.agenda.gits.looking = false })
+	k.agenda.note(func() { k.agenda.gits.looking = false })
 }
 
 // lookAtGit returns the state of a session's repository; known is false if git gave no answer.

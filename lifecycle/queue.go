@@ -61,7 +61,7 @@ func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
 		return false
 	}
 	p, err := w.Prompts.NewPrompt(key, w.r.ID)
-	if err != nil || look(ctx, w, &p) != nil || decide(*w.r, w.view, &p).Act != actType {
+	if err != nil || look(ctx, w, &p) != nil || decide(*w.r, w.term.View, &p).Act != actType {
 		return false
 	}
 	if err := w.typePrompt(ctx, p); err != nil {
@@ -116,8 +116,8 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		w.view = w.Observer.View(ctx, *w.r)
-		if w.view.boxFree() && !w.holds(ctx, p) { // the box has nothing to take back
+		w.term.look(ctx)
+		if w.term.boxFree() && !w.term.holds(ctx, p) { // the box has nothing to take back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
 			p.State, p.Told, p.Mark = Typing, nil, w.mark()
@@ -134,9 +134,9 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 // the box, it is removed there.
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return resolve(ctx, s, id, key, Unproven, func(w *work, p Prompt) error {
-		w.view = w.Observer.View(ctx, *w.r)
-		if w.holds(ctx, p) {
-			w.emptyBox(ctx)
+		w.term.look(ctx)
+		if w.term.holds(ctx, p) {
+			w.term.emptyBox(ctx)
 		}
 		if err := w.Prompts.FinishPrompt(key); err != nil {
 			return err
@@ -232,7 +232,7 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	if found || err != nil {
 		return err
 	}
-	if w.view = w.Observer.View(ctx, *w.r); p.runs(w.view) { // otherwise the text may be in the box
+	if w.term.look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
 		return w.proven(ctx, p)
 	}
 	return w.unproven(ctx, p, "the agent is gone")

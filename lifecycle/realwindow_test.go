@@ -19,7 +19,7 @@ import (
 )
 
 // byDesk runs a tmux command as a person at the desk does.
-func (w *terminal) byDesk(args ...string) string {
+func (w *terminalWorld) byDesk(args ...string) string {
 	w.t.Helper()
 	server, err := w.tmux.Server(w.t.Context())
 	require.NoError(w.t, err)
@@ -31,7 +31,7 @@ func (w *terminal) byDesk(args ...string) string {
 }
 
 // orphan waits until a window that a person has opened shows its agent.
-func (w *terminal) orphan(id string) (found evidence.Window) {
+func (w *terminalWorld) orphan(id string) (found evidence.Window) {
 	w.t.Helper()
 	w.until("the agent is there", func() bool {
 		all, err := w.tmux.Panes(w.t.Context())
@@ -71,7 +71,7 @@ func TestP2_ARealOrphanWindowIsAdoptedAndArchived(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			w := newTerminal(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base})
+			w := newTerminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base})
 			ctx, id := t.Context(), uuid.New()
 			require.NoError(t, w.tmux.Ensure(ctx))
 			args := append([]string{"new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=ccbot:", "-n", "by hand", "-c", dir}, env...)

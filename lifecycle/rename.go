@@ -69,10 +69,10 @@ func createNamed(k *kit, r session.Record) error {
 // nameWindow gives the window the name that the session has got. What fails is tried by the next
 // step: nothing may wait for a name.
 func nameWindow(ctx context.Context, w *work) error {
-	if !w.r.NameDue || w.view.Fate != PaneOurs {
+	if !w.r.NameDue || w.term.Fate != PaneOurs {
 		return nil
 	}
-	pane := tmux.Guard{Pane: w.view.Pane.ID, PID: w.r.Binding.PanePID()}
+	pane := tmux.Guard{Pane: w.term.Pane.ID, PID: w.r.Binding.PanePID()}
 	if err := w.Tmux.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
 		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 		return nil

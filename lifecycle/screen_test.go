@@ -24,7 +24,7 @@ func (w *world) seen(m *menu) (session.Record, *agent, Screen) {
 		w.Wake(r.ID)
 	}
 	w.pass(time.Minute)
-	now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+	now, err := w.Screen(w.ctx, r.ID, KeyOn{})
 	require.NoError(w.t, err)
 	return r, a, now
 }
@@ -37,7 +37,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 		assert.Contains(t, now.Text, "Do you want to proceed?")
 		assert.True(t, now.Whole)
 		for _, key := range []string{"down", "down", "up", "enter"} {
-			after, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
+			after, err := w.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
 			require.NoError(t, err, key)
 			if key != "enter" {
 				assert.NotEqual(t, now.Mark, after.Mark, key)
@@ -48,7 +48,7 @@ func TestKeysGoToTheScreenThatIsShown(t *testing.T) {
 		pressed, chosen := a.took(m)
 		assert.Equal(t, []string{"down", "down", "up", "enter"}, pressed)
 		assert.Equal(t, m.options[1:2], chosen)
-		_, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "C-d", Mark: now.Mark})
+		_, err := w.Screen(w.ctx, r.ID, KeyOn{Key: "C-d", Mark: now.Mark})
 		require.Error(t, err)
 	})
 }
@@ -57,10 +57,10 @@ func TestAKeyGoesIntoThePromptBoxThatIsShown(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(nil)
 		a.set(func(a *agent) { a.box = "a draft" })
-		now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+		now, err := w.Screen(w.ctx, r.ID, KeyOn{})
 		require.NoError(t, err)
 		assert.Contains(t, now.Text, "a draft")
-		_, err = Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
+		_, err = w.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a draft"}, a.heard())
 	})
@@ -104,7 +104,7 @@ func TestP7_NoKeyGoesToAnotherScreenThanThatOfThePicture(t *testing.T) {
 				w.stop()
 				tc.then(w, r, a)
 				for key := range screenKeys {
-					_, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
+					_, err := w.Screen(w.ctx, r.ID, KeyOn{Key: key, Mark: now.Mark})
 					require.ErrorIs(t, err, tc.want, key)
 					if errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
 						break
@@ -121,9 +121,9 @@ func TestP7_AScreenWithARequestThatTheChatHasTakesNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.seen(askBash("touch x"))
 		w.relays.ask(r)
-		now, err := Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{})
+		now, err := w.Screen(w.ctx, r.ID, KeyOn{})
 		require.NoError(t, err)
-		_, err = Panes{Service: w.Service}.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
+		_, err = w.Screen(w.ctx, r.ID, KeyOn{Key: "enter", Mark: now.Mark})
 		require.ErrorIs(t, err, ErrRelayed)
 		a.set(func(a *agent) { assert.Zero(t, a.inputs) })
 	})

@@ -114,13 +114,13 @@ func (s *Service) Run(ctx context.Context) error {
 			g.Go(func() error { s.run(ctx, id); return nil })
 		}
 		for _, w := range watches {
-			g.Go(func() error { s.watch(ctx, w); return nil })
+			g.Go(func() error { s.kit.watch(ctx, w); return nil })
 		}
 		if len(strangers) > 0 {
 			g.Go(func() error { s.notice(ctx, strangers); return nil })
 		}
 		if len(gits) > 0 {
-			g.Go(func() error { s.lookAtGits(ctx, gits); return nil })
+			g.Go(func() error { s.kit.lookAtGits(ctx, gits); return nil })
 		}
 		select {
 		case <-ctx.Done():

@@ -115,14 +115,11 @@ func (k *kit) unowned(claudeID uuid.UUID) (end transcript.Cursor, err error) {
 			return end, ErrChanged
 		}
 	}
-	path, err := transcript.Find(k.Observer.ProjectsDir, claudeID)
+	end, err = transcript.EndOf(k.Observer.ProjectsDir, claudeID)
 	if errors.Is(err, fs.ErrNotExist) {
-		return end, ErrChanged
+		err = ErrChanged
 	}
-	if err != nil {
-		return end, err
-	}
-	return transcript.End(path)
+	return end, err
 }
 
 // errWindowMayLive says that a launch failed although its window may exist.

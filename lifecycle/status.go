@@ -189,7 +189,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) err
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}
-		if w.view = w.Observer.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
+		if w.term.look(ctx); w.r.Binding.Adopted && !w.leftByUs() {
 			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)

@@ -25,7 +25,7 @@ type work struct {
 	*kit
 	r    *session.Record
 	save func() error
-	view View
+	term terminal
 	// again is when to look again at the earliest, whatever was decided. Only unheard may ask for
 	// an earlier look.
 	again time.Duration
@@ -39,6 +39,10 @@ type work struct {
 	retried bool
 }
 
+func (k *kit) terminalOf(r *session.Record) terminal {
+	return terminal{r: r, o: k.Observer, keys: k.Tmux}
+}
+
 // do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
 // the error of that session: the other sessions, and the bot, continue.
 func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
@@ -48,7 +52,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
 			}
 		}()
-		w, before := &work{kit: k, r: r, save: save}, slices.Clone(r.Prompts)
+		w, before := &work{kit: k, r: r, save: save, term: k.terminalOf(r)}, slices.Clone(r.Prompts)
 		err = fn(w)
 		if w.reworded || !slices.Equal(before, r.Prompts) {
 			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
@@ -84,7 +88,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		if err != nil {
 			return err
 		}
-		if w.unbound() {
+		if unbound(*w.r) {
 			err := w.findWindow(ctx)
 			again = w.again
 			return err
@@ -92,10 +96,10 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		if err := look(ctx, w, head); err != nil {
 			return err
 		}
-		d := decide(*w.r, w.view, head)
+		d := decide(*w.r, w.term.View, head)
 		again = d.Again
-		s.kit.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.view.Phase()),
-			logkey.Agent, w.view.Agent.String(), logkey.Pane, int(w.view.Fate), logkey.Act, int(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
+		s.kit.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
+			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, int(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
@@ -108,9 +112,17 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 	return again, err
 }
 
+// sooner returns the shorter of two waits; 0 is no wait.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // look looks at the world, for a decision about the head of the queue.
 func look(ctx context.Context, w *work, head *Prompt) error {
-	w.view = w.Observer.View(ctx, *w.r)
+	w.term.look(ctx)
 	w.watchAgent(*w.r)
 	if err := errors.Join(w.keepUp(ctx), nameWindow(ctx, w)); err != nil {
 		return err
@@ -126,7 +138,7 @@ func look(ctx context.Context, w *work, head *Prompt) error {
 		})
 	}
 	w.noteOpen()
-	v := &w.view
+	v := &w.term.View
 	w.remember(func(m *memory) { // since when this process has seen the screen unchanged
 		now := still{idle: v.boxFree(), box: v.Screen.Box, by: v.Presence.UpdatedAt}
 		if m.box.still != now || m.box.stillAt.After(v.Now) {
@@ -138,9 +150,7 @@ func look(ctx context.Context, w *work, head *Prompt) error {
 }
 
 // unbound says whether this is a launch whose window is not known.
-func (w *work) unbound() bool {
-	return w.r.Binding == nil && w.r.State.Launching()
-}
+func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
 
 // stepped says whether there may be something left that a step would do for the session.
 func stepped(r session.Record) bool {
@@ -225,9 +235,9 @@ func (w *work) dequeue(key string) error {
 // ready makes the session usable: from now on prompts are typed. An agent that is in another directory than
 // was asked for is ended instead.
 func (w *work) ready(ctx context.Context) error {
-	if !inDir(w.view.Pane.Path, w.r.Dir) {
-		why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
-		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.view.Screen.Text}); err != nil {
+	if !inDir(w.term.Pane.Path, w.r.Dir) {
+		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
+		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
 		if err := w.intend(session.Archived, why, w.moment()); err != nil {
@@ -240,10 +250,23 @@ func (w *work) ready(ctx context.Context) error {
 		why = "idle with an empty prompt box; no SessionStart was seen"
 	}
 	w.r.ReadyAt = w.Now().UTC()
-	w.r.Binding.Command = w.view.Pane.Command
+	w.r.Binding.Command = w.term.Pane.Command
 	w.bindProgram() // when it was bound, the process may still have been running tmux or env
 	return w.become(ctx, session.Running, ruleReady, why, news.Ready{})
 }
+
+// The rules behind the changes of a session's state, as the record's history names them.
+const (
+	ruleStart   session.Rule = "start"   // a new session was asked for
+	ruleReady   session.Rule = "ready"   // the agent can be spoken to
+	ruleResume  session.Rule = "resume"  // a person asked to have a session back
+	ruleAdopt   session.Rule = "adopt"   // a window that a person opened became a session's
+	ruleStop    session.Rule = "stop"    // the session is to end; the evidence says who wants it
+	ruleStopped session.Rule = "stopped" // the result of an archive
+	ruleEnded   session.Rule = "ended"   // the agent ended by itself
+	ruleLost    session.Rule = "lost"    // the pane went away without ccbot
+	ruleFailed  session.Rule = "failed"  // a launch never became ready
+)
 
 // become notes the next state, reports the news about it, if there is any, and saves.
 func (w *work) become(ctx context.Context, next session.State, rule session.Rule, why string, told news.News) error {
@@ -271,7 +294,7 @@ func (w *work) tellSilent(ctx context.Context) error {
 	if w.recall().unready {
 		return nil
 	}
-	n := news.NotReporting{Waited: StartNotice, Terminal: w.terminal(w.view.Screen.Text)}
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.term.Screen.Text)}
 	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}
@@ -308,7 +331,7 @@ func (w *work) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 			}
 		}
 	}
-	now := doing(w.view, w.r.Progress.Failed)
+	now := doing(w.term.View, w.r.Progress.Failed)
 	for _, p := range all {
 		if slices.Contains(p.Told, why) {
 			continue
@@ -349,7 +372,7 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 // is the doubt that prevents ccbot from deciding; empty means that no proof came.
 func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
 	w.Log.Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
-	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.holds(ctx, p)}); err != nil {
+	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.term.holds(ctx, p)}); err != nil {
 		return err
 	}
 	p.State = Unproven

@@ -58,13 +58,13 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 // stop carries out a stop whose intent is on disk. It may be called again after a crash at any
 // point: what has ended stays ended.
 func (w *work) stop(ctx context.Context, receipt *Receipt) error {
-	w.view = w.Observer.View(ctx, *w.r)
-	if w.r.Exit != nil && w.r.Binding != nil && w.view.Agent == process.Gone {
+	w.term.look(ctx)
+	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
 	receipt.Waiting = len(w.r.Prompts)
 	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted && !w.leftByUs()
-	receipt.Split = !receipt.Adopted && w.view.Pane.WindowPanes > 1
+	receipt.Split = !receipt.Adopted && w.term.Pane.WindowPanes > 1
 	w.bindOwn(ctx)
 	w.endAgent(ctx, receipt)
 	ended, failures, err := w.endLeftovers(ctx)
@@ -84,7 +84,7 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 // bindOwn records the processes that a bound launcher has started as bound too, while they are
 // still visible below it. They end with the session, also after a crash.
 func (w *work) bindOwn(ctx context.Context) {
-	if w.r.Binding == nil || w.view.Present {
+	if w.r.Binding == nil || w.term.Present {
 		return // the bound process is the agent itself, and no launcher
 	}
 	all, err := w.Evidence.Read(ctx, w.r.ClaudeSessionID)
@@ -108,11 +108,11 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 		w.hangUpUnbound(ctx)
 		return
 	}
-	if w.view.Fate == PaneUnknown && !b.Adopted {
+	if w.term.Fate == PaneUnknown && !b.Adopted {
 		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
 		return
 	}
-	switch w.view.Agent {
+	switch w.term.Agent {
 	case process.Unknown:
 		receipt.fail(FailureUnknown, b.Agent, "it is not known whether it still lives")
 		return
@@ -123,7 +123,7 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 	}
 	err := w.closeOwn(ctx)
 	if w.leftByUs() { // an earlier session has left the adopted pane behind, and nothing else would close it
-		err = errors.Join(err, w.hangUpPane(ctx, w.view.Pane))
+		err = errors.Join(err, w.hangUpPane(ctx, w.term.Pane))
 	}
 	if err != nil {
 		receipt.fail(FailureTmux, process.Identity{}, err.Error())
@@ -179,7 +179,7 @@ func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 // hangUp closes the pane of the bound agent and no other: a pane that is not proven to be the
 // session's stays.
 func (w *work) hangUp(ctx context.Context) error {
-	if w.view.Fate != PaneOurs {
+	if w.term.Fate != PaneOurs {
 		return nil
 	}
 	return w.closeOwn(ctx)
@@ -191,14 +191,14 @@ func (w *work) closeOwn(ctx context.Context) error {
 	if w.r.Binding != nil && w.r.Binding.Adopted {
 		return nil
 	}
-	return w.closePane(ctx, w.view.Pane)
+	return w.closePane(ctx, w.term.Pane)
 }
 
 // leftByUs says whether ccbot itself once made the adopted pane: the pane has this instance's tag,
 // and the agent is the pane's own process and not in a shell.
 func (w *work) leftByUs() bool {
 	b := w.r.Binding
-	return b != nil && b.Adopted && b.Shell == 0 && w.Evidence.Ours(w.view.Pane) && w.view.Pane.PID == b.Agent.PID
+	return b != nil && b.Adopted && b.Shell == 0 && w.Evidence.Ours(w.term.Pane) && w.term.Pane.PID == b.Agent.PID
 }
 
 // closePane closes a pane that carries this session's tag.

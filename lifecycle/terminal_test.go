@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// terminal is a Service over a tmux server of its own, with an agent that is a
+// terminalWorld is a Service over a tmux server of its own, with an agent that is a
 // process.
-type terminal struct {
+type terminalWorld struct {
 	*Service
 	*kit   // of the Service
 	t      *testing.T
@@ -44,7 +44,7 @@ type terminal struct {
 }
 
 // newTerminal opens it for a command that is started with these variables.
-func newTerminal(t *testing.T, command, dir, config string, env map[string]string) *terminal {
+func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]string) *terminalWorld {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
@@ -66,7 +66,7 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
 	require.NoError(t, err)
 	order := &order{}
-	w := &terminal{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir}
+	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir}
 	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
 	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
@@ -103,13 +103,13 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 }
 
 // until waits for something that others do.
-func (w *terminal) until(what string, ok func() bool) {
+func (w *terminalWorld) until(what string, ok func() bool) {
 	w.t.Helper()
 	require.True(w.t, await(w.t.Context(), 20*time.Millisecond, 30*time.Second, ok), what)
 }
 
 // dialog waits for a dialog that shows a text.
-func (w *terminal) dialog(id uuid.UUID, text string) (d Dialog) {
+func (w *terminalWorld) dialog(id uuid.UUID, text string) (d Dialog) {
 	w.t.Helper()
 	var err error
 	w.until(text, func() bool {
@@ -129,7 +129,7 @@ func optionOf(d Dialog, label string) int {
 }
 
 // atDesk presses keys as a person at the desk does.
-func (w *terminal) atDesk(r session.Record, keys ...tmux.Key) {
+func (w *terminalWorld) atDesk(r session.Record, keys ...tmux.Key) {
 	w.t.Helper()
 	pane, err := tmux.ParsePaneID(r.Binding.Pane)
 	require.NoError(w.t, err)
@@ -144,12 +144,12 @@ func TestP7_DialogsOfARunningProcessAreAnswered(t *testing.T) {
 	require.NoError(t, err)
 	dir, config := filepath.Join(base, "src"), filepath.Join(base, "config")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	w := newTerminal(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base, "DEMOAGENT_TRUST": "1"})
+	w := newTerminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base, "DEMOAGENT_TRUST": "1"})
 	w.answerDialogs()
 }
 
 // answerDialogs takes an agent through a trust question, a permission and a page.
-func (w *terminal) answerDialogs() {
+func (w *terminalWorld) answerDialogs() {
 	t, ctx := w.t, w.t.Context()
 	r, err := w.Start(ctx, StartRequest{Dir: w.dir, Owner: 7, Conversation: session.Conversation{ChatID: 7}})
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func (w *terminal) answerDialogs() {
 }
 
 // typed has a prompt typed.
-func (w *terminal) typed(r session.Record, key, text string) {
+func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := prompts.Normalise(text)
 	require.True(w.t, ok)

@@ -113,7 +113,7 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	rule, why := w.madeBy(to.ID)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
 	if w.r.State == session.Running {
-		if w.view = w.Observer.View(ctx, *w.r); w.view.Fate == PaneDead {
+		if w.term.look(ctx); w.term.Fate == PaneDead {
 			if err := w.closeOwn(ctx); err != nil {
 				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 			}

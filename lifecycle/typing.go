@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ccbot/bot/port/news"
-	"ccbot/internal/claudeui"
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
@@ -26,7 +25,7 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	}
 	w.remember(func(m *memory) { m.prompt.pasted = "" })
 	w.at("typing-marked")
-	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
+	if err := w.term.paste(ctx, p.Text); err != nil {
 		if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
 			return err // it is unknown whether the text has reached the pane: the mark stays, and ccbot waits for proof
 		}
@@ -36,7 +35,7 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	}
 	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")
-	switch seen, overtaken := w.seePaste(ctx, p); {
+	switch seen, overtaken := w.term.seePaste(ctx, p); {
 	case seen:
 		return w.enter(ctx, p)
 	case overtaken:
@@ -64,36 +63,6 @@ func (w *work) mark() *Mark {
 	return m
 }
 
-// press sends keys to the bound pane, under a guard that tmux checks itself. In an adopted pane
-// tmux only knows the shell: there the kernel is asked right before whether the agent is in the
-// foreground and would get the keys.
-func (w *work) press(keys func(tmux.Guard) error) error {
-	b := w.r.Binding
-	if b.Adopted && !w.Observer.front(*b) {
-		return fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
-	}
-	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
-}
-
-// seePaste waits until the pasted text appears in the box of the agent, which must still be idle.
-// If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
-func (w *work) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
-	await(ctx, drawPace, pasteWait, func() bool {
-		w.view = w.Observer.View(ctx, *w.r)
-		seen = w.view.boxFree() && p.shows(w.view.Screen.Box)
-		overtaken = w.view.DialogOpen() || !w.view.idle() && w.view.Phase() == PhaseWorking || w.view.Fate != PaneOurs
-		return seen || overtaken
-	})
-	return seen, overtaken
-}
-
-// pasteWait is how long a terminal may take to draw a pasted text, and drawPace how often ccbot
-// looks for the text: most terminals draw it within a few milliseconds, and Enter waits for that.
-const (
-	pasteWait = 3 * time.Second
-	drawPace  = 5 * time.Millisecond
-)
-
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.
 func (w *work) enter(ctx context.Context, p Prompt) error {
@@ -101,10 +70,10 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.view = w.Observer.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
+	if w.term.look(ctx); !w.term.boxFree() || !p.shows(w.term.Screen.Box) {
 		return nil // writing to disk took time, and something came in between
 	}
-	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
+	err := w.term.press(ctx, keyEnter)
 	if errors.Is(err, tmux.ErrGuard) {
 		return nil // Enter was not pressed
 	}
@@ -120,12 +89,12 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 // proves that the box is empty, and holds the prompt again. After a stop the person is asked about
 // the prompt instead.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
-	if !w.view.Screen.Box.Empty {
-		if !p.shows(w.view.Screen.Box) {
+	if !w.term.Screen.Box.Empty {
+		if !p.shows(w.term.Screen.Box) {
 			return w.unproven(ctx, p, "something else stands in the box")
 		}
-		switch emptied := w.emptyBox(ctx); {
-		case !emptied && !w.view.boxFree(): // another turn or dialog has come
+		switch emptied := w.term.emptyBox(ctx); {
+		case !emptied && !w.term.boxFree(): // another turn or dialog has come
 			w.again = holdPace
 			return nil
 		case !emptied:
@@ -143,47 +112,6 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	return w.Prompts.SavePrompt(p)
 }
 
-// emptyBox clears the prompt box row by row, and says whether the box is proven empty. One press
-// may remove only a line break, which the screen does not show. After two presses without a visible
-// change emptyBox gives up: the cursor is not where a press would help.
-func (w *work) emptyBox(ctx context.Context) bool {
-	shown := 0
-	presses := 0
-	for idle := 0; idle < 2; presses++ {
-		w.view = w.Observer.View(ctx, *w.r)
-		if !w.view.boxFree() || w.view.Screen.Box.Empty {
-			break
-		}
-		before := w.view.Screen.Box
-		if presses > maxPresses || presses > 0 && len(before.Text) > shown {
-			return false // a person types into the box at this moment
-		}
-		shown = len(before.Text)
-		if err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) }); err != nil {
-			return false
-		}
-		idle++
-		if w.seeChange(ctx, before) {
-			idle = 0
-		}
-	}
-	return w.view.boxFree() && w.view.Screen.Box.Empty
-}
-
-// maxPresses is far more than the longest draft on one screen needs.
-const maxPresses = 500
-
-// seeChange waits a moment until the box looks different, and says whether it did.
-func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
-	return await(ctx, lookPace, clearWait, func() bool {
-		w.view = w.Observer.View(ctx, *w.r)
-		return w.view.Screen.Box != before
-	})
-}
-
-// clearWait is how long a terminal may take to draw the effect of the clearing key.
-const clearWait = time.Second / 2
-
 // takeBack removes the text of a prompt that was not carried out from the box, where it would block
 // everything that comes next. The question to the person is sent first, so that the text is never
 // lost.
@@ -192,7 +120,7 @@ func (w *work) takeBack(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
-	w.clearBox(ctx)
+	w.term.clearBox(ctx)
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
 	}
@@ -209,18 +137,6 @@ func askAbout(ctx context.Context, w *work, p Prompt) error {
 		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
 	}
 	return nil
-}
-
-// clearBox empties the box and leaves bash mode. The key that clears the box also leaves bash mode.
-func (w *work) clearBox(ctx context.Context) {
-	if !w.emptyBox(ctx) || !w.view.Screen.Box.Bash {
-		return
-	}
-	before := w.view.Screen.Box
-	err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) })
-	if err != nil || !w.seeChange(ctx, before) {
-		w.Log.Debug("bash_mode_not_left", logkey.SessionID, w.r.ID.String())
-	}
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
@@ -244,7 +160,7 @@ func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	}
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be asked.
-	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At)
+	c.Quiet = w.term.boxFree() && w.term.quietSince(ctx, p.Mark.At)
 	var errEvents error
 	if w.Unheard != nil {
 		c.Unheard, errEvents = w.Unheard(w.r.ID)
@@ -296,25 +212,6 @@ func markedPath(w *work, m Mark) string {
 	return path
 }
 
-// quietSince says whether tmux shows that since a moment no key was pressed in any terminal that
-// may show the agent's window. It is false if a terminal in control mode is attached, because tmux
-// reports nothing about the keys of such a terminal.
-func quietSince(ctx context.Context, w *work, at time.Time) bool {
-	if w.view.Fate != PaneOurs || !w.view.Pane.Touched.Before(at.Truncate(time.Second)) {
-		return false
-	}
-	viewers, err := w.Tmux.Viewers(ctx)
-	return err == nil && !drawsItself(viewers, w.view.Pane)
-}
-
-// holds says whether the free box contains a typed prompt and nothing that a person has written:
-// either literally the prompt's text, or a paste placeholder that no person in the terminal can
-// have made since.
-func (w *work) holds(ctx context.Context, p Prompt) bool {
-	box := w.view.Screen.Box
-	return w.view.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && quietSince(ctx, w, p.Mark.At))
-}
-
 // clockWasSet says whether the wall clock was set since a mark: it differs from the kernel's count
 // of time.
 func clockWasSet(w *work, m Mark) bool {
@@ -326,7 +223,7 @@ func clockWasSet(w *work, m Mark) bool {
 // settleTyped decides about a typed prompt by all that is known of it, and acts.
 func settleTyped(ctx context.Context, w *work, p Prompt) error {
 	c := cluesOf(ctx, w, p)
-	d := decideTyped(w.view, &p, c)
+	d := decideTyped(w.term.View, &p, c)
 	w.again = d.Again
 	switch d.Act {
 	case actProven:

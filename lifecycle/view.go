@@ -3,11 +3,13 @@ package lifecycle
 import (
 	"time"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/tmux"
 )
 
@@ -132,6 +134,26 @@ func (v View) ended() bool {
 	return v.Agent == process.Gone && (v.Adopted || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
 }
 
+// gone says whether the agent, or its pane, is not there any more.
+func (v View) gone() bool {
+	return v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
+}
+
+// hidden says why the view shows no terminal of a living agent: ErrNoAgent means that the agent is
+// gone or behind its shell, ErrUnseen that it is unknown what the terminal shows.
+func (v View) hidden() error {
+	switch {
+	case v.gone() || v.Behind:
+		return ErrNoAgent
+	case !v.seen():
+		return ErrUnseen
+	}
+	return nil
+}
+
+// seen says whether the view shows the terminal of the living agent.
+func (v View) seen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
+
 // launchAge is the time since the present launch.
 func launchAge(r *session.Record, now time.Time) time.Duration { return now.Sub(r.StartedAt) }
 
@@ -149,9 +171,61 @@ func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 // shell returns the command of bash mode that the bound agent runs. seen says whether the screen
 // allows an answer.
 func (v View) shell() (sh *claudeui.Shell, seen bool) {
-	seen = v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present
+	seen = v.seen() && v.Screen.Box.Present
 	if !seen || v.Phase() != PhaseWorking {
 		return nil, seen
 	}
 	return v.Screen.Shell, true
+}
+
+// doing is what the agent does, as people are shown it. The first row that holds decides. It is
+// pure.
+//
+//	the terminal asks, or a subagent waits for the chat    it waits for a person
+//	the screen counts down to another try of a request     the API refuses its requests
+//	a turn runs                                            it works
+//	no turn runs, and the last one has failed              the failure; a limit until its end
+//	no turn runs                                           it is idle
+//
+// failed is the failure of the last turn according to the transcript; the zero value means that it
+// has not failed. A subagent counts as waiting only while the presence file says that the agent is
+// busy: the request may outlive the agent's work.
+func doing(v View, failed transcript.Failure) phase.Now {
+	p := v.Phase()
+	switch {
+	case p.Waiting() && v.Tool != "":
+		return waitingFor(v.Tool)
+	case p == PhaseWorking && v.Below != "":
+		return waitingFor(v.Below)
+	case p == PhaseWorking && v.Captured && v.Screen.Retry != nil:
+		return phase.Now{Phase: phase.APIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
+	case p == PhaseIdle && phaseAfter[failed.Kind] != "":
+		return After(failed).At(v.Now)
+	}
+	return phase.Now{Phase: p}
+}
+
+// After is the state in which a failure leaves an agent; the zero value if there was no failure.
+func After(failed transcript.Failure) phase.Now {
+	return phase.Now{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
+}
+
+var phaseAfter = map[transcript.FailureKind]Phase{
+	transcript.FailedRequest: phase.APIError,
+	transcript.FailedLogin:   phase.LoggedOut,
+	transcript.FailedLimit:   phase.Limited,
+	transcript.FailedHook:    phase.Blocked,
+}
+
+// waitingFor is the state of an agent that waits for the answer to a request for this tool.
+func waitingFor(tool string) phase.Now {
+	if (decisions.Request{Tool: tool}).IsQuestion() {
+		return phase.Now{Phase: PhaseWaitingAnswer, What: tool}
+	}
+	return phase.Now{Phase: PhaseWaitingPermission, What: tool}
+}
+
+// Noted returns what the record says that its agent does.
+func Noted(r session.Record) phase.Now {
+	return phase.Now{Phase: Phase(r.Phase), What: r.PhaseWhat, Until: r.PhaseUntil}
 }

@@ -22,14 +22,14 @@ func (k *kit) watchAgent(r session.Record) {
 	k.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
 }
 
-func (s *Service) watch(ctx context.Context, w watch) {
-	if err := s.kit.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		s.kit.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
+func (k *kit) watch(ctx context.Context, w watch) {
+	if err := k.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
 		_ = pause.For(ctx, watchRetry)
 	}
-	s.kit.agenda.note(func() { delete(s.kit.agenda.watched, w.agent) })
+	k.agenda.note(func() { delete(k.agenda.watched, w.agent) })
 	if ctx.Err() == nil {
-		s.Wake(w.session)
+		k.agenda.wake(w.session)
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *Service) noticeOnce(ctx context.Context) {
 // notice looks at all processes if one of these pids has news: its presence file has changed, it is
 // in a session's conversation, and it was not reported yet.
 func (s *Service) notice(ctx context.Context, pids []int) {
-	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return s.isNews(ctx, pid) }) }
+	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return s.kit.isNews(ctx, pid) }) }
 	if news() {
 		s.noticeOnce(ctx)
 	}
@@ -67,12 +67,12 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 	s.kit.agenda.note(func() { s.kit.agenda.strangers.looking = false })
 }
 
-func (s *Service) isNews(ctx context.Context, pid int) bool {
-	f, err := s.kit.Evidence.Presences.Read(ctx, pid)
+func (k *kit) isNews(ctx context.Context, pid int) bool {
+	f, err := k.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
 		return false // the file is gone or torn: the next regular look finds the process
 	}
-	all := s.kit.Store.Shared()
+	all := k.Store.Shared()
 	notices := noticeable(all)
 	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,7 +51,9 @@ type Recovery struct {
 
 	mu      sync.Mutex
 	watched map[uuid.UUID]bool // handed to Lifecycle
-	running *run               // nil: none
+	// running is the report of the Run that is under way; nil: none. Conversations that come back at
+	// the same time change records too: they need the same backup, and are in the same report.
+	running *Report
 
 	one    sync.Mutex // held by a Run
 	moving sync.Mutex // held while it is decided to which session a returning conversation belongs
@@ -186,4 +189,111 @@ func (v *Recovery) at(point string) {
 	if v.Failpoint != nil {
 		v.Failpoint(point)
 	}
+}
+
+// Run recovers. It must be done before any update is handled or any window is made. An action that
+// fails is in the report and leaves its record as it is; the other actions are still carried out.
+// An error means that not everything was done; the report says what was. Without a backup nothing
+// is changed.
+func (v *Recovery) Run(ctx context.Context) (Report, error) {
+	v.one.Lock()
+	defer v.one.Unlock()
+	run := &Report{At: v.Now(), Booted: v.Booted}
+	v.mu.Lock()
+	v.running = run
+	v.mu.Unlock()
+	defer v.over()
+	if _, _, err := v.pass(ctx, run, binds); err != nil {
+		return v.over(), err
+	}
+	started := v.Now()
+	if err := v.Events(ctx); err != nil {
+		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // the events stay, and are delivered again
+	}
+	v.took(&run.Stages.Events, started)
+	// The events may have changed the plan.
+	world, notices, err := v.pass(ctx, run, func(d Do) bool { return !binds(d) })
+	if err != nil {
+		return v.over(), err
+	}
+	written := writtenIn(ctx, v, notices)
+	for _, n := range notices {
+		v.tell(n, written)
+	}
+	report := v.over()
+	report.Notices = notices
+	v.finish(&report, world)
+	return report, ctx.Err()
+}
+
+// binds says whether an action connects a record with a process. Such actions come before the
+// events are processed, because an event counts only from a bound agent.
+func binds(d Do) bool { return d == Reattach || d == Bind }
+
+// pass looks, plans, and applies those actions that are due.
+func (v *Recovery) pass(ctx context.Context, run *Report, due func(Do) bool) (World, []Notice, error) {
+	started := v.Now()
+	w := v.Look(ctx)
+	actions, notices := Plan(w)
+	v.took(&run.Stages.Look, started)
+	if slices.ContainsFunc(actions, func(a Action) bool { return a.Do.Changes() }) {
+		if err := v.backUp(ctx); err != nil {
+			return w, notices, fmt.Errorf("recovery changed nothing, %w", err)
+		}
+	}
+	started = v.Now()
+	v.add(v.applyAll(ctx, w, slices.DeleteFunc(actions, func(a Action) bool { return !due(a.Do) })))
+	v.took(&run.Stages.Apply, started)
+	return w, notices, nil
+}
+
+// over closes the report of the Run that is under way and returns it. What is done later is reported
+// in another way.
+func (v *Recovery) over() (report Report) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.running != nil {
+		report, v.running = *v.running, nil
+	}
+	return report
+}
+
+// add puts results into the report of the Run that is under way, if there is one.
+func (v *Recovery) add(results []Result) (added bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.running == nil {
+		return false
+	}
+	v.running.Results = append(v.running.Results, results...)
+	return true
+}
+
+// took adds the time since a moment to a stage of a report.
+func (v *Recovery) took(stage *time.Duration, started time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	*stage += v.Now().Sub(started)
+}
+
+// backUp copies the records before the first change that is made by a Run or during it. After that
+// first time, and without a Run, it does nothing.
+func (v *Recovery) backUp(ctx context.Context) error {
+	v.mu.Lock() // a change by an arriving conversation may come at the same time
+	defer v.mu.Unlock()
+	run := v.running
+	if run == nil || run.Backup != "" {
+		return nil
+	}
+	started := v.Now()
+	name, err := v.Backup(ctx)
+	run.Backup = name
+	run.Stages.Backup += v.Now().Sub(started)
+	switch {
+	case err != nil && name == "":
+		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)
+	case err != nil: // an older backup could not be removed
+		v.Log.Warn("backups_not_pruned", logkey.Error, err.Error())
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 // session that has the process as its agent, as it was before the event was processed.
 func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (resume, error) {
 	d, done, err := v.decide(ctx, a, before)
-	if u := v.underWay(); len(done) == 0 || u != nil && u.add(done) {
+	if len(done) == 0 || v.add(done) {
 		return d, err
 	}
 	// A move is reported by the lifecycle itself.

@@ -18,9 +18,9 @@
 // and for sessions that move or are set aside because of hook events while the Run is under way:
 // these are in its Report too. It does not hold for changes that an agent causes itself (the
 // lifecycle follows its conversation, prompts are proven, a history gets a line), and there is no
-// backup for changes between two Runs. Backups (backup.go; backup_file.go has the content of the
-// file) also keeps each record that was removed because of its age (purged.go).
+// backup for changes between two Runs. Backups (backup.go) also keeps each record that was removed
+// because of its age (purged.go).
 //
 // The package itself ends and starts nothing, and it does not talk to the chat: the lifecycle acts,
-// and the Report says what was done. Read run.go for the order.
+// and the Report says what was done. Recovery.Run has the order.
 package recovery

@@ -14,10 +14,26 @@ import (
 	"ccbot/tmux"
 )
 
-// Start-up in five minutes: Plan goes through the records, asks plan.record what each needs, and
-// adds the windows that belong to no record. plan.record sorts a record by its state and its
-// binding; behind it stands one method for each kind: over, unbound, there and gone. What a method
-// looks up is in lookups.go, what it can see in world.go.
+// Start-up in five minutes. Plan asks plan.record what each record needs. The first row that holds
+// decides:
+//
+//	another record took over, and it is not closed yet         TidyTransfer
+//	it is over: ended on purpose, and something still runs     EndLeftovers, after a pause
+//	tmux did not answer                                        nothing: Unclear
+//	it is stopping                                             FinishStop
+//	no pane is bound: this ccbot launches it now               nothing
+//	    a window has its tag                                   Bind
+//	    starting; restoring, young or old                      Discard; FinishRestore, Fail
+//	    running                                                as if its agent were gone
+//	its pane is there: the lifecycle watches it already        nothing
+//	    the agent has ended there                              Conclude
+//	    otherwise                                              Reattach
+//	its pane is gone: the agent lives                          nothing: Unclear
+//	    unknown, and silent for too long                       Abandon; before that Unclear
+//	    gone too, and its conversation goes on elsewhere       TakeOver
+//	    gone too                                               MarkLost
+//
+// Then come the windows that belong to no record. What a row can see and look up is in world.go.
 
 // Do is what recovery does with one record.
 type Do string
@@ -187,10 +203,7 @@ func (p plan) unbound(r session.Record) (*Action, *Notice) {
 	case r.State == session.Running && p.Survey.Writers == nil:
 		return p.unknown(r, "it is bound to nothing, and who writes its conversation cannot be seen")
 	case r.State == session.Running:
-		if w, ok := p.heir(r); ok {
-			return takeOver(r, w), nil
-		}
-		return &Action{Do: MarkLost, Why: "it is bound to nothing", Evidence: none}, nil
+		return p.lost(r, "it is bound to nothing", none), nil
 	case r.State == session.Starting:
 		return &Action{Do: Discard, Why: never, Evidence: none}, nil
 	case p.young(r.StartedAt):
@@ -223,10 +236,7 @@ func (p plan) gone(r session.Record) (*Action, *Notice) {
 	case process.Unknown:
 		return p.unknown(r, "it is not known whether its process lives")
 	}
-	a := &Action{Do: MarkLost, Why: "its pane and its process are gone", Evidence: p.describeGone(*r.Binding)}
-	if w, ok := p.heir(r); ok {
-		a = takeOver(r, w)
-	}
+	a := p.lost(r, "its pane and its process are gone", p.describeGone(*r.Binding))
 	a.Closed = p.closed(*r.Binding)
 	return a, &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 }
@@ -260,6 +270,16 @@ func (w World) closed(b session.Binding) string {
 	return ""
 }
 
+// lost decides a session of which nothing is there any more: it goes on in its heir, if it has one.
+func (p plan) lost(r session.Record, why, seen string) *Action {
+	w, ok := p.heir(r)
+	if !ok {
+		return &Action{Do: MarkLost, Why: why, Evidence: seen}
+	}
+	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
+		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
+}
+
 // heir is the agent that goes on elsewhere with the conversation of a running session whose own
 // agent is proven gone. There is an heir only where this agent is the only process that writes the
 // conversation, and the session the only one that can be meant.
@@ -270,11 +290,6 @@ func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	}
 	w = writers[0]
 	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, w.Pane.Window, r)
-}
-
-func takeOver(r session.Record, w evidence.Writer) *Action {
-	return &Action{Do: TakeOver, Agent: w.Identity, Pane: w.Pane, Claude: r.ClaudeSessionID,
-		Why: "its agent is gone, and its conversation goes on in another window", Evidence: describeWriter(w)}
 }
 
 // launchedHere says whether this very ccbot has launched the session's agent. A launch that is

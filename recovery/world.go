@@ -2,14 +2,21 @@ package recovery
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/claudeflags"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -67,12 +74,7 @@ func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() 
 // sameServer says whether the tmux server is still the one of a binding. Every new server starts
 // its ids again.
 func (w World) sameServer(b session.Binding) bool {
-	return w.Tmux == TmuxAnswers && SameServer(w.Server, b)
-}
-
-// SameServer says whether a tmux server is that of a binding.
-func SameServer(s tmux.ServerID, b session.Binding) bool {
-	return s.PID == b.Server.PID && s.Start == b.Server.Start
+	return w.Tmux == TmuxAnswers && lifecycle.SameServer(w.Server, b)
 }
 
 // reserved says whether a window with this name is never an orphan.
@@ -165,4 +167,188 @@ func objection(w evidence.Writer, told []process.Identity, below bool) string {
 		return "it runs in no window of ccbot's tmux server"
 	}
 	return ""
+}
+
+// plan is a World with the indexes that its rules use.
+type plan struct {
+	World
+	panes      map[paneKey]tmux.Pane
+	launches   map[string]tmux.Pane    // key: tag; value: the pane of the last launch
+	successors map[uuid.UUID]uuid.UUID // key: source; value: the record that took over
+	owners     map[uuid.UUID]int       // key: conversation; value: how many sessions can be meant
+}
+
+// paneKey identifies the pane of a binding: the id alone may belong to another process by now.
+type paneKey struct {
+	id  string
+	pid int
+}
+
+func index(w World) plan {
+	p := plan{World: w, panes: make(map[paneKey]tmux.Pane), launches: make(map[string]tmux.Pane),
+		successors: make(map[uuid.UUID]uuid.UUID), owners: make(map[uuid.UUID]int)}
+	for _, pane := range w.Panes {
+		p.panes[paneKey{pane.ID.String(), pane.PID}] = pane
+	}
+	// Earlier launches may have left windows with the same tag: the last one counts. If it is
+	// unknown what a window's pane holds, its first pane counts.
+	for _, pane := range w.firstPanes() {
+		if _, seen := w.Holds[pane.ID]; !seen {
+			p.launches[pane.Tag] = pane
+		}
+	}
+	for _, pane := range w.sortedPanes() {
+		if w.Holds[pane.ID] {
+			p.launches[pane.Tag] = pane
+		}
+	}
+	for _, r := range w.Records {
+		if r.TookOver != uuid.Nil && r.TookOver != r.ID {
+			p.successors[r.TookOver] = r.ID
+		}
+		if isOwner(r, r.ClaudeSessionID) {
+			p.owners[r.ClaudeSessionID]++
+		}
+	}
+	all := maps.Clone(p.successors)
+	maps.DeleteFunc(p.successors, func(from, to uuid.UUID) bool { return ring(all, from, to) })
+	return p
+}
+
+// ring says whether a record is its own successor in the end. Edited files may say so: then none of
+// the records in the ring took over.
+func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
+	for range successors {
+		if to == from {
+			return true
+		}
+		to = successors[to]
+	}
+	return false
+}
+
+// pane looks for the pane of a binding; tmux must have answered. A pane with the same id on another
+// server, or with another process, does not count.
+func (p plan) pane(b session.Binding) (tmux.Pane, bool) {
+	if !p.sameServer(b) {
+		return tmux.Pane{}, false
+	}
+	pane, there := p.panes[paneKey{b.Pane, b.PanePID()}]
+	return pane, there
+}
+
+// taken says whether a live session, other than those in beside, is bound to this window of the
+// server.
+func taken(records []session.Record, server tmux.ServerID, window tmux.WindowID, beside ...session.Record) bool {
+	for _, r := range records {
+		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })
+		if !named && r.State.Live() && r.Binding != nil && lifecycle.SameServer(server, *r.Binding) && r.Binding.Window == window.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// Look collects the world and changes nothing. It lists tmux and the processes once each, however
+// many records there are. The panes are read before the records: the record of a window that a
+// start makes at the same time is then already there. The other way round, such a window would look
+// like an orphan.
+func (v *Recovery) Look(ctx context.Context) World {
+	w := v.lookAtWindows(ctx)
+	w.Boot, w.Limits = v.Processes.Self().Boot, v.Limits
+	w.Since, w.Signs = v.Since, signs(w.Records)
+	w.Holds = v.holds(w)
+	var err error
+	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
+		v.Log.Warn("writers_unclear", logkey.Error, err.Error())
+	}
+	w.Below = v.below(ctx, w.Survey)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	w.Watched = make(map[uuid.UUID]bool)
+	for _, r := range w.Records {
+		w.Watched[r.ID] = v.watched[r.ID] || w.launchedHere(r) // handed to the lifecycle, or launched by it
+	}
+	return w
+}
+
+// lookAtWindows collects the part of the world that is about windows.
+func (v *Recovery) lookAtWindows(ctx context.Context) World {
+	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session}
+	var err error
+	w.Server, w.Panes, err = v.panes(ctx)
+	switch {
+	case err == nil:
+		w.Tmux = TmuxAnswers
+	case errors.Is(err, tmux.ErrNoServer):
+		w.Tmux = TmuxAbsent
+	default:
+		v.Log.Warn("tmux_unclear", logkey.Error, err.Error())
+	}
+	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
+	w.Ignored = v.ignored(w.Server, w.Panes)
+	return w
+}
+
+func (v *Recovery) panes(ctx context.Context) (tmux.ServerID, []tmux.Pane, error) {
+	server, err := v.Tmux.Server(ctx)
+	if err != nil {
+		return tmux.ServerID{}, nil, err
+	}
+	panes, err := v.Tmux.Panes(ctx)
+	return server, panes, err
+}
+
+// holds checks for the panes with the tag of an unbound session whether they hold its launch.
+func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
+	unbound := make(map[string]uuid.UUID)
+	for _, r := range w.Records {
+		if r.State.Live() && r.Binding == nil {
+			unbound[w.tag(r.ID)] = r.ClaudeSessionID
+		}
+	}
+	holds := make(map[tmux.PaneID]bool)
+	for _, pane := range w.Panes {
+		claude, ours := unbound[pane.Tag]
+		if !ours {
+			continue
+		}
+		if p, err := v.Processes.Inspect(pane.PID); err == nil {
+			named, ok := claudeflags.Session(p.Args)
+			holds[pane.ID] = ok && named == claude
+		}
+	}
+	return holds
+}
+
+// signs returns the newest sign of life of each record. The transcript counts only for a session
+// that may be running: once a session is over, its transcript may grow because another process
+// continues the conversation.
+func signs(records []session.Record) map[uuid.UUID]Sign {
+	all := make(map[uuid.UUID]Sign, len(records))
+	for _, r := range records {
+		s := signOf(r)
+		if c, ok := r.Cursor(); ok && r.State.Live() {
+			if info, err := os.Stat(c.Path); err == nil {
+				s.newer(info.ModTime(), "transcript")
+			}
+		}
+		all[r.ID] = s
+	}
+	return all
+}
+
+// below finds out which of the writers that could be taken over run below another agent. If this is
+// unknown, a writer counts as running below one, so that it stays where it is.
+func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
+	found := make(map[process.Identity]bool)
+	for _, writers := range s.Writers {
+		for _, w := range writers {
+			if _, known := found[w.Identity]; !known && w.Adoptable() {
+				below, err := v.Evidence.RunsBelowAgent(ctx, w.Identity)
+				found[w.Identity] = below || err != nil
+			}
+		}
+	}
+	return found
 }

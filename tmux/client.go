@@ -3,37 +3,29 @@ package tmux
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"log/slog"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
 // answerTimeout bounds every operation. tmux answers within milliseconds, or it is stopped.
 const answerTimeout = 10 * time.Second
 
-// mainWindow keeps a session alive when all other windows are gone.
-const mainWindow = "__main__"
-
 // Client works with one tmux server. Its methods may be called from any goroutine; they need Run to
 // be running and wait up to ten seconds for it to connect.
 type Client struct {
-	cfg     Config
-	binary  string // tmux
-	envTool string // env
-	socket  string // path
-	control string // name of the control client's session
-	notify  chan struct{}
-	kick    chan struct{} // shortens a pause between attempts
-	ensure  chan struct{} // holds the one right to make a server or session
+	place  place
+	notify chan struct{}
+	kick   chan struct{} // shortens a pause between attempts
+	ensure chan struct{} // holds the one right to make a server or session
 
 	mu       sync.Mutex
 	conn     *connection   // nil while there is none
@@ -52,73 +44,29 @@ var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
 // New finds tmux and asks its version, nothing more. The error is ErrNoTmux, ErrTooOld,
 // ErrDefaultSocket, or a mistake in the configuration.
 func New(cfg Config) (*Client, error) {
-	if err := checkConfig(cfg); err != nil {
+	for what, name := range map[string]string{"session": cfg.Session, "instance": cfg.Instance} {
+		if !validName.MatchString(name) {
+			return nil, fmt.Errorf("tmux %s %q: want letters, digits, '_' and '-'", what, name)
+		}
+	}
+	p, err := findPlace(cfg)
+	if err != nil {
 		return nil, err
 	}
-	binary, err := exec.LookPath("tmux")
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoTmux, err)
-	}
-	if _, err := checkVersion(binary, cfg.Env); err != nil {
+	if _, err := checkVersion(p.binary, p.env); err != nil {
 		return nil, err
 	}
-	envTool, err := exec.LookPath("env")
-	if err != nil {
+	if p.envTool, err = exec.LookPath("env"); err != nil {
 		return nil, fmt.Errorf("find env: %w", err)
 	}
-	c := &Client{
-		cfg: cfg, binary: binary, envTool: envTool,
-		socket:  socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid()),
-		control: "ccbot-ctl-" + cfg.Instance,
+	return &Client{
+		place:   p,
 		notify:  make(chan struct{}, 1),
 		kick:    make(chan struct{}, 1),
 		ensure:  make(chan struct{}, 1),
 		attempt: make(chan struct{}),
 		nudged:  make(map[PaneID]bool),
-	}
-	if c.cfg.Log == nil {
-		c.cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	return c, nil
-}
-
-func checkConfig(cfg Config) error {
-	switch {
-	case !validName.MatchString(cfg.Session):
-		return fmt.Errorf("tmux session %q: want letters, digits, '_' and '-'", cfg.Session)
-	case !validName.MatchString(cfg.Instance):
-		return fmt.Errorf("tmux instance %q: want letters, digits, '_' and '-'", cfg.Instance)
-	}
-	return checkServer(cfg)
-}
-
-// checkServer checks what names the server. A test binary is known by the flags of `go test`.
-func checkServer(cfg Config) error {
-	switch {
-	case flag.Lookup("test.v") != nil && (cfg.Socket == "" || cfg.Socket == "default"):
-		return ErrDefaultSocket
-	case strings.ContainsAny(cfg.Socket, "/\x00"):
-		return fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
-	case cfg.Start == nil:
-		return errors.New("tmux: Config.Start is missing")
-	}
-	return nil
-}
-
-// socketPath is the socket that `tmux -L name` uses. tmux falls back to /tmp when TMUX_TMPDIR does
-// not exist.
-func socketPath(name, tmpdir string, uid int) string {
-	if name == "" {
-		name = "default"
-	}
-	dir, err := filepath.EvalSymlinks(tmpdir)
-	if tmpdir == "" || err != nil {
-		dir = "/tmp"
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
-	}
-	return filepath.Join(dir, fmt.Sprintf("tmux-%d", uid), name)
+	}, nil
 }
 
 // await returns the connection. It waits for one until ctx ends, but only as long as a server may
@@ -132,8 +80,8 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 		if conn != nil && !conn.ended() {
 			return conn, server, nil
 		}
-		if c.absent() {
-			return nil, ServerID{}, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
+		if c.place.absent() {
+			return nil, ServerID{}, fmt.Errorf("%w on %s", ErrNoServer, c.place.socket)
 		}
 		if !kicked {
 			pause.Poke(c.kick)
@@ -191,4 +139,147 @@ func (c *Client) send(ctx context.Context, call *call) (answer, error) {
 func (c *Client) lines(ctx context.Context, name, text string) ([]string, error) {
 	a, _, err := c.do(ctx, name, func(string) string { return text })
 	return a.lines, err
+}
+
+// The pauses between attempts to connect. The longest pause is also the longest time until a server
+// that somebody else has started is noticed; an operation looks at once.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
+// OnChange adds a function that is called when something may have changed: a window came or went,
+// or the server answers again or is gone. It is a hint to look. Never more than one call runs at a
+// time, and several changes may lead to one call. There is no call for the end of a process (its
+// pane stays, dead), for the end of one of several panes in a window, and for changes of Viewers.
+func (c *Client) OnChange(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.onChange = append(c.onChange, f)
+}
+
+// Run keeps the control client connected until ctx ends, which is not an error. It never starts a
+// server; Ensure does.
+func (c *Client) Run(ctx context.Context) error {
+	c.place.removeStalePastes()
+	var group errgroup.Group
+	group.Go(func() error {
+		c.tell(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		c.keepConnected(ctx)
+		return nil
+	})
+	return group.Wait()
+}
+
+// tell calls the OnChange functions, one after the other.
+func (c *Client) tell(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.notify:
+		}
+		c.mu.Lock()
+		told := c.onChange
+		c.mu.Unlock()
+		for _, f := range told {
+			f()
+		}
+	}
+}
+
+func (c *Client) changed() { pause.Poke(c.notify) }
+
+func (c *Client) keepConnected(ctx context.Context) {
+	failures := 0
+	for ctx.Err() == nil {
+		connected, err := c.connect(ctx)
+		if connected {
+			failures = 0
+			c.changed()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := pause.Doubled(firstPause, longestPause, failures)
+		c.place.cfg.Log.DebugContext(ctx, "tmux_not_connected", logkey.Error, err, logkey.Pause, wait)
+		if !pause.Until(ctx, wait, c.kick) {
+			failures++
+		}
+	}
+}
+
+// connect attaches a control client and returns when it is gone.
+func (c *Client) connect(ctx context.Context) (connected bool, err error) {
+	defer func() { c.attempted(err) }()
+	if c.place.absent() {
+		return false, ErrNoServer
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn := newConnection(c.changed)
+	var group errgroup.Group
+	group.Go(func() error { return conn.serve(ctx, c.place.controlArgv(), c.place.env) })
+	server, err := c.greet(ctx, conn)
+	if err == nil {
+		c.setConnection(conn, server)
+		defer c.setConnection(nil, ServerID{})
+		c.changed()
+		<-conn.done
+	}
+	cancel()
+	return err == nil, errors.Join(err, group.Wait())
+}
+
+// setConnection makes the connection known to the callers that wait for one.
+func (c *Client) setConnection(conn *connection, server ServerID) {
+	c.mu.Lock()
+	c.conn, c.server = conn, server
+	clear(c.nudged) // ids of another server mean other panes
+	c.mu.Unlock()
+	if conn != nil {
+		c.attempted(nil)
+	}
+}
+
+// attempted wakes all callers that wait for a connection.
+func (c *Client) attempted(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastErr = err
+	close(c.attempt)
+	c.attempt = make(chan struct{})
+}
+
+// ServerVersion is the version of the server that was connected last; empty: there was none.
+func ServerVersion(c *Client) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+// greet asks the server for its identity, and prepares the session to which the client is attached.
+func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	call := newCall(func(marker string) string {
+		return command("display-message", "-p", marker+"-hello #{pid} #{version}") +
+			" ; " + command("set-option", "-t", "="+c.place.control+":", "destroy-unattached", "off")
+	})
+	a, err := conn.do(ctx, call)
+	if err != nil {
+		return ServerID{}, fmt.Errorf("greet server: %w", err)
+	}
+	said, _ := a.after(call.marker + "-hello")
+	server, version, err := c.place.identify(said)
+	if err != nil {
+		return ServerID{}, fmt.Errorf("greet server: %w", err)
+	}
+	c.mu.Lock()
+	c.version = version
+	c.mu.Unlock()
+	return server, nil
 }

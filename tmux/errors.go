@@ -21,8 +21,6 @@ var (
 	ErrNoServer = errors.New("no tmux server")
 	// ErrNoPane: the server answered that it has no such pane.
 	ErrNoPane = errors.New("no such tmux pane")
-	// ErrNoWindow: the server answered that it has no such window.
-	ErrNoWindow = errors.New("no such tmux window")
 	// ErrGuard: the pane did not match the guard; nothing reached it. When the pane is missing the
 	// error is ErrNoPane as well.
 	ErrGuard = errors.New("tmux pane is not as expected")
@@ -62,8 +60,7 @@ type commandError struct {
 // Error is tmux's text after the command's name.
 func (e *commandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
 
-// Is matches the sentinel that the text proves.
+// Is matches ErrNoPane when the text proves it.
 func (e *commandError) Is(target error) bool {
-	return target == ErrNoPane && strings.HasPrefix(e.Text, "can't find pane") ||
-		target == ErrNoWindow && strings.HasPrefix(e.Text, "can't find window")
+	return target == ErrNoPane && strings.HasPrefix(e.Text, "can't find pane")
 }

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -21,20 +22,16 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	if text == "" || !utf8.ValidString(text) {
 		return errors.New("tmux paste-buffer: text is empty or not UTF-8")
 	}
-	if err := g.check(); err != nil {
-		return fmt.Errorf("tmux paste-buffer: %w", err)
-	}
-	file, err := c.writePaste(text)
+	file, err := c.place.writePaste(text)
 	if err != nil {
 		return fmt.Errorf("tmux paste-buffer: %w", err)
 	}
 	defer os.Remove(file)
-	var buffer string
-	err = c.guarded(ctx, "paste-buffer", g, g.typing(), func(marker string) (before, then, otherwise string) {
-		buffer = marker
-		return command("load-buffer", "-b", buffer, literal(file)),
-			command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()),
-			command("delete-buffer", "-b", buffer)
+	buffer := "ccbot-" + rand.Text()
+	err = c.guarded(ctx, "paste-buffer", g, g.typing(), branches{
+		before:    command("load-buffer", "-b", buffer, literal(file)),
+		then:      command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()),
+		otherwise: command("delete-buffer", "-b", buffer),
 	})
 	var failed *commandError
 	if errors.As(err, &failed) {
@@ -59,23 +56,13 @@ func (c *Client) Press(ctx context.Context, g Guard, k Key) error {
 }
 
 func (c *Client) sendKey(ctx context.Context, g Guard, key string) error {
-	if err := g.check(); err != nil {
-		return fmt.Errorf("tmux send-keys: %w", err)
-	}
-	return c.guarded(ctx, "send-keys", g, g.typing(), func(string) (before, then, otherwise string) {
-		return "", command("send-keys", "-t", g.Pane.String(), key), ""
-	})
+	return c.guarded(ctx, "send-keys", g, g.typing(), branches{then: command("send-keys", "-t", g.Pane.String(), key)})
 }
 
 // ClosePane closes one pane, alive or dead. Its process gets SIGHUP; panes beside it stay. Only the
 // pid is compared. This is the one place where ccbot closes anything in tmux.
 func (c *Client) ClosePane(ctx context.Context, g Guard) error {
-	if err := g.check(); err != nil {
-		return fmt.Errorf("tmux kill-pane: %w", err)
-	}
-	return c.guarded(ctx, "kill-pane", g, g.owner(), func(string) (before, then, otherwise string) {
-		return "", command("kill-pane", "-t", g.Pane.String()), ""
-	})
+	return c.guarded(ctx, "kill-pane", g, g.owner(), branches{then: command("kill-pane", "-t", g.Pane.String())})
 }
 
 // condition is a comparison that tmux makes: a format, and the text to which it must expand.
@@ -111,16 +98,22 @@ func (g Guard) typing() condition {
 	return c
 }
 
+// branches are the commands of a guarded line: a preparation, then one of two branches. Only then
+// is needed.
+type branches struct{ before, then, otherwise string }
+
 // guarded runs one line: a preparation, a comparison, and one of two branches. Each branch ends
 // with a text that says which one it was.
-func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, parts func(marker string) (before, then, otherwise string)) error {
+func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, b branches) error {
+	if err := g.check(); err != nil {
+		return fmt.Errorf("tmux %s: %w", name, err)
+	}
 	a, call, err := c.do(ctx, name, func(marker string) string {
-		before, then, otherwise := parts(marker)
 		test := "#{==:" + cond.format + "," + operand(cond.want) + "}"
 		refused := command("display-message", "-p", "-t", g.Pane.String(), marker+"-refused "+cond.format)
-		return join(before, command("if-shell", "-F", "-t", g.Pane.String(), test)+
-			" { "+then+" ; "+command("display-message", "-p", marker+"-done")+" }"+
-			" { "+join(otherwise, refused)+" }")
+		return join(b.before, command("if-shell", "-F", "-t", g.Pane.String(), test)+
+			" { "+b.then+" ; "+command("display-message", "-p", marker+"-done")+" }"+
+			" { "+join(b.otherwise, refused)+" }")
 	})
 	if err != nil {
 		return err
@@ -150,12 +143,12 @@ func join(first, second string) string {
 
 // pastePrefix begins the names of this instance's files beside the socket. They lie there because
 // tmux and ccbot see that folder alike, even if one of them has a private /tmp.
-func (c *Client) pastePrefix() string { return ".ccbot-" + c.cfg.Instance + "-paste-" }
+func (p place) pastePrefix() string { return ".ccbot-" + p.cfg.Instance + "-paste-" }
 
 // writePaste puts the text into a private file. It uses a file, because a set-buffer stays, with
 // its text, in the server's message log.
-func (c *Client) writePaste(text string) (path string, err error) {
-	file, err := os.CreateTemp(filepath.Dir(c.socket), c.pastePrefix()) // 0600
+func (p place) writePaste(text string) (path string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(p.socket), p.pastePrefix()) // 0600
 	if err != nil {
 		return "", err
 	}
@@ -168,11 +161,11 @@ func (c *Client) writePaste(text string) (path string, err error) {
 }
 
 // removeStalePastes removes files that a crash between writePaste and the removal has left.
-func (c *Client) removeStalePastes() {
-	stale, _ := filepath.Glob(filepath.Join(filepath.Dir(c.socket), c.pastePrefix()+"*"))
+func (p place) removeStalePastes() {
+	stale, _ := filepath.Glob(filepath.Join(filepath.Dir(p.socket), p.pastePrefix()+"*"))
 	for _, path := range stale {
 		if err := os.Remove(path); err != nil {
-			c.cfg.Log.Warn("paste_not_removed", logkey.Error, err)
+			p.cfg.Log.Warn("paste_not_removed", logkey.Error, err)
 		}
 	}
 }

@@ -3,12 +3,16 @@ package tmux
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,16 +21,6 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 )
-
-// The size of windows that nobody looks at. tmux's own default is 80×24, and at that size Claude
-// Code folds rows that ccbot reads from its screen.
-const (
-	width  = "120"
-	height = "40"
-)
-
-// forever is how long a __main__ window sleeps, in seconds; "infinity" is not known everywhere.
-const forever = "2147483647"
 
 // Ensure makes what is missing of three things: the server, the session of ccbot's windows with its
 // sleeping __main__ window, and the control client's session. It returns when the client is
@@ -43,48 +37,15 @@ func (c *Client) Ensure(ctx context.Context) error {
 	}
 	panes, err := c.Panes(ctx)
 	if err != nil {
-		return fmt.Errorf("ensure session %s: %w", c.cfg.Session, err)
+		return fmt.Errorf("ensure session %s: %w", c.place.cfg.Session, err)
 	}
-	if text := c.missing(panes); text != "" {
+	if text := c.place.missing(panes); text != "" {
 		_, err = c.lines(ctx, "new-session", text)
 	}
 	if err != nil && !strings.Contains(err.Error(), "duplicate session") {
-		return fmt.Errorf("ensure session %s: %w", c.cfg.Session, err)
+		return fmt.Errorf("ensure session %s: %w", c.place.cfg.Session, err)
 	}
 	return nil
-}
-
-// missing returns the commands that complete the session, empty when it is complete.
-func (c *Client) missing(panes []Pane) string {
-	own := slices.DeleteFunc(slices.Clone(panes), func(p Pane) bool { return p.Session != c.cfg.Session })
-	isMain := func(p Pane) bool { return p.WindowName == mainWindow }
-	target := "=" + c.cfg.Session + ":"
-	switch {
-	case len(own) == 0:
-		args := append([]string{"-d", "-s", c.cfg.Session}, c.sleeper()...)
-		// A user's destroy-unattached would end the session before anyone can attach; the option
-		// comes in the same list, before tmux looks.
-		return command("new-session", args...) +
-			" ; " + command("set-option", "-t", target, "destroy-unattached", "off")
-	case !slices.ContainsFunc(own, isMain):
-		return command("new-window", "-d", "-t", target, "-n", mainWindow, "-c", "/", "--", "sleep", forever)
-	}
-	return ""
-}
-
-// sleeper returns the arguments of a new session with a sleeping window.
-func (c *Client) sleeper() []string {
-	return []string{"-n", mainWindow, "-x", width, "-y", height, "-c", literal(c.home()), "--", "sleep", forever}
-}
-
-// home is the directory of windows that a person opens in ccbot's sessions.
-func (c *Client) home() string {
-	for _, kv := range c.cfg.Env {
-		if dir, ok := strings.CutPrefix(kv, "HOME="); ok && filepath.IsAbs(dir) {
-			return dir
-		}
-	}
-	return "/"
 }
 
 // ensureServer starts a server if none runs. A server that is ending still holds its socket for
@@ -94,8 +55,8 @@ func (c *Client) ensureServer(ctx context.Context) error {
 	defer cancel()
 	for tries := 0; ; tries++ {
 		var err error
-		if c.absent() {
-			err = c.startServer(ctx)
+		if c.place.absent() {
+			err = c.place.startServer(ctx)
 		}
 		if err == nil {
 			_, _, err = c.await(ctx)
@@ -109,23 +70,138 @@ func (c *Client) ensureServer(ctx context.Context) error {
 	}
 }
 
-func (c *Client) startServer(ctx context.Context) error {
-	if err := privateDir(filepath.Dir(c.socket)); err != nil {
+// place is where a tmux server listens, or would listen, and how programs are run beside it. It
+// needs no connection.
+type place struct {
+	cfg     Config
+	binary  string   // tmux
+	envTool string   // env
+	socket  string   // path
+	control string   // name of the control client's session
+	env     []string // of every tmux process that ccbot starts; never nil: for nil os/exec would take ccbot's own
+}
+
+func findPlace(cfg Config) (place, error) {
+	if err := checkServer(cfg); err != nil {
+		return place{}, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return place{}, fmt.Errorf("%w: %w", ErrNoTmux, err)
+	}
+	return place{cfg: cfg, binary: binary, socket: socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid()),
+		control: "ccbot-ctl-" + cfg.Instance, env: append([]string{}, cfg.Env...)}, nil
+}
+
+// checkServer checks what names the server. A test binary is known by the flags of `go test`.
+func checkServer(cfg Config) error {
+	switch {
+	case flag.Lookup("test.v") != nil && (cfg.Socket == "" || cfg.Socket == "default"):
+		return ErrDefaultSocket
+	case strings.ContainsAny(cfg.Socket, "/\x00"):
+		return fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
+	case cfg.Start == nil:
+		return errors.New("tmux: Config.Start is missing")
+	}
+	return nil
+}
+
+// socketPath is the socket that `tmux -L name` uses. tmux falls back to /tmp when TMUX_TMPDIR does
+// not exist.
+func socketPath(name, tmpdir string, uid int) string {
+	if name == "" {
+		name = "default"
+	}
+	dir, err := filepath.EvalSymlinks(tmpdir)
+	if tmpdir == "" || err != nil {
+		dir = "/tmp"
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+	}
+	return filepath.Join(dir, fmt.Sprintf("tmux-%d", uid), name)
+}
+
+// identify reads what a server says of itself: its pid and its version. A server keeps running when
+// the package is updated, so the version of the program is not enough.
+func (p place) identify(said string) (id ServerID, version string, err error) {
+	if _, err := fmt.Sscan(said, &id.PID, &version); err != nil {
+		return ServerID{}, "", fmt.Errorf("the server says %.80q: %w", said, err)
+	}
+	if err := tooOld(version); err != nil {
+		return ServerID{}, "", fmt.Errorf("running server: %w", err)
+	}
+	id.Socket = p.socket
+	if id.Start, err = p.cfg.Start(id.PID); err != nil {
+		return ServerID{}, "", fmt.Errorf("start time of tmux server %d: %w", id.PID, err)
+	}
+	return id, version, nil
+}
+
+// mainWindow keeps a session alive when all other windows are gone.
+const mainWindow = "__main__"
+
+// The size of windows that nobody looks at. tmux's own default is 80×24, and at that size Claude
+// Code folds rows that ccbot reads from its screen.
+const (
+	width  = "120"
+	height = "40"
+)
+
+// forever is how long a __main__ window sleeps, in seconds; "infinity" is not known everywhere.
+const forever = "2147483647"
+
+// missing returns the commands that complete the session, empty when it is complete.
+func (p place) missing(panes []Pane) string {
+	own := slices.DeleteFunc(slices.Clone(panes), func(one Pane) bool { return one.Session != p.cfg.Session })
+	isMain := func(one Pane) bool { return one.WindowName == mainWindow }
+	target := "=" + p.cfg.Session + ":"
+	switch {
+	case len(own) == 0:
+		args := append([]string{"-d", "-s", p.cfg.Session}, p.sleeper()...)
+		// A user's destroy-unattached would end the session before anyone can attach; the option
+		// comes in the same list, before tmux looks.
+		return command("new-session", args...) +
+			" ; " + command("set-option", "-t", target, "destroy-unattached", "off")
+	case !slices.ContainsFunc(own, isMain):
+		return command("new-window", "-d", "-t", target, "-n", mainWindow, "-c", "/", "--", "sleep", forever)
+	}
+	return ""
+}
+
+// sleeper returns the arguments of a new session with a sleeping window. A person who opens another
+// window there begins at home.
+func (p place) sleeper() []string {
+	home := "/"
+	for _, kv := range p.env {
+		if dir, ok := strings.CutPrefix(kv, "HOME="); ok && filepath.IsAbs(dir) {
+			home = dir
+			break
+		}
+	}
+	return []string{"-n", mainWindow, "-x", width, "-y", height, "-c", literal(home), "--", "sleep", forever}
+}
+
+func (p place) startServer(ctx context.Context) error {
+	if err := privateDir(filepath.Dir(p.socket)); err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
-	argv := append([]string{c.binary, "-u", "-S", c.socket, "new-session", "-d", "-s", c.control}, c.sleeper()...)
-	scoped, env := scope(argv, c.environment(), os.LookupEnv, exec.LookPath)
+	argv := append([]string{p.binary, "-u", "-S", p.socket, "new-session", "-d", "-s", p.control}, p.sleeper()...)
+	scoped, env := scope(argv, p.env, os.LookupEnv, exec.LookPath)
 	err := start(ctx, scoped, env)
-	if err != nil && len(scoped) != len(argv) && c.absent() {
+	if err != nil && len(scoped) != len(argv) && p.absent() {
 		// A system service has no user manager. The server then lives in our own control group and
 		// may end with us.
-		c.cfg.Log.WarnContext(ctx, "tmux_server_without_scope", logkey.Error, err)
-		err = start(ctx, argv, c.environment())
+		p.cfg.Log.WarnContext(ctx, "tmux_server_without_scope", logkey.Error, err)
+		err = start(ctx, argv, p.env)
 	}
 	if err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
-	c.cfg.Log.InfoContext(ctx, "tmux_server_started", logkey.Socket, c.socket)
+	p.cfg.Log.InfoContext(ctx, "tmux_server_started", logkey.Socket, p.socket)
 	return nil
 }
 
@@ -163,23 +239,19 @@ func scope(argv, env []string, lookup func(string) (string, bool), find func(str
 	return append(scoped, argv...), scopedEnv
 }
 
-// environment is the environment of every tmux process that ccbot starts. It is never nil, because
-// for nil os/exec would take ccbot's own.
-func (c *Client) environment() []string { return append([]string{}, c.cfg.Env...) }
-
 // controlArgv attaches the control client, and makes its session if somebody closed it. -N makes it
 // fail when there is no server. no-output suppresses the output of the panes; ignore-size keeps our
 // size from mattering.
-func (c *Client) controlArgv() []string {
-	argv := []string{c.binary, "-u", "-N", "-S", c.socket, "-C", "new-session", "-A", "-s", c.control, "-f", "no-output,ignore-size"}
-	return append(argv, c.sleeper()...)
+func (p place) controlArgv() []string {
+	argv := []string{p.binary, "-u", "-N", "-S", p.socket, "-C", "new-session", "-A", "-s", p.control, "-f", "no-output,ignore-size"}
+	return append(argv, p.sleeper()...)
 }
 
 // absent is proven when nothing listens on the socket. A server whose socket file was removed is
 // "absent" too, although it lives on; therefore programs in panes are judged by their processes,
 // and not by this.
-func (c *Client) absent() bool {
-	conn, err := net.DialTimeout("unix", c.socket, time.Second)
+func (p place) absent() bool {
+	conn, err := net.DialTimeout("unix", p.socket, time.Second)
 	if err == nil {
 		conn.Close()
 		return false
@@ -201,4 +273,48 @@ func privateDir(dir string) error {
 		return fmt.Errorf("%s is not a private folder of ours", dir)
 	}
 	return nil
+}
+
+// MinVersion is the oldest tmux that works. 3.2 introduced features that are used here: -N,
+// list-panes -f, the n: format, client flags with new-session -f.
+const MinVersion = "3.2"
+
+// release matches "3.3a", "next-3.4" and the like; a build without a number ("master") is newer
+// than any of them.
+var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
+
+// Installed finds tmux and asks its version, such as "3.5a". The error is ErrNoTmux or ErrTooOld.
+func Installed(env []string) (version string, err error) {
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoTmux, err)
+	}
+	return checkVersion(binary, env)
+}
+
+// checkVersion asks tmux for its version, in the environment that all tmux processes of ccbot get.
+func checkVersion(binary string, env []string) (version string, err error) {
+	cmd := exec.Command(binary, "-V")
+	cmd.Env = append([]string{}, env...) // never nil: for nil os/exec would take ccbot's own
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
+	}
+	version = strings.TrimSpace(strings.TrimPrefix(string(out), "tmux "))
+	return version, tooOld(version)
+}
+
+// tooOld returns an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5")
+// have no tmux number and pass.
+func tooOld(version string) error {
+	m := release.FindStringSubmatch(version)
+	if m == nil {
+		return nil
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major > 3 || major == 3 && minor >= 2 {
+		return nil
+	}
+	return fmt.Errorf("%w: it is %s, needed is %s", ErrTooOld, version, MinVersion)
 }

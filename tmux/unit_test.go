@@ -225,7 +225,6 @@ func TestEnding(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find pane: %9"}, ErrNoPane)
-	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find window: @9"}, ErrNoWindow)
 	assert.NotErrorIs(t, &commandError{Command: "x", Text: "unknown: can't find pane"}, ErrNoPane)
 	assert.False(t, (&commandError{Text: "x"}).Is(nil))
 	refused := &GuardError{Got: "1"}

@@ -28,10 +28,10 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err := s.Validate(); err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
 	}
-	a, call, err := c.do(ctx, "new-window", func(marker string) string { return c.newWindowText(s, marker) })
+	a, call, err := c.do(ctx, "new-window", func(marker string) string { return s.text(c.place, marker) })
 	if _, ready := a.after(call.marker + "-ready"); err != nil && ready {
 		// tmux refused only the name: the window runs and has its tag.
-		c.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Key, s.Key, logkey.Error, err)
+		c.place.cfg.Log.WarnContext(ctx, "window_not_named", logkey.Key, s.Key, logkey.Error, err)
 		err = nil
 	}
 	text, made := a.after(call.marker + "-new")
@@ -95,23 +95,23 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// newWindowText is one command list. Every command after new-window needs -t, because with -d the
+// text is the one command list that makes the window. Every command after new-window needs -t, because with -d the
 // new window is not the current one. Its id is not known yet, so this is the one place where a name
 // is a target. A process that ends at once is still kept, because tmux looks at ended panes only
 // after the list.
-func (c *Client) newWindowText(s Spec, marker string) string {
-	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + c.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
+func (s Spec) text(p place, marker string) string {
+	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + p.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		args = append(args, "-e", name+"="+s.Env[name])
 	}
 	// With several arguments tmux executes them without a shell. env removes variables of the
 	// server's environment.
-	args = append(args, "--", c.envTool)
+	args = append(args, "--", p.envTool)
 	for _, name := range s.Unset {
 		args = append(args, "-u", name)
 	}
 	args = append(args, s.Argv...)
-	target := "=" + c.cfg.Session + ":=" + s.Key
+	target := "=" + p.cfg.Session + ":=" + s.Key
 	list := []string{
 		command("new-window", args...),
 		command("set-option", "-w", "-t", target, "remain-on-exit", "on"),
@@ -129,17 +129,12 @@ func (c *Client) newWindowText(s Spec, marker string) string {
 // characters become spaces, and tmux writes backslashes and "$x" in names its own way, so
 // Pane.WindowName may differ.
 func (c *Client) Rename(ctx context.Context, g Guard, tag, name string) error {
-	if err := g.check(); err != nil {
-		return fmt.Errorf("tmux rename-window: %w", err)
-	}
 	if name == "" || tag == "" {
 		return errors.New("tmux rename-window: empty name or tag")
 	}
 	cond := g.owner()
 	cond.format, cond.want = cond.format+" #{@ccbot_session}", cond.want+" "+tag
-	return c.guarded(ctx, "rename-window", g, cond, func(string) (before, then, otherwise string) {
-		return "", command("rename-window", "-t", g.Pane.String(), "--", literal(windowName(name))), ""
-	})
+	return c.guarded(ctx, "rename-window", g, cond, branches{then: command("rename-window", "-t", g.Pane.String(), "--", literal(windowName(name)))})
 }
 
 // windowName is a name that every version accepts: newer ones refuse control characters and text
@@ -174,14 +169,14 @@ func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, erro
 func (c *Client) AttachCommand(w WindowID, windowName string) string {
 	argv := []string{"tmux"}
 	switch {
-	case c.socket != socketPath(c.cfg.Socket, "", os.Getuid()):
-		argv = append(argv, "-S", c.socket) // the person's shell may not have our TMUX_TMPDIR
-	case c.cfg.Socket != "":
-		argv = append(argv, "-L", c.cfg.Socket)
+	case c.place.socket != socketPath(c.place.cfg.Socket, "", os.Getuid()):
+		argv = append(argv, "-S", c.place.socket) // the person's shell may not have our TMUX_TMPDIR
+	case c.place.cfg.Socket != "":
+		argv = append(argv, "-L", c.place.cfg.Socket)
 	}
 	target := w.String()
 	if !w.Valid() {
-		target = "=" + c.cfg.Session + ":=" + windowName
+		target = "=" + c.place.cfg.Session + ":=" + windowName
 	}
 	argv = append(argv, "attach-session", "-t", target)
 	for i, arg := range argv {

@@ -237,7 +237,8 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		text := render.Join(render.Plain(p.Chat.In(e.Conversation).Say(i18n.NotDelivered)+"\n"), chat.Quoted(e.Text))
+		says := p.Chat.In(e.Conversation).Say(questions[withoutSession(e)].says)
+		text := render.Join(render.Plain(says+"\n"), chat.Quoted(e.Text))
 		if err := p.Chat.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
@@ -246,6 +247,14 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		}
 	}
 	return nil
+}
+
+// withoutSession is what is said of a prompt whose session is not there.
+func withoutSession(e inbox.Entry) reason {
+	if e.State == inbox.Typing || e.State == inbox.Unproven {
+		return adrift
+	}
+	return homeless
 }
 
 // Offer is Homeless where no session is open; otherwise it asks which open session gets the prompts.
@@ -257,7 +266,7 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 		e, err := p.Entries.Load(key)
 		if err == nil {
 			e.Session = uuid.Nil
-			err = p.wait(ctx, asked{Reason: homeless}, e, views.Session{})
+			err = p.wait(ctx, asked{Reason: withoutSession(e)}, e, views.Session{})
 		}
 		if err != nil {
 			return err

@@ -31,6 +31,7 @@ const (
 	over     reason = "over"     // its session is over
 	gone     reason = "gone"     // its session is over and cannot come back
 	homeless reason = "homeless" // the record of its session is not there, or cannot be read
+	adrift   reason = "adrift"   // the same, and it may have been typed
 	// That session is being resumed for it: nothing is asked any more.
 	returning reason = "returning"
 	missed    reason = "missed" // it was written for a request that is over
@@ -72,6 +73,7 @@ var questions = map[reason]question{
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
 	gone:        {state: inbox.Asked, foot: i18n.NotDelivered, warns: true, answers: []answer{sendTo, dropIt}},
 	homeless:    {state: inbox.Asked, says: i18n.NotDelivered, warns: true, quotes: true, answers: []answer{sendTo, dropIt}},
+	adrift:      {state: inbox.Asked, says: i18n.UnprovenAdrift, warns: true, quotes: true, answers: []answer{sendTo, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
 	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},

@@ -20,7 +20,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
-	"ccbot/recovery"
+	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
 
@@ -83,7 +83,7 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 		return tmux.WindowID{}, desk.TmuxError(d.Config, err)
 	}
 	for _, pane := range panes {
-		if recovery.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
+		if lifecycle.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
 			return pane.Window, nil
 		}
 	}

@@ -26,37 +26,27 @@ type Cursor struct {
 }
 
 // Kind says what an item is.
-type Kind int
+type Kind string
 
 // The kinds of items. Other is text that comes neither from the person nor from the agent (injected
 // reminders, compact summaries, notices).
 const (
-	Other      Kind = iota
-	Text            // assistant text
-	Thinking        // assistant thinking
-	ToolUse         // Tool.Name, Tool.ID, Tool.Input
-	ToolResult      // Tool.ID, Tool.IsError, Text, Images
-	UserPrompt      // what a person sent; a long paste keeps its <pasted_content> wrapper
-	Interrupt       // "[Request interrupted by user…]"; no turn end follows it
-	APIError        // the error text as Claude Code shows it
-	TurnEnd
-	CompactBoundary    // the conversation was compacted here
-	QueueOperation     // Operation "enqueue" (Text is the prompt), "dequeue", …
-	LocalCommand       // "/name args" or "!command", as typed
-	LocalOutput        // what a local command printed; Text may be blank
-	PermissionDecision // Claude Code took a hook's answer to a permission: Tool.ID, Text "allow" or "deny"
+	Other           Kind = "other"
+	Text            Kind = "text"        // assistant text
+	Thinking        Kind = "thinking"    // assistant thinking
+	ToolUse         Kind = "tool_use"    // Tool.Name, Tool.ID, Tool.Input
+	ToolResult      Kind = "tool_result" // Tool.ID, Tool.IsError, Text, Images
+	UserPrompt      Kind = "user_prompt" // what a person sent; a long paste keeps its <pasted_content> wrapper
+	Interrupt       Kind = "interrupt"   // "[Request interrupted by user…]"; no turn end follows it
+	APIError        Kind = "api_error"   // the error text as Claude Code shows it
+	TurnEnd         Kind = "turn_end"
+	CompactBoundary Kind = "compact_boundary" // the conversation was compacted here
+	QueueOperation  Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
+	LocalCommand    Kind = "local_command"    // "/name args" or "!command", as typed
+	LocalOutput     Kind = "local_output"     // what a local command printed; Text may be blank
+	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow" or "deny".
+	PermissionDecision Kind = "permission_decision"
 )
-
-// String returns the kind's name.
-func (k Kind) String() string {
-	names := [...]string{"other", "text", "thinking", "tool_use", "tool_result", "user_prompt", "interrupt",
-		"api_error", "turn_end", "compact_boundary", "queue_operation", "local_command", "local_output",
-		"permission_decision"}
-	if k < 0 || int(k) >= len(names) {
-		return "unknown"
-	}
-	return names[k]
-}
 
 // Item is one content block of a transcript line.
 type Item struct {

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"fmt"
 )
 
@@ -132,25 +131,16 @@ const bashWindow = 256 << 10
 // BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
 // empty when the command is not found.
 func BashCommand(at Cursor) string {
-	file, _, err := openAnyones(at.Path)
-	if err != nil {
+	command, reached := "", false
+	before := Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
+	_ = Each(before, true, func(item Item) bool { // what cannot be read has none
+		if reached = !item.At.precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
+			command = item.Text
+		}
+		return !reached
+	})
+	if !reached { // it is a place in another file
 		return ""
 	}
-	defer file.Close()
-	start := max(0, at.Offset-bashWindow)
-	before := make([]byte, at.Offset-start)
-	if _, err := file.ReadAt(before, start); err != nil {
-		return ""
-	}
-	lines := bytes.Split(before, []byte("\n"))
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !bytes.Contains(lines[i], []byte("bash-input")) {
-			continue
-		}
-		items, err := parseLine(lines[i])
-		if err == nil && len(items) == 1 && items[0].Kind == LocalCommand && items[0].Command == "!" {
-			return items[0].Text
-		}
-	}
-	return ""
+	return command
 }

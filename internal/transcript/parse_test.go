@@ -121,13 +121,6 @@ func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-func TestKindNames(t *testing.T) {
-	assert.Equal(t, "other", Other.String())
-	assert.Equal(t, "local_output", LocalOutput.String())
-	assert.Equal(t, "unknown", (PermissionDecision + 1).String())
-	assert.Equal(t, "unknown", Kind(-1).String())
-}
-
 func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"image","source":{}}]}]}}`))
 	f.Add([]byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":1}}}`))

@@ -168,11 +168,15 @@ func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
 func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
 	f := newForgetful(t)
 	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
+	_, typed, _ := f.waiting("for one that may have it")
+	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State = inbox.Unproven; return nil }))
 	newer, broken, nobodys := f.unreadable(open)
-	for key, want := range map[string]inbox.State{newer: inbox.Held, broken: inbox.Asked, nobodys: inbox.Asked} {
+	for key, want := range map[string]inbox.State{newer: inbox.Held, broken: inbox.Asked, nobodys: inbox.Asked, typed: inbox.Asked} {
 		e, err := f.inbox.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, want, e.State, e.Text)
 	}
-	assert.Equal(t, 2, strings.Count(folder(t, filepath.Join(f.Dir, "cards")), "button_send_to:"+open.ID.String()))
+	cards := folder(t, filepath.Join(f.Dir, "cards"))
+	assert.Equal(t, 3, strings.Count(cards, "button_send_to:"+open.ID.String()))
+	assert.Equal(t, 1, strings.Count(cards, "It is not certain that your message arrived"))
 }

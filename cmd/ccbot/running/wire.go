@@ -320,7 +320,7 @@ func (u unmade) Remove(id uuid.UUID) error {
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
-	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
+	s.sessions.Terminals = s.lifecycle
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
 	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}

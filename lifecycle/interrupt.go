@@ -17,12 +17,8 @@ import (
 	"ccbot/tmux"
 )
 
-const (
-	escPause   = 2 * time.Second  // the pause between two Esc: a second one right after the first opens a menu
-	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
-	backSeen   = time.Second      // an idle box without the text for this long will not get it
-	escDrawn   = time.Second / 2  // until then the box may still show what stood there before an Enter
-)
+// escPause is the pause between two Esc: a second one right after the first opens a menu.
+const escPause = 2 * time.Second
 
 // Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
 // then puts the text of a prompt that was not carried out into the box again: ccbot takes it out
@@ -40,8 +36,8 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 	defer s.Wake(id)
 	err = s.kit.do(ctx, id, func(w *work) error {
 		awaitEscPause(ctx, w)
-		w.view = w.Observer.View(ctx, *w.r)
-		if err := refusesEsc(w.view); err != nil {
+		w.term.look(ctx)
+		if err := refusesEsc(w.term.View); err != nil {
 			return err
 		}
 		waited, failed := askAboutQueue(ctx, w) // Esc is pressed also if this failed
@@ -91,17 +87,17 @@ func stopTurn(ctx context.Context, w *work) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	path, end := w.Observer.transcriptPath(*w.r), w.transcriptSize()
+	path, end := w.Observer.transcriptPath(*w.r), w.Observer.transcriptSize(*w.r)
 	if err := pressEsc(ctx, w, p); err != nil {
 		return false, err
 	}
-	back := w.seeBack(ctx, p)
+	back := w.term.seeBack(ctx, p, w.recall().box.escAt)
 	switch {
 	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped
-		w.clearBox(ctx)
+		w.term.clearBox(ctx)
 	case back:
 		return true, w.takeBack(ctx, p)
-	case !w.view.idle() && w.view.Phase() == PhaseWorking, w.view.Screen.Continues:
+	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
 		return false, ErrStillWorks
 	}
 	return saysInterrupt(transcript.Cursor{Path: path, Offset: end}), nil
@@ -128,17 +124,17 @@ func pressEsc(ctx context.Context, w *work, p Prompt) error {
 			return err
 		}
 	}
-	w.view = w.Observer.View(ctx, *w.r) // writing to disk and reporting took time
-	err, pressed := refusesEsc(w.view), false
-	screen := w.view.Screen // the presence file is a little behind it
-	rests := (w.view.idle() || screen.Background) && !screen.Busy && !screen.Continues
+	w.term.look(ctx) // writing to disk and reporting took time
+	err, pressed := refusesEsc(w.term.View), false
+	screen := w.term.Screen // the presence file is a little behind it
+	rests := (w.term.idle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
 	case rests && p.State != Typing: // Esc would end nothing, now or later
 		err = ErrIdle
 	default:
 		w.remember(func(m *memory) { m.box.escAt = w.Now() })
-		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
+		err = w.term.press(ctx, tmux.KeyEscape)
 		gone := errors.Is(err, tmux.ErrNoPane)
 		// After any other error it is unknown whether the key was pressed: it counts as pressed.
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent)
@@ -161,7 +157,7 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 	if err != nil {
 		return Prompt{}, err
 	}
-	if head.runs(w.view) { // the screen shows that it runs; the transcript shows it only after its end
+	if head.runs(w.term.View) { // the screen shows that it runs; the transcript shows it only after its end
 		if err := w.proven(ctx, *head); err != nil {
 			return Prompt{}, err
 		}
@@ -172,30 +168,10 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 	}
 	last := lastTaken(w)
 	last.State = "" // its state on disk is finished already
-	if shell := w.view.Screen.Shell; (last.Class == ClassBash || shell != nil) && !shell.Runs(last.Text) {
+	if shell := w.term.Screen.Shell; (last.Class == ClassBash || shell != nil) && !shell.Runs(last.Text) {
 		return Prompt{}, nil // a command that a person has typed in the terminal
 	}
 	return last, nil
-}
-
-// seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
-// the box again.
-func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
-	var since time.Time
-	await(ctx, lookPace, backWithin, func() bool {
-		w.view = w.Observer.View(ctx, *w.r)
-		switch {
-		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
-		case !w.view.boxFree(), w.view.Screen.Continues:
-			since = time.Time{}
-		case p.Key != "" && w.holds(ctx, p):
-			back = w.view.Now.Sub(w.recall().box.escAt) >= escDrawn
-		case since.IsZero():
-			since = w.view.Now
-		}
-		return back || !since.IsZero() && w.view.Now.Sub(since) >= backSeen
-	})
-	return back
 }
 
 // saysInterrupt says whether the transcript has the line of an interrupt after a position.
@@ -222,15 +198,15 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 		if head == nil || head.Key != key || head.State != Held {
 			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
 		}
-		w.view = w.Observer.View(ctx, *w.r)
+		w.term.look(ctx)
 		switch {
-		case w.r.State != session.Running || !inFront(*w.r, w.view):
+		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
 			return ErrBoxBusy
-		case w.view.TypeSafe():
+		case w.term.TypeSafe():
 			return nil // the draft is gone: the next step types the prompt
-		case !w.view.boxFree() || w.view.Screen.Box.Bash:
+		case !w.term.boxFree() || w.term.Screen.Box.Bash:
 			return ErrBoxBusy
-		case !w.view.Screen.Box.Whole():
+		case !w.term.Screen.Box.Whole():
 			return ErrDraftHidden
 		}
 		if err := w.clearDraft(ctx); err != nil || w.r.Wish != nil {
@@ -242,16 +218,116 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 
 // clearDraft reports the draft, and then takes it out of the box.
 func (w *work) clearDraft(ctx context.Context) error {
-	told := w.view.Screen.Box
+	told := w.term.Screen.Box
 	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
 		return err
 	}
-	w.view = w.Observer.View(ctx, *w.r)
-	if w.view.Screen.Box != told { // somebody types: the new part was not reported
+	w.term.look(ctx)
+	if w.term.Screen.Box != told { // somebody types: the new part was not reported
 		return ErrBoxBusy
 	}
-	if !w.emptyBox(ctx) || !w.view.TypeSafe() {
+	if !w.term.emptyBox(ctx) || !w.term.TypeSafe() {
 		return ErrBoxBusy
 	}
 	return nil
+}
+
+// ToFront has a held prompt typed before all others that wait, because a person has decided so. A
+// prompt that is being typed, or stands in the box, stays before it. fs.ErrNotExist means that the
+// prompt is no longer held, or belongs to another session.
+func (s *Service) ToFront(ctx context.Context, id uuid.UUID, key string) error {
+	return resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error { return toFront(w, key) })
+}
+
+// toFront changes the order on disk. Nothing else moves: the others keep their order behind the prompt.
+func toFront(w *work, key string) error {
+	if !slices.Contains(w.r.Prompts, key) {
+		return notQueued(key)
+	}
+	rest := slices.DeleteFunc(slices.Clone(w.r.Prompts), func(k string) bool { return k == key })
+	front := 0
+	for i, k := range rest {
+		if p, err := ownPrompt(w, k); err == nil && p.State == Typing {
+			front = i + 1
+		}
+	}
+	now := slices.Insert(rest, front, key)
+	if slices.Equal(now, w.r.Prompts) {
+		return nil
+	}
+	w.r.Prompts = now
+	if err := w.save(); err != nil {
+		return err
+	}
+	w.at("queue-ordered")
+	return nil
+}
+
+// SendNow has a held prompt typed next, and interrupts the turn that runs for that, because a person
+// has decided so. The order is on disk before Esc is pressed. The next steps then type the prompt in
+// the usual way, and after it the rest of the queue in its order. What Esc has stopped is treated as
+// Interrupt treats it; told is the same as there, and true if nothing was interrupted.
+//
+// ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is in
+// the box. No key was pressed then, and the order is as it was, unless the dialog has opened in the
+// moment between the look and Esc. After ErrStillWorks the prompt is the next one. fs.ErrNotExist means
+// that it is no longer held.
+func (s *Service) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+	told = true
+	err = resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error {
+		if !w.r.State.Live() {
+			return ErrNoAgent
+		}
+		awaitEscPause(ctx, w)
+		w.term.look(ctx)
+		if w.r.State != session.Running || w.term.TypeSafe() { // no turn is in the way
+			return toFront(w, key)
+		}
+		head, err := w.head()
+		if err != nil {
+			return err
+		}
+		if err := refusesNow(w.term.View, head); err != nil {
+			return err
+		}
+		if err := toFront(w, key); err != nil {
+			return err
+		}
+		if told, err = stopTurn(ctx, w); errors.Is(err, ErrIdle) { // it has just ended
+			told, err = true, nil
+		}
+		w.at("turn-interrupted")
+		return errors.Join(err, overtake(ctx, w, key))
+	})
+	return told, err
+}
+
+// refusesNow says why no turn may be interrupted for a prompt: Esc would answer something, or the
+// prompt could not be typed afterwards. head is the prompt that may stand in the box. It is pure.
+func refusesNow(v View, head *Prompt) error {
+	if err := refusesEsc(v); err != nil {
+		return err
+	}
+	box := v.Screen.Box
+	own := head != nil && head.State == Typing && head.shows(box)
+	switch {
+	case v.Below != "":
+		return ErrAsks
+	case box.Present && (!box.Empty || box.Bash) && !own:
+		return ErrBoxBusy
+	}
+	return nil
+}
+
+// overtake takes the text of a prompt that a turn came upon before its Enter out of the box again, and
+// has the other prompt typed before it.
+func overtake(ctx context.Context, w *work, key string) error {
+	head, err := w.head()
+	if err != nil || head == nil || !head.retreats() || !w.term.boxFree() {
+		return err
+	}
+	if err := w.clearOwnText(ctx, *head); err != nil {
+		return err
+	}
+	return toFront(w, key)
 }

@@ -1,0 +1,211 @@
+package lifecycle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+	"ccbot/internal/capture"
+	"ccbot/internal/cellpicture"
+	"ccbot/internal/claudeui"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// dialogKeys are the keys that a person may press in a dialog, by the names that Press takes.
+// Digits are left out: a digit chooses at once, and the same digit chooses another option in
+// another version.
+var dialogKeys = map[string]tmux.Key{
+	"up": tmux.KeyUp, "down": tmux.KeyDown, "left": tmux.KeyLeft, "right": tmux.KeyRight,
+	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": keyEnter,
+}
+
+// Dialog returns what a session's terminal asks. ErrNoAgent means that the agent is gone or behind
+// its shell; ErrUnseen that the terminal cannot be seen.
+func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
+	r, ok := s.kit.Store.Get(id)
+	if !ok {
+		return Dialog{}, session.ErrNotFound
+	}
+	t := s.kit.terminalOf(&r)
+	return t.dialog(ctx)
+}
+
+// Press presses a key (up, down, left, right, space, tab, esc, enter) in the dialog that has the
+// mark, and returns what the terminal shows afterwards. The terminal is looked at right before the
+// key: if the dialog has another mark, no key is pressed, and Press returns ErrChanged with the
+// dialog as it is now. ErrNoDialog means that no dialog is open, so that a key would go into the
+// prompt box; ErrRelayed that the key is enter while a permission request waits for the chat;
+// tmux.ErrGuard that tmux refused the key, as it does while somebody scrolls. ErrNoAgent and
+// ErrUnseen are as in Dialog.
+func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
+	k, ok := dialogKeys[key]
+	if !ok {
+		return Dialog{}, fmt.Errorf("press %q: no such key", key)
+	}
+	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+		if d, err := t.dialogWith(ctx, mark, k); err != nil {
+			return d, err
+		}
+		if err := t.press(ctx, k); err != nil {
+			return Dialog{}, err
+		}
+		return t.afterKey(ctx, mark)
+	})
+}
+
+// Choose moves the cursor of the dialog that has the mark to one of its options, presses Enter
+// there, and returns what the terminal shows afterwards. After each key it checks that the question
+// and the options are still the same. If a person moves the cursor at the same time, Choose
+// corrects it a few times. The errors are those of Press. Digits are never sent.
+func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
+	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+		d, err := t.dialogWith(ctx, mark, keyEnter)
+		if err != nil {
+			return d, err
+		}
+		if option < 0 || option >= len(d.Options) {
+			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
+		}
+		asked := t.Screen.Dialog
+		for range lateMoves {
+			d, err = t.moveTo(ctx, asked, d, option)
+			if err != nil {
+				return d, err
+			}
+			d, err = t.dialogWith(ctx, d.Mark, keyEnter)
+			if !errors.Is(err, ErrChanged) || !asked.Asks(t.Screen.Dialog) {
+				break
+			}
+		}
+		if err != nil {
+			return d, err
+		}
+		if err := t.press(ctx, keyEnter); err != nil {
+			return Dialog{}, err
+		}
+		return t.afterKey(ctx, d.Mark)
+	})
+}
+
+// inDialog runs the function keys on the session's worker.
+func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
+	defer s.Wake(id)
+	err = s.kit.do(ctx, id, func(w *work) (err error) {
+		d, err = keys(&w.term)
+		return err
+	})
+	return d, err
+}
+
+// Screen is what a session's terminal shows.
+type Screen = desk.Screen
+
+// screenKeys are the keys that a person may press on a screen, by the names that Screen takes.
+var screenKeys = func() map[string]tmux.Key {
+	keys := maps.Clone(dialogKeys)
+	keys["backtab"], keys["interrupt"] = tmux.KeyBackTab, tmux.KeyInterrupt
+	return keys
+}()
+
+// KeyOn is a key for one screen.
+type KeyOn = desk.KeyOn
+
+// Screen returns what a session's terminal shows, after a key if one is to be pressed. The terminal
+// is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
+// returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
+// prompt box is open, the key goes there, as the person sees.
+func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Screen, err error) {
+	r, ok := s.kit.Store.Get(id)
+	k, known := screenKeys[press.Key]
+	switch {
+	case !ok:
+		return Screen{}, session.ErrNotFound
+	case press.Key == "":
+		t := s.kit.terminalOf(&r)
+		return t.screen(ctx)
+	case !known:
+		return Screen{}, fmt.Errorf("press %q: no such key", press.Key)
+	}
+	defer s.Wake(id)
+	err = s.kit.do(ctx, id, func(w *work) (err error) {
+		if now, err = w.term.screen(ctx); err != nil {
+			return err
+		}
+		if err = mayPressOn(w.term.View, now, press.Mark, k); err != nil {
+			return err
+		}
+		if err = w.term.press(ctx, k); err != nil {
+			return err
+		}
+		mark := press.Mark
+		await(ctx, lookPace, keyWait, func() bool { // until the screen has changed and come to rest
+			last := mark
+			now, err = w.term.screen(ctx)
+			mark = now.Mark
+			return errors.Is(err, ErrNoAgent) || err == nil && mark != press.Mark && mark == last
+		})
+		return err
+	})
+	return now, err
+}
+
+// mayPressOn says why a key may not be pressed on a screen. It is pure.
+func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
+	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
+	switch {
+	case v.Present && v.Presence.Status == "": // the presence file cannot be read
+		return ErrUnseen
+	case now.Mark != mark, chooses && !now.Whole:
+		return ErrChanged
+	case v.Relayed && k == keyEnter:
+		return ErrRelayed
+	case v.Present && v.Now.Sub(v.Presence.UpdatedAt) < drawn: // the screen may be older than that
+		return ErrChanged
+	}
+	return nil
+}
+
+// screenMark returns a hash of what a screen shows and of the process that shows it, without the
+// parts that change by themselves: the spinner's row, the blinking sign before a running tool, and
+// blank rows, which come and go with the spinner.
+func screenMark(r session.Record, now Screen) string {
+	h := sha256.New()
+	if r.Binding != nil {
+		fmt.Fprintf(h, "%s ", r.Binding.Agent)
+	}
+	fmt.Fprintf(h, "%t ", now.Whole)
+	for _, row := range capture.Read(now.Text) {
+		text, plain := "", true
+		for _, c := range row {
+			text += c.Text
+			plain = plain && c.Text == " " && c.Paper == (cellpicture.Cell{}).Paper
+		}
+		if plain || claudeui.IsSpinner(text) {
+			continue
+		}
+		if strings.Contains("●⏺ ", row[0].Text) && row[0].Paper == (cellpicture.Cell{}).Paper {
+			row[0] = cellpicture.Cell{Text: " "}
+		}
+		fmt.Fprintf(h, "%v\n", row)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// screen looks at the terminal and returns what it shows.
+func (t *terminal) screen(ctx context.Context) (Screen, error) {
+	d, err := t.dialog(ctx)
+	if err != nil {
+		return Screen{}, err
+	}
+	now := Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
+	now.Mark = screenMark(*t.r, now)
+	return now, nil
+}

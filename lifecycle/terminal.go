@@ -1,0 +1,194 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/logkey"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// terminal is the terminal of one session, during one turn of the session's worker: what it showed
+// at the last look, and the keys that go there. It changes no record and reports nothing.
+type terminal struct {
+	View // the last look
+	r    *session.Record
+	o    *Observer
+	keys Keyboard
+}
+
+// look looks again.
+func (t *terminal) look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
+
+// guard names the bound agent; tmux itself checks it together with each key. In an adopted pane
+// tmux only knows the shell: there the kernel is asked right before whether the agent is in the
+// foreground and would get the keys.
+func (t *terminal) guard() (tmux.Guard, error) {
+	b := t.r.Binding
+	if b.Adopted && !t.o.front(*b) {
+		return tmux.Guard{}, fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
+	}
+	return tmux.Guard{Pane: t.Pane.ID, PID: b.PanePID(), Command: b.Command}, nil
+}
+
+func (t *terminal) paste(ctx context.Context, text string) error {
+	g, err := t.guard()
+	if err != nil {
+		return err
+	}
+	return t.keys.Paste(ctx, g, text)
+}
+
+// keyEnter is the one key that Keyboard.Press does not take: Enter has its own method.
+const keyEnter tmux.Key = "Enter"
+
+// press presses one key. The caller has looked at the terminal right before.
+func (t *terminal) press(ctx context.Context, k tmux.Key) error {
+	g, err := t.guard()
+	switch {
+	case err != nil:
+	case k == keyEnter:
+		err = t.keys.Enter(ctx, g)
+	default:
+		err = t.keys.Press(ctx, g, k)
+	}
+	if err != nil {
+		return fmt.Errorf("press %s: %w", k, err)
+	}
+	return nil
+}
+
+// seePaste waits until the pasted text appears in the box of the agent, which must still be idle.
+// If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
+func (t *terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
+	await(ctx, drawPace, pasteWait, func() bool {
+		t.look(ctx)
+		seen = t.boxFree() && p.shows(t.Screen.Box)
+		overtaken = t.DialogOpen() || !t.idle() && t.Phase() == PhaseWorking || t.Fate != PaneOurs
+		return seen || overtaken
+	})
+	return seen, overtaken
+}
+
+// pasteWait is how long a terminal may take to draw a pasted text, and drawPace how often ccbot
+// looks for the text: most terminals draw it within a few milliseconds, and Enter waits for that.
+const (
+	pasteWait = 3 * time.Second
+	drawPace  = 5 * time.Millisecond
+)
+
+// emptyBox clears the prompt box row by row, and says whether the box is proven empty. One press
+// may remove only a line break, which the screen does not show. After two presses without a visible
+// change emptyBox gives up: the cursor is not where a press would help.
+func (t *terminal) emptyBox(ctx context.Context) bool {
+	shown := 0
+	presses := 0
+	for idle := 0; idle < 2; presses++ {
+		t.look(ctx)
+		if !t.boxFree() || t.Screen.Box.Empty {
+			break
+		}
+		before := t.Screen.Box
+		if presses > maxPresses || presses > 0 && len(before.Text) > shown {
+			return false // a person types into the box at this moment
+		}
+		shown = len(before.Text)
+		if err := t.press(ctx, tmux.KeyClear); err != nil {
+			return false
+		}
+		idle++
+		if t.seeChange(ctx, before) {
+			idle = 0
+		}
+	}
+	return t.boxFree() && t.Screen.Box.Empty
+}
+
+// maxPresses is far more than the longest draft on one screen needs.
+const maxPresses = 500
+
+// seeChange waits a moment until the box looks different, and says whether it did.
+func (t *terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
+	return await(ctx, lookPace, clearWait, func() bool {
+		t.look(ctx)
+		return t.Screen.Box != before
+	})
+}
+
+// clearWait is how long a terminal may take to draw the effect of the clearing key.
+const clearWait = time.Second / 2
+
+// clearBox empties the box and leaves bash mode. The key that clears the box also leaves bash mode.
+func (t *terminal) clearBox(ctx context.Context) {
+	if !t.emptyBox(ctx) || !t.Screen.Box.Bash {
+		return
+	}
+	before := t.Screen.Box
+	err := t.press(ctx, tmux.KeyClear)
+	if err != nil || !t.seeChange(ctx, before) {
+		t.o.Log.Debug("bash_mode_not_left", logkey.SessionID, t.r.ID.String())
+	}
+}
+
+// holds says whether the free box contains a typed prompt and nothing that a person has written:
+// either literally the prompt's text, or a paste placeholder that no person in the terminal can
+// have made since.
+func (t *terminal) holds(ctx context.Context, p Prompt) bool {
+	box := t.Screen.Box
+	return t.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
+}
+
+// quietSince says whether tmux shows that since a moment no key was pressed in any terminal that
+// may show the agent's window. It is false if a terminal in control mode is attached, because tmux
+// reports nothing about the keys of such a terminal.
+func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
+	if t.Fate != PaneOurs || !t.Pane.Touched.Before(at.Truncate(time.Second)) {
+		return false
+	}
+	viewers, err := t.o.Screens.Viewers(ctx)
+	return err == nil && !drawsItself(viewers, t.Pane)
+}
+
+const (
+	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
+	backSeen   = time.Second      // an idle box without the text for this long will not get it
+	escDrawn   = time.Second / 2  // until then the box may still show what stood there before an Enter
+)
+
+// seeBack waits for the end of the interrupted work, and says whether the prompt's text stands in
+// the box again.
+func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time) (back bool) {
+	var since time.Time
+	await(ctx, lookPace, backWithin, func() bool {
+		t.look(ctx)
+		switch {
+		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
+		case !t.boxFree(), t.Screen.Continues:
+			since = time.Time{}
+		case p.Key != "" && t.holds(ctx, p):
+			back = t.Now.Sub(escAt) >= escDrawn
+		case since.IsZero():
+			since = t.Now
+		}
+		return back || !since.IsZero() && t.Now.Sub(since) >= backSeen
+	})
+	return back
+}
+
+// settle waits a moment until tmux knows how the process ended: tmux says that a pane is dead
+// slightly before it has the status or the signal.
+func (t *terminal) settle(ctx context.Context) {
+	await(ctx, lookPace, settleWait, func() bool {
+		known := t.Fate != PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
+		if !known {
+			t.look(ctx)
+		}
+		return known
+	})
+}
+
+// settleWait is how long tmux may take to learn how a process ended.
+const settleWait = time.Second
