@@ -46,11 +46,11 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 		return report, err
 	}
 	if yes {
-		release, err := running.Lock(ctx, settings, c.environ, c.stderr)
+		held, err := running.Lock(ctx, settings, c.environ, c.stderr)
 		if err != nil {
 			return report, err
 		}
-		defer release()
+		defer held.Close()
 	}
 	d, err := desk.Of(settings, c.environ, c.stderr)
 	if err != nil {

@@ -46,11 +46,11 @@ func (c *call) restore(ctx context.Context, name string) error {
 		_, err := fmt.Fprintln(c.stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
-	release, err := running.Lock(ctx, settings, c.environ, c.stderr)
+	held, err := running.Lock(ctx, settings, c.environ, c.stderr)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Close()
 	wanted, err := recovery.Chosen(list, name)
 	switch {
 	case err != nil:

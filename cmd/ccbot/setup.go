@@ -89,11 +89,11 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
-	release, err := running.Lock(ctx, c, environ, stderr)
+	held, err := running.Lock(ctx, c, environ, stderr)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Close()
 	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), c.QuietLog(stderr))
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
@@ -110,7 +110,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if _, err := config.Load(environ); err != nil { // what another line of ccbot.env is wrong about
 		return fmt.Errorf("ccbot cannot start yet: %w", err)
 	}
-	if err := release(); err != nil {
+	if err := held.Close(); err != nil {
 		return fmt.Errorf("give the lock back: %w", err)
 	}
 	return s.OfferService(ctx)

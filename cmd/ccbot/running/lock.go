@@ -13,8 +13,8 @@ import (
 )
 
 // Lock takes the lock for a verb that makes records or settings itself, if no bot runs and the caller is no agent.
-func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writer) (release func() error, err error) {
-	_, held, err := statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, c.QuietLog(stderr))
+func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writer) (held io.Closer, err error) {
+	_, held, err = statefolder.Take(ctx, c.Dir, "cli", c.KillGrace, c.QuietLog(stderr))
 	if errors.Is(err, exit.ErrRunning) {
 		return nil, fmt.Errorf("ccbot has the folder in use; stop it first: %w", err)
 	}
@@ -28,5 +28,5 @@ func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writ
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
-	return held.Close, nil // the process ends too, and the lock with it
+	return held, nil
 }
