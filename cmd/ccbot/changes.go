@@ -33,7 +33,7 @@ It asks git, and changes nothing.`,
 			if len(args) == 1 {
 				err = show.Changed(cmd.Context(), c.stdout, changed, r.ID, c.asJSON)
 			} else if err = show.Hunks(cmd.Context(), c.stdout, changed, r.ID, args[1], c.asJSON); refusal.Is(err, refusal.Unchanged) {
-				return errors.New(d.Words.Say(i18n.ChangesUnchanged, i18n.Args{"Path": args[1]}))
+				return errors.New(d.Words().Say(i18n.ChangesUnchanged, i18n.Args{"Path": args[1]}))
 			}
 			return d.Say(r, err)
 		}}

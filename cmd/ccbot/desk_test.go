@@ -21,7 +21,7 @@ func TestACommandToCopyIsQuoted(t *testing.T) {
 	assert.Contains(t, errs, "`ccbot resume 'a$(x)'` brings it back")
 	d, err := desk.Open([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
 	require.NoError(t, err)
-	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words.Attach(idOf(1)))
+	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words().Attach(idOf(1)))
 }
 
 func TestABrokenPriceFileIsNamed(t *testing.T) {

@@ -51,8 +51,9 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 	if err != nil {
 		return err
 	}
+	words := d.Words()
 	if !r.State.Over() {
-		return desk.Sentence(desk.NotOver(d.Words, r))
+		return desk.Sentence(desk.NotOver(words, r))
 	}
 	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
@@ -62,11 +63,11 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 	cursor, _ := r.Cursor()
 	if _, err := os.Lstat(cursor.Path); err == nil { // without a prompt Claude Code has written none
 		did.Stays = cursor.Path
-		stays = d.Words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
+		stays = words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
 	}
 	fmt.Fprintf(c.stderr, "%s  %s  %s, in %s\n%s\n", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
 	if answers != nil {
-		err = c.confirm(d.Words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers)
+		err = c.confirm(words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers)
 	}
 	if err == nil {
 		_, _, err = running.Forgetting.Make(ctx, c.environ, c.stderr, running.Forget{Session: r.ID})
@@ -74,5 +75,5 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 	if err != nil {
 		return err
 	}
-	return c.show(did, func(p *terminal.Printer) { p.Line("%s", d.Words.Say(i18n.Forgotten, i18n.Args{"Name": r.Name})) })
+	return c.show(did, func(p *terminal.Printer) { p.Line("%s", words.Say(i18n.Forgotten, i18n.Args{"Name": r.Name})) })
 }

@@ -33,7 +33,8 @@ cost. It reads only: all transcripts, so the first time may take a while.`,
 			if err != nil {
 				return err
 			}
-			broken := d.Words.Say(i18n.UsagePricesBroken, i18n.Args{"Path": d.Words.Short(report.Broken)})
+			words := d.Words()
+			broken := words.Say(i18n.UsagePricesBroken, i18n.Args{"Path": words.Short(report.Broken)})
 			return show.Used(c.stdout, report, spent.Limits(), broken, c.asJSON)
 		}}
 }

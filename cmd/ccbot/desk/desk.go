@@ -20,12 +20,11 @@ import (
 	"ccbot/internal/session"
 )
 
-// Desk is what a verb that only looks knows, with or without a running bot. Its words are English.
+// Desk is what a verb that only looks knows, with or without a running bot.
 type Desk struct {
 	config.Config
 	Store *session.Store
 	Table *process.Table
-	Words chat.Phrases
 
 	environ []string
 	log     *slog.Logger
@@ -43,16 +42,6 @@ func Open(environ []string, stderr io.Writer) (Desk, error) {
 // Of is Open with settings that were read before. Where the records cannot be read, all else is there.
 func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error) {
 	d = Desk{Config: c, environ: environ, log: c.QuietLog(stderr)}
-	words, err := i18n.Load(glyph.Name)
-	if err != nil {
-		return d, err
-	}
-	attach := func(id uuid.UUID) string {
-		r, _ := d.Store.Get(id)
-		return "ccbot attach " + terminal.ShellWord(r.Name)
-	}
-	places := &host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
-	d.Words = chat.Phrases{Words: words.For("en"), Facts: chat.Facts{Now: time.Now, Attach: attach, Places: places}}
 	if d.Table, err = process.NewTable(); err != nil {
 		return d, err
 	}
@@ -60,11 +49,24 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error)
 	if err != nil {
 		return d, statefolder.Error(c.Dir, err)
 	}
-	places.Records = d.Store
 	for _, a := range d.Store.Aside() {
 		fmt.Fprintln(stderr, "ccbot:", Aside(a))
 	}
 	return d, nil
+}
+
+// Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
+func (d Desk) Words() chat.Phrases {
+	var english i18n.Words // which says the keys, in a broken build
+	if words, err := i18n.Load(glyph.Name); err == nil {
+		english = words.For("en")
+	}
+	attach := func(id uuid.UUID) string {
+		r, _ := d.Store.Get(id)
+		return "ccbot attach " + terminal.ShellWord(r.Name)
+	}
+	return chat.Phrases{Words: english, Facts: chat.Facts{Now: time.Now, Attach: attach,
+		Places: &host.Machine{Home: host.WithoutLinks(d.Home), Roots: d.RootFolders, Records: d.Store}}}
 }
 
 // Aside says why a record cannot be read.

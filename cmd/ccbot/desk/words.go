@@ -33,7 +33,12 @@ var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|h
 func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
 // Say is the sentence for an error about a session.
-func (d Desk) Say(r views.Session, err error) error { return Sentence(AsTheChatSays(d.Words, r, err)) }
+func (d Desk) Say(r views.Session, err error) error {
+	if err == nil {
+		return nil
+	}
+	return Sentence(AsTheChatSays(d.Words(), r, err))
+}
 
 // Sentence turns an error into text for a person: of a refusal only its text.
 func Sentence(err error) error {

@@ -31,7 +31,7 @@ func bot(ctx context.Context, w *World) []Finding {
 	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {
-		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words, wrong, w.Dir)))), false
+		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
 	}
 	if well && err == nil {
 		all = append(all, good("health", "the bot says that everything works"))
