@@ -25,8 +25,9 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
-	{"cmd/ccbot/doctor", "cmd/ccbot/setup"},
-	{"cmd/ccbot/config", "cmd/ccbot/importer", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
+	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup"},
+	{"cmd/ccbot/desk"},
+	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
@@ -85,8 +86,8 @@ var only = map[string][]string{
 // users are the only packages that may import one: the chat knows its machine by
 // ports, and no stand-in is a part of ccbot.
 var users = map[string][]string{
-	"host":          {"cmd/ccbot"},
-	"host/received": {"cmd/ccbot", "host"},
+	"host":          {"cmd/ccbot", "cmd/ccbot/desk", "cmd/ccbot/running"},
+	"host/received": {"cmd/ccbot/running", "host"},
 
 	"try/botapi":      {"cmd/ccbot-try"},
 	"try/demoagent":   {"cmd/ccbot-try", "e2e/messagesapi"},

@@ -1,13 +1,56 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/terminal"
 )
+
+// call is one call of ccbot: what it gets from outside, and what its flags say.
+type call struct {
+	environ        []string
+	stdout, stderr io.Writer
+	asJSON         bool
+}
+
+// show prints what a verb has found or done.
+func (c *call) show(v any, print func(*terminal.Printer)) error {
+	return terminal.Show(c.stdout, c.asJSON, v, print)
+}
+
+// printing is a verb that prints JSON, too.
+func (c *call) printing(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// session opens the desk and finds the session that a person means, one that fits where any does.
+func (c *call) session(what string, fits func(views.Session) bool) (d desk.Desk, r views.Session, err error) {
+	if d, err = desk.Open(c.environ, c.stderr); err == nil {
+		r, err = d.Find(what, fits)
+	}
+	return d, r, err
+}
+
+// confirm asks a question that is answered with y.
+func (c *call) confirm(question string, answers io.Reader) error {
+	p := &terminal.Printer{Out: c.stderr}
+	p.Line("%s [y/N]", question)
+	said, _ := bufio.NewReader(answers).ReadString('\n')
+	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+		return errors.New("nothing was done: answer y, or give --yes")
+	}
+	return p.Err
+}
 
 // noArgs refuses arguments that the verb does not take.
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -17,22 +60,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneSession wants the name of one session.
-func oneSession(verb string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 || args[0] == "" {
-			return exit.Usage(fmt.Errorf("say which session: ccbot %s NAME|ID", verb))
+// someArgs wants what the verb's usage names: so many arguments, of which the first is not empty. hint is for who has
+// given another number.
+func someArgs(least, most int, what, hint string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most || args[0] == "" {
+			return exit.Usage(fmt.Errorf("say %s: ccbot %s%s", what, cmd.Use, hint))
 		}
 		return nil
 	}
 }
 
-func oneFile(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return exit.Usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
-	}
-	if len(args) == 0 || args[0] == "" {
-		return exit.Usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
-	}
-	return nil
-}
+// oneSession wants the name of one session.
+var oneSession = someArgs(1, 1, "which session", "")

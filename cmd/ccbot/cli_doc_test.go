@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/importer"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/show"
 )
@@ -26,8 +27,8 @@ import (
 // printed are the values that the verbs print as JSON.
 var printed = map[string]any{
 	"list --json": []show.Session{}, "status NAME --json": show.Details{}, "why NAME --json": show.Fate{}, "recover --json": show.Account{},
-	"hooks status --json": hooksReport{}, "service status --json": service.State{}, "doctor --json": doctor.Report{}, "resume NAME --json": resumed{}, "forget NAME --json": forgottenSession{}, "new --json": newSession{}, "send-prompt NAME TEXT --wait --json": queuedPrompt{},
-	"archive NAME --json": ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
+	"hooks status --json": hooksReport{}, "service status --json": service.State{}, "doctor --json": doctor.Report{}, "resume NAME --json": running.Resumed{}, "forget NAME --json": forgottenSession{}, "new --json": running.Started{}, "send-prompt NAME TEXT --wait --json": running.Queued{},
+	"archive NAME --json": running.Ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
 	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []config.Setting{}, "import DIR --json": importer.Report{},
 }
 

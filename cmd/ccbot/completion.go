@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 )
 
-func completionCommand(root *cobra.Command, stdout io.Writer) *cobra.Command {
+func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
 	shells := map[string]func(io.Writer) error{
 		"bash": func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
 		"zsh":  root.GenZshCompletion,
@@ -27,11 +28,11 @@ func completionCommand(root *cobra.Command, stdout io.Writer) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return shells[args[0]](stdout) }}
+		RunE: func(_ *cobra.Command, args []string) error { return shells[args[0]](c.stdout) }}
 }
 
 // completeNames has the verbs that take a session complete its name.
-func completeNames(root *cobra.Command, environ []string) {
+func (c *call) completeNames(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if !strings.Contains(cmd.Use, " NAME|ID") {
 			continue
@@ -39,13 +40,13 @@ func completeNames(root *cobra.Command, environ []string) {
 		live := cmd.Name() == "send-prompt" || cmd.Name() == "archive" || cmd.Name() == "done" || cmd.Name() == "attach"
 		over := cmd.Name() == "resume" || cmd.Name() == "forget"
 		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			_, store, err := openForReading(environ, io.Discard)
+			d, err := desk.Open(c.environ, io.Discard)
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
-			for _, r := range store.List() {
-				if hasName(r) && !(live && !isOpen(r)) && !(over && isOpen(r)) {
+			for _, r := range d.Store.List() {
+				if desk.HasName(r) && !(live && r.State.Over()) && !(over && !r.State.Over()) {
 					names = append(names, r.Name+"\t"+string(r.State)+", "+r.Dir)
 				}
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,19 +9,18 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 )
 
-func configCommand(environ []string, stdout io.Writer) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "config", Args: noArgs, Short: "Print the settings, and where each comes from",
+func (c *call) configCommand() *cobra.Command {
+	return &cobra.Command{Use: "config", Args: noArgs, Short: "Print the settings, and where each comes from",
 		Long: `Print each setting as this environment and ccbot.env have it: its value, and whether that is
 the default, from the file, or from the environment. The bot's token is never printed. A
 running bot has the settings of its own environment.`,
 		Example: "  ccbot config\n  ccbot config --json | jq -r '.[] | select(.source != \"default\").name'",
 		RunE: func(*cobra.Command, []string) error {
-			all, err := config.Settings(environ)
+			all, err := config.Settings(c.environ)
 			if err != nil {
 				return err
 			}
-			return terminal.Show(stdout, asJSON, all, func(p *terminal.Printer) {
+			return c.show(all, func(p *terminal.Printer) {
 				place := ""
 				for _, s := range all {
 					p.Line("%-26s %-12s %s", s.Name, s.Source, terminal.Printable(cmp.Or(s.Value, "-")))
@@ -33,6 +31,4 @@ running bot has the settings of its own environment.`,
 				}
 			})
 		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
 }

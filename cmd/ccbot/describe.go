@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -24,9 +22,9 @@ type describedFlag struct {
 }
 
 // describeCommand prints all commands for the program that makes the man pages.
-func describeCommand(root *cobra.Command, stdout io.Writer) *cobra.Command {
+func (c *call) describeCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "describe-commands", Args: noArgs, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return terminal.JSON(stdout, describedOf(root)) }}
+		RunE: func(*cobra.Command, []string) error { return terminal.JSON(c.stdout, describedOf(root)) }}
 }
 
 func describedOf(cmd *cobra.Command) described {

@@ -8,22 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 )
-
-func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {
-	for text, want := range map[string]string{
-		"See /list.":                                "See ccbot list.",
-		"api has ended. Resume it: /resume api":     "api has ended. Resume it: ccbot resume api",
-		"Send /new to start one, or /resume.":       "Send ccbot new to start one, or ccbot resume.",
-		"There is no folder /archive/api.":          "There is no folder /archive/api.",
-		"There is no folder /archive.d, nor ~/new.": "There is no folder /archive.d, nor ~/new.",
-		"There is no folder /new-api.":              "There is no folder /new-api.",
-	} {
-		assert.Equal(t, want, inTerminal(text))
-	}
-}
 
 // A name may have signs that mean something to the shell.
 func TestACommandToCopyIsQuoted(t *testing.T) {
@@ -31,9 +19,9 @@ func TestACommandToCopyIsQuoted(t *testing.T) {
 	code, _, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "attach", "a$(x)")
 	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "`ccbot resume 'a$(x)'` brings it back")
-	d, err := openDesk([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
+	d, err := desk.Open([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
 	require.NoError(t, err)
-	assert.Equal(t, "ccbot attach 'a$(x)'", d.words.Attach(idOf(1)))
+	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words().Attach(idOf(1)))
 }
 
 func TestABrokenPriceFileIsNamed(t *testing.T) {

@@ -114,7 +114,7 @@ func (p *patient) runBot(pid int) {
 	require.NoError(p.t, err)
 	p.holds(pid)
 	server := control.NewServer(filepath.Join(p.state, hookwire.SocketName), table, slog.New(slog.DiscardHandler))
-	server.Handle(figures.verb, func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
+	server.Handle("figures", func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return json.Marshal(p.figures)

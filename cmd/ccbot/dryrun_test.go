@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // planned is a dry run in a folder with these records.
@@ -119,32 +117,6 @@ func TestDryRunSaysWhatIsSetAside(t *testing.T) {
 	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
 
-// What a look is given has no method that could change anything.
-func TestP2_ALookCanDoNothing(t *testing.T) {
-	c, seen, table := config.Config{Dir: t.TempDir()}, picture{}, new(process.Table)
-	sources, observer := sourcesOf(c, "", nil, table, seen.Panes, nil), observerOf(c, seen, table, nil)
-	assert.Nil(t, observer.Screens, "no screen is looked at")
-	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting"}
-	fields := func(of any) (all []reflect.Type) {
-		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
-			all = append(all, field.Type)
-		}
-		return all
-	}
-	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[picture]()) {
-		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[lifecycle.Screens]() {
-			continue // the log, and what is nil
-		}
-		for i := range what.NumMethod() {
-			assert.Contains(t, reads, what.Method(i).Name, what)
-		}
-	}
-	var all any = seen
-	_, windows := all.(lifecycle.Windows)
-	_, keys := all.(lifecycle.Keyboard)
-	assert.False(t, windows || keys)
-}
-
 // TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.
 func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
@@ -155,7 +127,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
-	name, err := backupsIn(dir).Make(t.Context())
+	name, err := desk.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	before, err := os.ReadFile(file)
@@ -175,7 +147,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)
 	assert.Equal(t, exit.Running, code)
-	assert.Regexp(t, `^ccbot: ccbot has the records in use; stop it first: another one is running \(pid \d+, \S+\)\n$`, errs)
+	assert.Regexp(t, `^ccbot: ccbot has the folder in use; stop it first: another one is running \(pid \d+, \S+\)\n$`, errs)
 	require.NoError(t, held.Close())
 
 	code, out, errs = ccbot(environ, "recover", "--restore", name)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,66 +15,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/naming"
 	"ccbot/internal/session"
-	"ccbot/internal/session/sessiontest"
 )
-
-// one, idOf and noon are shorter here, where most tests have a record.
-var one, idOf, noon = sessiontest.Over, sessiontest.ID, sessiontest.Noon
-
-// stateWith is a state folder with these records.
-func stateWith(t *testing.T, records ...session.Record) (dir string) {
-	t.Helper()
-	dir = socketDir(t)
-	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	for _, r := range records {
-		require.NoError(t, store.Create(r))
-	}
-	return dir
-}
-
-func TestFind(t *testing.T) {
-	moved := func(r *session.Record) { r.Closed = session.ClosedTransferred }
-	old, api, upper := one(1, "api", moved), one(2, "api"), one(3, "API2")
-	twin1, twin2 := one(4, "twin"), one(5, "twin")
-	gone := one(6, "gone", moved)
-	hex := one(7, "019cb8f00001")
-	records := []session.Record{old, api, upper, twin1, twin2, gone, hex}
-	tests := []struct {
-		name, what string
-		want       session.Record
-		err        string // part of it; empty: found
-	}{
-		{"a name", "API2", upper, ""},
-		{"in other letters", "api2", upper, ""},
-		{"the name went on to the successor", "api", api, ""},
-		{"the id still is the source's", old.ID.String(), old, ""},
-		{"of a name that nobody has any more", "gone", gone, ""},
-		{"the end of an id", naming.ShortID(upper.ID), upper, ""},
-		{"the beginning of a name", "g", gone, ""},
-		{"the beginning of several, of which one is the successor", "ap", session.Record{}, "may be any of 2 sessions"},
-		{"a name before an id", "019cb8f00001", hex, ""},
-		{"the id that Claude Code has", upper.ClaudeSessionID.String(), upper, ""},
-		{"shared with a source", api.ClaudeSessionID.String(), api, ""},
-		{"two have the name", "twin", session.Record{}, naming.ShortID(twin2.ID)},
-		{"the clock that all ids begin with", "019cb8f0-", session.Record{}, "there is no session"},
-		{"nothing like it", "web", session.Record{}, "there is no session \"web\"; `ccbot list --all` shows all there are"},
-		{"nil is nobody's", uuid.Nil.String(), session.Record{}, "there is no session"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := find(records, tt.what)
-			if tt.err != "" {
-				require.ErrorContains(t, err, tt.err)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, tt.want.ID, got.ID)
-		})
-	}
-}
 
 func TestP9_WhatIsPrintedMovesNoCursor(t *testing.T) {
 	for in, want := range map[string]string{
@@ -84,24 +25,6 @@ func TestP9_WhatIsPrintedMovesNoCursor(t *testing.T) {
 	} {
 		assert.Equal(t, want, terminal.Printable(in), "%q", in)
 	}
-}
-
-// tree is everything below a folder: names, kinds, times and bytes.
-func tree(t *testing.T, dir string) (lines []string) {
-	t.Helper()
-	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		require.NoError(t, err)
-		info, err := d.Info()
-		require.NoError(t, err)
-		text := []byte(nil)
-		if info.Mode().IsRegular() {
-			text, err = os.ReadFile(path)
-			require.NoError(t, err)
-		}
-		lines = append(lines, strings.Join([]string{path, info.Mode().String(), info.ModTime().String(), string(text)}, " "))
-		return nil
-	}))
-	return lines
 }
 
 // ccbot runs the program in this process.

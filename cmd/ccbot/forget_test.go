@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
@@ -66,7 +67,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	r, other := one(1, "api"), one(2, "web")
 	environ := machine(t, r, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	backups := backupsIn(dir)
+	backups := desk.Backups(dir)
 	name, err := backups.Make(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, backups.Keep(r.ID))
@@ -87,9 +88,9 @@ func TestForgetWithoutABot(t *testing.T) {
 // finderToForget finds what is there at each call.
 func finderToForget(t *testing.T, environ []string) func(what string) (session.Record, error) {
 	return func(what string) (session.Record, error) {
-		d, err := openDesk(environ, io.Discard)
+		d, err := desk.Open(environ, io.Discard)
 		require.NoError(t, err)
-		return d.findToForget(what)
+		return d.RecordToForget(what)
 	}
 }
 
@@ -99,7 +100,7 @@ func TestForgetTakesNoBeginningForAName(t *testing.T) {
 	left, other := one(1, "api"), one(2, "api-2")
 	environ := machine(t, left, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	require.NoError(t, backupsIn(dir).Keep(left.ID))
+	require.NoError(t, desk.Backups(dir).Keep(left.ID))
 	require.NoError(t, os.Remove(recordOf(environ, left)))
 	find := finderToForget(t, environ)
 	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
@@ -120,7 +121,7 @@ func TestForgetFindsWhatHasLeftBesideItsName(t *testing.T) {
 	environ := machine(t, left, gone, other, apart)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
 	for _, r := range []session.Record{left, gone, apart} {
-		require.NoError(t, backupsIn(dir).Keep(r.ID))
+		require.NoError(t, desk.Backups(dir).Keep(r.ID))
 		require.NoError(t, os.Remove(recordOf(environ, r)))
 	}
 	find := finderToForget(t, environ)
@@ -178,7 +179,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 func TestABackupBringsBackWhatWasDue(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15 * 24 * time.Hour) })
 	environ := machine(t, old)
-	name, err := backupsIn(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
+	name, err := desk.Backups(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
 	require.NoError(t, err)
 	ccbot := installed(t)
 	ccbot(t, environ, exit.OK, "recover")
@@ -186,25 +187,4 @@ func TestABackupBringsBackWhatWasDue(t *testing.T) {
 	ccbot(t, environ, exit.OK, "recover", "--restore", name)
 	ccbot(t, environ, exit.OK, "recover")
 	assert.FileExists(t, recordOf(environ, old))
-}
-
-// TestP8_AForgettingOutlivesWhoAskedForIt, and what has left can be forgotten, too.
-func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
-	r := one(1, "api")
-	environ := machine(t, r)
-	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-		s.lasting = lastingIn(ctx)
-		asked, gone := context.WithCancel(ctx)
-		clear := s.keeper.Clear
-		s.keeper.Clear = func(ctx context.Context, r session.Record) error {
-			gone()
-			return clear(ctx, r)
-		}
-		require.NoError(t, s.forget(asked, r.ID))
-		require.Error(t, s.forget(asked, r.ID), "what nobody waits for is not begun")
-		_, there := s.store.Get(r.ID)
-		assert.False(t, there)
-		require.NoError(t, s.forget(ctx, r.ID), "once more is nothing")
-		return nil
-	}))
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
@@ -20,73 +22,67 @@ var (
 	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
 )
 
-func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
+func (c *call) hooksCommand() *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
 		Short:   "Let ccbot know sessions that you start by hand: install | uninstall | status",
 		Example: "  ccbot hooks install\n  ccbot hooks status --json",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot hooks install, uninstall or status"))
 		}}
-	var asJSON bool
-	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs, Example: "  ccbot hooks status",
-		RunE: func(*cobra.Command, []string) error { return hooksStatus(environ, asJSON, stdout) }}
-	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	root.AddCommand(
-		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs, Example: "  ccbot hooks install",
-			RunE: func(cmd *cobra.Command, _ []string) error { return hooksInstall(environ, stdout, cmd.ErrOrStderr()) }},
-		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs, Example: "  ccbot hooks uninstall",
-			RunE: func(*cobra.Command, []string) error { return hooksUninstall(environ, stdout) }},
-		status)
+	verb := func(use, short string, do func(h doctor.Hook) error) *cobra.Command {
+		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot hooks " + use, RunE: func(*cobra.Command, []string) error {
+			settings, err := config.LoadForReading(c.environ) // none is needed, but each one that is there must be right, as for every verb
+			if err != nil {
+				return err
+			}
+			return do(hookOf(settings))
+		}}
+		root.AddCommand(cmd)
+		return cmd
+	}
+	verb("install", "Put ccbot's hooks into Claude Code's settings", func(h doctor.Hook) error { return hooksInstall(h, c.stdout, c.stderr) })
+	verb("uninstall", "Take ccbot's hooks out of Claude Code's settings", func(h doctor.Hook) error {
+		return editSettings(h.Settings, c.stdout, hooks.Uninstall)
+	})
+	c.printing(verb("status", "Say which hooks Claude Code's settings have", c.hooksStatus))
 	return root
 }
 
-// hookFolders returns the two folders that the verbs of the hooks need. No setting is required, but
-// each setting that is there must be right, as for every verb.
-func hookFolders(environ []string) (dir, claudeDir string, err error) {
-	c, err := config.LoadForReading(environ)
-	return c.Dir, c.ClaudeDir, err
+// hookOf is ccbot's hook, and the file in which it may be installed.
+func hookOf(c config.Config) doctor.Hook {
+	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
+	binary, err := desk.HookBinary()
+	if err == nil {
+		if h.Command, err = hooks.InstalledCommand(binary, c.Dir); err != nil {
+			err = exit.Usage(err)
+		}
+	}
+	h.Err = err
+	return h
 }
 
-func hooksInstall(environ []string, stdout, stderr io.Writer) error {
-	dir, claudeDir, err := hookFolders(environ)
-	if err != nil {
-		return err
+func hooksInstall(h doctor.Hook, stdout, stderr io.Writer) error {
+	if h.Err != nil {
+		return h.Err
 	}
-	binary, err := hookBinary()
-	if err != nil {
-		return err
-	}
-	command, err := hooks.InstalledCommand(binary, dir)
-	if err != nil {
-		return exit.Usage(err)
-	}
-	file := hooks.SettingsIn(claudeDir)
 	var off bool
-	err = editSettings(file, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
-		data, changes, err := hooks.Install(data, command)
+	err := editSettings(h.Settings, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
+		data, changes, err := hooks.Install(data, h.Command)
 		if err != nil {
 			return nil, nil, err
 		}
-		installed, err := hooks.Inspect(data, command)
+		installed, err := hooks.Inspect(data, h.Command)
 		off = installed.HooksOff
 		return data, changes, err
 	})
 	if err == nil && off {
-		fmt.Fprintf(stderr, "ccbot: %s: %s\n", file.Path, hooksOff)
+		fmt.Fprintf(stderr, "ccbot: %s: %s\n", h.Settings.Path, hooksOff)
 	}
 	return err
 }
 
 // hooksOff says that no installed hook runs.
 const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
-
-func hooksUninstall(environ []string, stdout io.Writer) error {
-	_, claudeDir, err := hookFolders(environ)
-	if err != nil {
-		return err
-	}
-	return editSettings(hooks.SettingsIn(claudeDir), stdout, hooks.Uninstall)
-}
 
 // editSettings edits the file and prints the outcome.
 func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []hooks.Change, error)) error {
@@ -130,27 +126,19 @@ type hooksReport struct {
 
 // hooksStatus only reads. Without a hook binary no command can be the right one, and the status
 // says that as well.
-func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
-	dir, claudeDir, err := hookFolders(environ)
-	if err != nil {
-		return err
+func (c *call) hooksStatus(h doctor.Hook) error {
+	report := hooksReport{File: h.Settings.Path}
+	if h.Err != nil {
+		report.Problem = h.Err.Error()
 	}
-	file := hooks.SettingsIn(claudeDir)
-	report := hooksReport{File: file.Path}
-	command := ""
-	if binary, err := hookBinary(); err != nil {
-		report.Problem = err.Error()
-	} else if command, err = hooks.InstalledCommand(binary, dir); err != nil {
-		report.Problem = err.Error()
-	}
-	if err := report.read(file, command); err != nil {
-		if asJSON {
+	if err := report.read(h.Settings, h.Command); err != nil {
+		if c.asJSON {
 			report.Installed, report.Error = hooks.Installed{Events: []hooks.EventState{}}, err.Error()
-			err = errors.Join(report.print(true, stdout), err)
+			err = errors.Join(c.show(report, report.print), err)
 		}
 		return err
 	}
-	if err := report.print(asJSON, stdout); err != nil {
+	if err := c.show(report, report.print); err != nil {
 		return err
 	}
 	switch {
@@ -184,22 +172,20 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 	return nil
 }
 
-func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
-	return terminal.Show(stdout, asJSON, r, func(p *terminal.Printer) {
-		for _, e := range r.Events {
-			p.Line("%s: %s", e.Event, e.State)
-			for _, command := range e.Commands {
-				if e.State != hooks.InstallCurrent {
-					p.Line("  %s", command)
-				}
+func (r hooksReport) print(p *terminal.Printer) {
+	for _, e := range r.Events {
+		p.Line("%s: %s", e.Event, e.State)
+		for _, command := range e.Commands {
+			if e.State != hooks.InstallCurrent {
+				p.Line("  %s", command)
 			}
 		}
-		if r.HooksOff {
-			p.Line("%s", hooksOff)
-		}
-		if r.Problem != "" {
-			p.Line("%s", r.Problem)
-		}
-		p.Line("%s", r.File)
-	})
+	}
+	if r.HooksOff {
+		p.Line("%s", hooksOff)
+	}
+	if r.Problem != "" {
+		p.Line("%s", r.Problem)
+	}
+	p.Line("%s", r.File)
 }

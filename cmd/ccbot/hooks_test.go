@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 )
 
@@ -39,7 +41,7 @@ func TestHookFolders(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, claude, err := hookFolders(tt.environ)
+			c, err := config.LoadForReading(tt.environ)
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
 				assert.Equal(t, exit.Misuse, exit.Code(err))
@@ -47,7 +49,7 @@ func TestHookFolders(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, []string{tt.dir, tt.claude}, []string{dir, claude})
+			assert.Equal(t, []string{tt.dir, tt.claude}, []string{c.Dir, c.ClaudeDir})
 		})
 	}
 }
@@ -58,11 +60,11 @@ func TestHooksReport(t *testing.T) {
 		{Event: "UserPromptSubmit", State: hooks.InstallCurrent, Commands: []string{"right"}},
 	}}}
 	var out bytes.Buffer
-	require.NoError(t, r.print(false, &out))
+	require.NoError(t, terminal.Show(&out, false, r, r.print))
 	assert.Equal(t, "SessionStart: duplicate\n  a && b\n  c\nUserPromptSubmit: installed\n"+
 		"disableAllHooks is on: Claude Code runs no hooks, these included\nno binary\n/c/settings.json\n", out.String())
 	out.Reset()
-	require.NoError(t, r.print(true, &out))
+	require.NoError(t, terminal.Show(&out, true, r, r.print))
 	assert.Contains(t, out.String(), "a && b")
 	var back hooksReport
 	require.NoError(t, json.Unmarshal(out.Bytes(), &back))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/importer"
 	"ccbot/internal/session"
@@ -57,9 +58,9 @@ func (w formerWorld) holds(conversation uuid.UUID) string {
 
 func (w formerWorld) records() []session.Record {
 	w.t.Helper()
-	store, err := openRecords(filepath.Join(w.home, "new"), os.Stderr)
+	d, err := desk.Open(w.environ, os.Stderr)
 	require.NoError(w.t, err)
-	return store.List()
+	return d.Store.List()
 }
 
 func TestImportMakesRecordsOnce(t *testing.T) {

@@ -9,8 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/i18n"
 )
 
 func main() {
@@ -32,6 +35,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 }
 
 func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	c := &call{environ: environ, stdout: stdout, stderr: stderr}
 	root := &cobra.Command{
 		Use:           "ccbot",
 		Short:         "Run Claude Code sessions in tmux windows from a Telegram chat",
@@ -43,7 +47,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 				_, err := fmt.Fprintln(stdout, versionLine())
 				return err
 			}
-			return runBot(cmd.Context(), environ, changes(), stderr)
+			return c.runBot(cmd, nil)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			bot := !cmd.HasParent() || cmd.Name() == "run"
@@ -57,16 +61,18 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(
-		runCommand(environ, stderr), setupCommand(environ, stdout, stderr), serviceCommand(environ, stdout), tryCommand(environ),
-		newCommand(environ, stdout, stderr), sendPromptCommand(environ, stdout, stderr), attachCommand(environ, stderr),
-		archiveCommand(environ, stdout, stderr), doneCommand(environ, stdout, stderr), resumeCommand(environ, stdout, stderr),
-		forgetCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), importCommand(environ, stdout, stderr),
-		listCommand(environ, stdout, stderr), statusCommand(environ, stdout, stderr), whyCommand(environ, stdout, stderr),
-		historyCommand(environ, stdout, stderr), changesCommand(environ, stdout, stderr), usageCommand(environ, stdout, stderr),
-		configCommand(environ, stdout), doctorCommand(environ, stdout, stderr), hooksCommand(environ, stdout), sendCommand(environ, stdout),
-		versionCommand(environ, stdout), completionCommand(root, stdout), describeCommand(root, stdout))
-	completeNames(root, environ)
+	for _, cmd := range []*cobra.Command{c.newCommand(), c.sendPromptCommand(),
+		c.endCommand("archive", "End a session and archive it", views.Archived, i18n.KillConfirm),
+		c.endCommand("done", "End a session and mark it as done", views.Completed, i18n.DoneConfirm),
+		c.resumeCommand(), c.forgetCommand(), c.recoverCommand(), c.importCommand(), c.listCommand(), c.statusCommand(), c.whyCommand(),
+		c.historyCommand(), c.changesCommand(), c.usageCommand(), c.configCommand(), c.doctorCommand()} {
+		root.AddCommand(c.printing(cmd))
+	}
+	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
+		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
+		c.setupCommand(), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
+		c.completionCommand(root), c.describeCommand(root))
+	c.completeNames(root)
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error { // cobra would show the general help for an unknown verb
@@ -76,13 +82,6 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	return root
 }
 
-// changes are the verbs that the running bot carries out; one only looks.
-func changes() []served {
-	return []served{starting.served(), prompting.served(), ending.served(), resuming.served(), forgetting.served(), recovering.served(), figures.served()}
-}
-
-func runCommand(environ []string, stderr io.Writer) *cobra.Command {
-	return &cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
-		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runBot(cmd.Context(), environ, changes(), stderr) }}
+func (c *call) runBot(cmd *cobra.Command, _ []string) error {
+	return running.Run(cmd.Context(), c.environ, versionText(), hangups(), c.stderr)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,71 +11,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/chat"
-	"ccbot/bot/inbox"
-	"ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
-	"ccbot/bot/port/views"
-	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/address"
-	"ccbot/internal/logkey"
 )
 
-// newCall is a session that a person wants.
-type newCall struct {
-	Key    uuid.UUID  `json:"key"` // of the wish: it starts one session
-	Name   string     `json:"name,omitempty"`
-	Base   string     `json:"base"` // where the person is
-	Path   string     `json:"path,omitempty"`
-	With   modes.Wish `json:"with"`
-	Prompt string     `json:"prompt,omitempty"`
-}
-
-// newSession is a session that was started.
-type newSession struct {
-	ID     uuid.UUID `json:"id"`
-	Name   string    `json:"name"`
-	Dir    string    `json:"dir"`
-	Attach string    `json:"attach"` // the command that shows it
-}
-
-// starting starts a session in the private chat of the first allowed person.
-var starting = change[newCall, newSession]{verb: "new", keyed: true, do: func(ctx context.Context, s *system, body newCall) (newSession, error) {
-	if body.Key == uuid.Nil {
-		return newSession{}, refuse(codeMalformed, "not a session")
-	}
-	ctx, done := s.lasting(ctx)
-	defer done()
-	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
-	if err != nil {
-		return newSession{}, asTheChatSays(s.english(), views.Session{}, err)
-	}
-	if body.Prompt != "" && prompt.IsBlank(body.Prompt) {
-		return newSession{}, errBlank
-	}
-	owner := s.owner.Load()
-	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
-		control.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
-	if err != nil && r.Live { // it runs, and the chat could not be told
-		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		err = nil
-	}
-	s.bot.Prompts.Chat.At("desk-begun")
-	if err == nil && body.Prompt != "" {
-		err = s.queue(ctx, body.Key, r, body.Prompt)
-	}
-	if err != nil {
-		return newSession{}, asTheChatSays(s.english(), r, err)
-	}
-	return newSession{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: s.sessions.Attach(r.ID)}, nil
-}}
-
-func newCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	var asJSON bool
-	var q newCall
+func (c *call) newCommand() *cobra.Command {
+	var q running.Start
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
 		Long: `Start a session in a folder; without DIR in this one. What begins with /, ~ or . is the
@@ -104,11 +47,11 @@ makes it the current one: what is written there goes to it.`,
 			if q.Prompt, err = given(q.Prompt, cmd.InOrStdin()); err != nil {
 				return err
 			}
-			did, alone, err := starting.make(cmd.Context(), environ, stderr, q)
+			did, alone, err := running.Starting.Make(cmd.Context(), c.environ, c.stderr, q)
 			if err != nil {
 				return err
 			}
-			return terminal.Show(stdout, asJSON, did, func(p *terminal.Printer) {
+			return c.show(did, func(p *terminal.Printer) {
 				p.Line("%s starts in %s", terminal.Printable(did.Name), terminal.Printable(did.Dir))
 				if alone && q.Prompt != "" {
 					p.Line("the prompt is sent once ccbot runs")
@@ -119,7 +62,6 @@ makes it the current one: what is written there goes to it.`,
 	cmd.Flags().StringVar(&model, "model", "", "the model, as Claude Code's list names it")
 	cmd.Flags().StringVar(&mode, "mode", "", "Claude Code's permission mode: default, acceptEdits or plan")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "what the agent is to do first; - reads it from the standard input")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

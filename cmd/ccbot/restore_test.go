@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 )
 
@@ -18,7 +19,7 @@ func TestRestoreSaysWhatDidNotComeBack(t *testing.T) {
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	record := func(second int) string { return filepath.Join(dir, "sessions", idOf(second).String()+".json") }
 	require.NoError(t, os.WriteFile(record(2), []byte("{"), 0o600))
-	name, err := backupsIn(dir).Make(t.Context())
+	name, err := desk.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	for _, second := range []int{3, 4} {
 		require.NoError(t, os.WriteFile(record(second), []byte("{}"), 0o600))
@@ -40,7 +41,7 @@ next: `, out)
 func TestNoRestoreOfNothing(t *testing.T) {
 	dir := stateWith(t)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	name, err := backupsIn(dir).Make(t.Context())
+	name, err := desk.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
@@ -54,7 +55,7 @@ func TestNoRestoreOfNothing(t *testing.T) {
 func TestABackupThatIsTornIsSaidToBe(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	name, err := backupsIn(dir).Make(t.Context())
+	name, err := desk.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(filepath.Join(dir, "backups", name+".tar.gz"), 100))
 	code, out, errs := ccbot(environ, "recover", "--restore", "list")

@@ -2,174 +2,35 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/chat"
-	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
-	"ccbot/bot/sessions"
-	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/show"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/host"
-	"ccbot/internal/logkey"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
-// resumeCall is the body of a resume: a name or an id.
-type resumeCall struct {
-	Session string `json:"session"`
-}
-
-// resumed is a session that came back.
-type resumed struct {
-	ID     uuid.UUID `json:"id"`
-	Name   string    `json:"name"`
-	Dir    string    `json:"dir"`
-	Attach string    `json:"attach"`          // the command that shows it
-	Ended  []string  `json:"ended,omitempty"` // the processes of its earlier life that were ended
-	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
-}
-
-func resumeCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "resume NAME|ID", Args: oneSession("resume"), Short: "Bring a session back, with its conversation",
+func (c *call) resumeCommand() *cobra.Command {
+	return &cobra.Command{Use: "resume NAME|ID", Args: oneSession, Short: "Bring a session back, with its conversation",
 		Long: `Bring a session back in its folder, with its conversation, its model and flags, and
 the messages that still wait for it. In its chat another session that is open stays the
 current one; where none is, the resumed one becomes it. What has to be chosen (somebody else writes the
 conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
 		Example: "  ccbot resume api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return resume(cmd.Context(), environ, args[0], asJSON, stdout, stderr)
+			back, alone, err := running.Resuming.Make(cmd.Context(), c.environ, c.stderr, running.Resume{Session: args[0]})
+			if err != nil {
+				return err
+			}
+			later := ""
+			if alone {
+				later = ", once ccbot runs"
+			}
+			return c.show(back, func(p *terminal.Printer) {
+				for _, ended := range back.Ended {
+					p.Line("%s", terminal.Printable(ended))
+				}
+				p.Line("%s is back in %s; %s%s", terminal.Printable(back.Name), terminal.Printable(back.Dir), terminal.Printable(cmp.Or(back.Chat, running.ChosenByHand)), later)
+				p.Line("in a terminal: %s", back.Attach)
+			})
 		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// resuming finds the session before a tmux server is started for nothing.
-var resuming = change[resumeCall, resumed]{verb: "resume",
-	first: func(c config.Config, body resumeCall, stderr io.Writer) error {
-		store, err := openRecords(c.Dir, stderr)
-		if err == nil {
-			_, err = find(store.List(), body.Session)
-		}
-		return err
-	},
-	do: func(ctx context.Context, s *system, body resumeCall) (resumed, error) {
-		return s.resume(ctx, body.Session)
-	}}
-
-func resume(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	back, alone, err := resuming.make(ctx, environ, stderr, resumeCall{what})
-	if err != nil {
-		return err
-	}
-	later := ""
-	if alone {
-		later = ", once ccbot runs"
-	}
-	return terminal.Show(stdout, asJSON, back, func(p *terminal.Printer) {
-		for _, ended := range back.Ended {
-			p.Line("%s", terminal.Printable(ended))
-		}
-		p.Line("%s is back in %s; %s%s", terminal.Printable(back.Name), terminal.Printable(back.Dir), terminal.Printable(cmp.Or(back.Chat, chosenByHand)), later)
-		p.Line("in a terminal: %s", back.Attach)
-	})
-}
-
-// resume brings a session back. If the chat and this verb want the same session at the same time,
-// the worker of its record lets only one of them through.
-func (s *system) resume(ctx context.Context, what string) (resumed, error) {
-	if what == "" {
-		return resumed{}, refuse(codeMalformed, "not the name of a session")
-	}
-	records := s.store.List()
-	r, err := find(records, what)
-	if err != nil {
-		return resumed{}, refuse(codeRefused, err.Error())
-	}
-	if next, ok := session.Successor(records, r.ID); ok {
-		r = next
-	}
-	r, back, err := bringBack(ctx, s.Config, s.lifecycle, s.store.Get, r)
-	now := back.Record
-	if now.ID == uuid.Nil {
-		now = r
-	}
-	if err != nil {
-		return resumed{}, notResumed(s.english(), host.View(now), s.sessions.Refused(err))
-	}
-	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
-	for _, e := range back.Ended {
-		done.Ended = append(done.Ended, show.EndingText(e))
-	}
-	return done, nil
-}
-
-// chosenByHand is the place of a session that is not the current one of a chat.
-const chosenByHand = "in the chat, choose it with /list"
-
-// tellBack reports to the chat that a session is back, even if the caller is gone by now, and
-// returns where the session's texts go. The session stays back if the report fails.
-func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
-	ctx, done := s.lasting(ctx)
-	defer done()
-	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
-	switch {
-	case err != nil:
-		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
-		return chosenByHand
-	case current.ID == uuid.Nil:
-		return chosenByHand
-	case current.ID != id:
-		return fmt.Sprintf("in its chat %s stays the current one, /list there switches", current.Name)
-	}
-	return "its chat goes on with it"
-}
-
-// restores brings sessions back.
-type restores interface {
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-}
-
-// bringBack restores a session in a folder where sessions may be opened. If another record has
-// taken over the conversation since the records were read, it restores that record instead. which
-// is the record that the error is about.
-func bringBack(ctx context.Context, c config.Config, sessions restores, get func(uuid.UUID) (session.Record, bool),
-	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
-	for range 2 { // two transfers within a moment are for a person to look at
-		if !host.InRoots(c.RootFolders, r.Dir) {
-			return r, lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
-		}
-		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
-		moved := (*lifecycle.MovedError)(nil)
-		if !errors.As(err, &moved) {
-			break
-		}
-		next, ok := get(moved.To)
-		if !ok {
-			break
-		}
-		r = next
-	}
-	return r, back, err
-}
-
-// offered are the refusals about which the chat asks what to do.
-var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft, refusal.Damaged}
-
-// notResumed is the chat's sentence for a session that did not come back, and where a choice can be made.
-func notResumed(p chat.Phrases, r views.Session, err error) error {
-	if slices.Contains(offered, refusal.In(err).Code) {
-		return refuse(codeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))
-	}
-	return asTheChatSays(p, r, err)
 }

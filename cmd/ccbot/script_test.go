@@ -9,10 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"ccbot/try/demoagent"
 )

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/caarlos0/env/v11"
@@ -13,13 +11,15 @@ import (
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/socket"
 	"ccbot/internal/control"
-	"ccbot/internal/hookwire"
 )
 
-func sendCommand(environ []string, stdout io.Writer) *cobra.Command {
+// sendCommand asks the bot to send a file and prints the outcome in one line. The bot itself finds out
+// for which session the file is.
+func (c *call) sendCommand() *cobra.Command {
 	var caption string
-	cmd := &cobra.Command{Use: "send FILE", Args: oneFile,
+	cmd := &cobra.Command{Use: "send FILE", Args: someArgs(1, 1, "which file", " [--caption TEXT]; one file at a time: quote a name with blanks"),
 		Short: "Send a file into the session's chat (for the agent, from inside its window)",
 		Long: `Send a file into the chat of the session that this command runs in. It is for the
 agent: "ccbot send report.pdf --caption 'the report'".
@@ -28,33 +28,22 @@ The file is a regular one of at most 50 MB in the session's folder; copy a file 
 elsewhere into the folder first. Files of ccbot's own are never sent.`,
 		Example: "  ccbot send report.pdf --caption 'the report'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return sendFile(cmd.Context(), environ, args[0], caption, stdout)
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			dir, err := stateDir(c.environ)
+			if err != nil {
+				return err
+			}
+			if err := socket.Send(cmd.Context(), dir, path, caption); err != nil {
+				return sendFailure(args[0], dir, err)
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s is in the chat\n", args[0])
+			return err
 		}}
 	cmd.Flags().StringVar(&caption, "caption", "", "a text below the file, at most 1,024 characters")
 	return cmd
-}
-
-// sendFile asks the bot to send a file and prints the outcome in one line. The bot itself finds out
-// for which session the file is.
-func sendFile(ctx context.Context, environ []string, file, caption string, stdout io.Writer) error {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
-	dir, err := stateDir(environ)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(sendCall{Path: path, Caption: caption})
-	if err != nil {
-		return err
-	}
-	call := hookwire.Call{Verb: hookwire.VerbSend, Body: body}
-	if _, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), call); err != nil {
-		return sendFailure(file, dir, err)
-	}
-	_, err = fmt.Fprintf(stdout, "%s is in the chat\n", file)
-	return err
 }
 
 // sendFailure says why a file was not sent.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/terminal"
@@ -26,7 +27,7 @@ import (
 // errServiceOther is the error of a status that the package service does not know.
 var errServiceOther = errors.New("the service runs another program; `ccbot service install` makes it run this one")
 
-func serviceCommand(environ []string, stdout io.Writer) *cobra.Command {
+func (c *call) serviceCommand() *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
 		Short: "Run ccbot all the time: install | uninstall | status | logs | stop | restart",
 		Long: `Run ccbot all the time, as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart or an
@@ -35,50 +36,47 @@ upgrade of the service ends no agent.`,
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("say which: ccbot service install, uninstall, status, logs, stop or restart"))
 		}}
-	var force, asJSON bool
-	verb := func(use, short string, run func(ctx context.Context) error) *cobra.Command {
+	var force bool
+	verb := func(use, short string, do func(s *service.Service, ctx context.Context) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: noArgs, Example: "  ccbot service " + use,
-			RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) }}
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				s, err := serviceOf(c.environ, c.stdout)
+				if err != nil {
+					return err
+				}
+				return do(s, cmd.Context())
+			}}
 		root.AddCommand(cmd)
 		return cmd
 	}
-	with := func(do func(*service.Service, context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error {
-			s, err := serviceOf(environ, stdout)
-			if err != nil {
-				return err
-			}
-			return do(s, ctx)
-		}
-	}
-	verb("install", "Write the unit, and start the service now and at each login", func(ctx context.Context) error {
-		return installService(ctx, environ, force, stdout)
+	verb("install", "Write the unit, and start the service now and at each login", func(s *service.Service, ctx context.Context) error {
+		return installService(ctx, s, c.environ, force)
 	}).Flags().BoolVar(&force, "force", false, "overwrite a unit that was changed by hand")
-	verb("uninstall", "Stop the service and remove its unit; the agents live on", with(func(s *service.Service, ctx context.Context) error {
+	verb("uninstall", "Stop the service and remove its unit; the agents live on", func(s *service.Service, ctx context.Context) error {
 		return s.Uninstall(ctx, force)
-	})).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
-	verb("status", "Say whether the service is installed and runs", with(func(s *service.Service, ctx context.Context) error {
-		return serviceStatus(ctx, s, asJSON, stdout)
-	})).Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", with((*service.Service).Stop))
-	verb("restart", "Restart the service, or start one that was stopped; the agents live on", with((*service.Service).Restart))
-	verb("logs", "Follow the log of the service", with(func(s *service.Service, _ context.Context) error {
+	}).Flags().BoolVar(&force, "force", false, "remove a unit that was changed by hand, too")
+	c.printing(verb("status", "Say whether the service is installed and runs", func(s *service.Service, ctx context.Context) error {
+		return c.serviceStatus(ctx, s)
+	}))
+	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)
+	verb("restart", "Restart the service, or start one that was stopped; the agents live on", (*service.Service).Restart)
+	verb("logs", "Follow the log of the service", func(s *service.Service, _ context.Context) error {
 		argv, err := s.Logs()
 		if err != nil {
 			return err
 		}
-		return becomes(argv, environ)
-	}))
+		path, err := exec.LookPath(argv[0])
+		if err != nil {
+			return err
+		}
+		return syscall.Exec(path, argv, c.environ)
+	})
 	return root
 }
 
 // installService makes ccbot a service that runs now. The service does not have the environment of
 // this shell, so first the settings are read as the service will find them.
-func installService(ctx context.Context, environ []string, force bool, stdout io.Writer) error {
-	s, err := serviceOf(environ, stdout)
-	if err != nil {
-		return err
-	}
+func installService(ctx context.Context, s *service.Service, environ []string, force bool) error {
 	bare := []string{"HOME=" + s.Program.Home, "PATH=" + s.Program.Path}
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
@@ -92,7 +90,7 @@ func installService(ctx context.Context, environ []string, force bool, stdout io
 		return err
 	}
 	if names := mine.Differing(its, nil); len(names) > 0 {
-		fmt.Fprintf(stdout, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
+		fmt.Fprintf(s.Out, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
 	}
 	return s.Install(ctx, force)
 }
@@ -103,7 +101,7 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	me, err := self()
+	me, err := desk.Program()
 	if err != nil {
 		return nil, err
 	}
@@ -137,21 +135,12 @@ func runner(environ []string) service.Runner {
 	}
 }
 
-// becomes replaces this process by another program.
-func becomes(argv, environ []string) error {
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return err
-	}
-	return syscall.Exec(path, argv, environ)
-}
-
-func serviceStatus(ctx context.Context, s *service.Service, asJSON bool, stdout io.Writer) error {
+func (c *call) serviceStatus(ctx context.Context, s *service.Service) error {
 	state, err := s.Look(ctx)
 	if err != nil {
 		return err
 	}
-	if err := terminal.Show(stdout, asJSON, state, func(p *terminal.Printer) { printService(p, state, time.Now()) }); err != nil {
+	if err := c.show(state, func(p *terminal.Printer) { printService(p, state, time.Now()) }); err != nil {
 		return err
 	}
 	switch {

@@ -17,15 +17,14 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 )
 
-func setupCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	service := func(ctx context.Context) error { return installService(ctx, environ, false, stdout) }
+func (c *call) setupCommand() *cobra.Command {
 	var f setup.Flags
 	var installHooks, asService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
@@ -56,7 +55,14 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT) // ^\ would leave the terminal without echo
 			defer stop()
-			err := setUp(ctx, environ, f, service, setup.Terminal{In: in, Out: stdout}, stderr)
+			service := func(ctx context.Context) error {
+				s, err := serviceOf(c.environ, c.stdout)
+				if err != nil {
+					return err
+				}
+				return installService(ctx, s, c.environ, false)
+			}
+			err := setUp(ctx, c.environ, f, service, setup.Terminal{In: in, Out: c.stdout}, c.stderr)
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
 			}
@@ -76,30 +82,19 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err := checkSetup(environ, f); err != nil {
 		return err
 	}
-	if err := harden(); err != nil {
+	if err := running.Harden(); err != nil {
 		return err
 	}
 	c, err := config.LoadForSetup(environ)
 	if err != nil {
 		return err
 	}
-	log := quietLog(c, stderr)
-	table, held, err := statefolder.Take(ctx, c.Dir, "cli", 0, log)
-	if errors.Is(err, exit.ErrRunning) {
-		err = fmt.Errorf("stop ccbot first: %w", err)
-	}
+	held, err := running.Lock(ctx, c, environ, stderr)
 	if err != nil {
 		return err
 	}
 	defer held.Close()
-	records, err := openRecords(c.Dir, stderr)
-	if err != nil {
-		return err
-	}
-	if err := refuseAgents(ctx, sourcesOf(c, "", records, table, nil, log)); err != nil {
-		return err
-	}
-	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), log)
+	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), c.QuietLog(stderr))
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
@@ -107,9 +102,8 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return err
 	}
-	s := setup.Setup{File: c.File, Token: c.Token, Allowed: c.AllowedUsers, API: c.APIURL, Lang: c.Lang, Chats: chats, Words: words,
-		Folder: func(ctx context.Context, text string) (string, error) { return sessionFolder(ctx, c, text) },
-		Hooks:  func() error { return hooksInstall(environ, at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
+	s := setup.Setup{Config: c, Chats: chats, Words: words,
+		Hooks: func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
@@ -140,25 +134,4 @@ func checkSetup(environ []string, f setup.Flags) error {
 		}
 	}
 	return nil
-}
-
-// sessionFolder is the folder that a text names, if a session may begin there.
-func sessionFolder(ctx context.Context, c config.Config, text string) (string, error) {
-	m := host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	dir, err := m.Resolve(ctx, here, text)
-	if err != nil {
-		return "", exit.Usage(err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", exit.Usage(err)
-	}
-	if !info.IsDir() {
-		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
-	}
-	return dir, nil
 }

@@ -488,7 +488,7 @@ func TestP8_SetupBesideABot(t *testing.T) {
 	require.NoError(t, err)
 	defer held.Close()
 	said := d.script(3, "--token-file", d.tokenFile(), "--allow", "5", "--yes")
-	assert.Contains(t, said, "stop ccbot first: another one is running (pid "+strconv.Itoa(os.Getpid()))
+	assert.Contains(t, said, "stop it first: another one is running (pid "+strconv.Itoa(os.Getpid()))
 	assert.NoFileExists(t, d.file)
 	assert.Empty(t, d.api.Calls())
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -12,11 +11,11 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/gauge"
 	"ccbot/internal/git"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/transcript"
@@ -27,44 +26,30 @@ import (
 // lastEvents is how many lines of the history are shown.
 const lastEvents = 5
 
-func statusCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "status NAME|ID", Args: oneSession("status"), Short: "Tell all that is known of one session",
+func (c *call) statusCommand() *cobra.Command {
+	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Tell all that is known of one session",
 		Long: `Tell all that is known of one session: what its agent does and with what, its to-do items, what has changed in
 its folder since it was started, who else has its conversation open, and what waits. It reads only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return status(cmd.Context(), environ, args[0], asJSON, stdout, stderr)
+			d, err := desk.Open(c.environ, c.stderr)
+			if err != nil {
+				return err
+			}
+			r, err := d.Record(args[0])
+			if err != nil {
+				return err
+			}
+			seen, sources, err := d.Look(cmd.Context())
+			if err != nil {
+				return err
+			}
+			m := host.Sessions{Desk: host.Desk{Observer: desk.Observer(d.Config, seen, d.Table, d.QuietLog(c.stderr)), Records: d.Store},
+				Git: desk.Git(c.environ), Memory: gauge.Sum}
+			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
+			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
+			return all.Show(c.stdout, c.asJSON)
 		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func status(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	c, store, err := openForReading(environ, stderr)
-	if err != nil {
-		return err
-	}
-	r, err := find(store.List(), what)
-	if err == nil {
-		r, err = store.Whole(r.ID)
-	}
-	if err != nil {
-		return err
-	}
-	table, err := process.NewTable()
-	if err != nil {
-		return err
-	}
-	log := quietLog(c, stderr)
-	seen, sources, err := look(ctx, c, environ, store, table, log)
-	if err != nil {
-		return err
-	}
-	m := host.Sessions{Desk: host.Desk{Observer: observerOf(c, seen, table, log), Records: store}, Git: gitWith(environ), Memory: gauge.Sum}
-	d := detailsOf(ctx, m, sources, r, store.List())
-	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
-	return d.Show(stdout, asJSON)
 }
 
 // detailsOf asks the machine for everything that is known of a session.

@@ -7,22 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 )
 
 // tryCommand replaces this process by ccbot-try, which lies beside ccbot. It is a program of its
 // own so that no stand-in is a part of ccbot.
-func tryCommand(environ []string) *cobra.Command {
+func (c *call) tryCommand() *cobra.Command {
 	return &cobra.Command{Use: "try", DisableFlagParsing: true,
 		Short:   "Try ccbot in a browser: no Telegram account, no token and no Claude needed",
 		Example: "  ccbot try\n  ccbot try --agent claude",
 		RunE: func(_ *cobra.Command, args []string) error {
-			me, err := self()
+			me, err := desk.Program()
 			if err != nil {
 				return err
 			}
 			path := filepath.Join(filepath.Dir(me), "ccbot-try")
-			err = syscall.Exec(path, append([]string{path}, args...), environ)
+			err = syscall.Exec(path, append([]string{path}, args...), c.environ)
 			return exit.Usage(fmt.Errorf("start %s: %w: it belongs beside %s; build or copy both", path, err, me))
 		}}
 }

@@ -24,15 +24,15 @@ var version string
 // commit is set at build time, with its day, as "0123456789ab of 2026-05-04".
 var commit string
 
-func versionCommand(environ []string, stdout io.Writer) *cobra.Command {
+func (c *call) versionCommand() *cobra.Command {
 	var check string
 	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: noArgs,
 		Example: "  ccbot version --check ~/Downloads/ccbot-linux-amd64.tar.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("check") {
-				return checkRelease(environ, check, stdout)
+				return checkRelease(c.environ, check, c.stdout)
 			}
-			_, err := fmt.Fprintln(stdout, versionLine())
+			_, err := fmt.Fprintln(c.stdout, versionLine())
 			return err
 		}}
 	cmd.Flags().StringVar(&check, "check", "", "compare with a release: a program, its archive, or a folder; runs nothing of it")

@@ -1,36 +1,26 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 )
 
-func whyCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "why NAME|ID", Args: oneSession("why"), Short: "Say what became of a session, by which rule and on what evidence",
+func (c *call) whyCommand() *cobra.Command {
+	return &cobra.Command{Use: "why NAME|ID", Args: oneSession, Short: "Say what became of a session, by which rule and on what evidence",
 		Long: `Say what became of a session: when, from which state to which, by which rule and on
 what evidence, oldest first. It reads only. Times are this machine's, with --json UTC.`,
 		Example: "  ccbot why api",
-		RunE:    func(_ *cobra.Command, args []string) error { return why(environ, args[0], asJSON, stdout, stderr) }}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
-	_, store, err := openForReading(environ, stderr)
-	if err != nil {
-		return err
-	}
-	records := store.List()
-	r, err := find(records, what)
-	if err == nil {
-		r, err = store.Whole(r.ID)
-	}
-	if err != nil {
-		return err
-	}
-	return show.Became(stdout, records, r, asJSON)
+		RunE: func(_ *cobra.Command, args []string) error {
+			d, err := desk.Open(c.environ, c.stderr)
+			if err != nil {
+				return err
+			}
+			r, err := d.Record(args[0])
+			if err != nil {
+				return err
+			}
+			return show.Became(c.stdout, d.Store.List(), r, c.asJSON)
+		}}
 }

@@ -47,8 +47,13 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Code + ": " + r.Text }
 
-// Codes that the server itself sends.
+// Refuse is a refusal.
+func Refuse(code, text string) error { return &Refusal{Code: code, Text: text} }
+
+// Codes of the refusals; the server itself sends the last five.
 const (
+	CodeForbidden = "forbidden" // this program may not use this verb
+	CodeRefused   = "refused"   // this request is refused
 	CodeMalformed = "malformed" // the call cannot be read, or is of another version
 	CodeUnknown   = "unknown"   // no such verb
 	codePeer      = "peer"      // the caller cannot be identified

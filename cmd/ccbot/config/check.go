@@ -72,14 +72,22 @@ func (c *Config) CheckAPI() error {
 	return nil
 }
 
-// checkFlags splits the flags as a shell would, without expanding anything.
-func (c *Config) checkFlags() error {
-	if strings.ContainsAny(c.ClaudeFlags, "$`") {
-		return errors.New("CLAUDE_FLAGS: there is no expansion, so $ and ` cannot be used")
+// split gives the words of a setting as a shell would, without expanding anything but ~.
+func split(name, text, home, instead string) ([]string, error) {
+	if strings.ContainsAny(text, "$`") {
+		return nil, fmt.Errorf("%s: there is no expansion, so $ and ` cannot be used%s", name, instead)
 	}
-	words, err := shell.Fields(c.ClaudeFlags, func(string) string { return "" })
+	words, err := shell.Fields(text, func(name string) string { return map[string]string{"HOME": home}[name] })
 	if err != nil {
-		return fmt.Errorf("CLAUDE_FLAGS cannot be split into words: %w", err)
+		return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
+	}
+	return words, nil
+}
+
+func (c *Config) checkFlags() error {
+	words, err := split("CLAUDE_FLAGS", c.ClaudeFlags, "", "")
+	if err != nil {
+		return err
 	}
 	if name, found := claudeflags.Forbidden(words); found {
 		return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
@@ -183,21 +191,10 @@ func (c *Config) checkMetrics() error {
 	return nil
 }
 
-// checkVoice splits the command as a shell would, without expanding anything.
-func (c *Config) checkVoice() error {
-	if strings.ContainsAny(c.Voice, "$`") {
-		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
+func (c *Config) checkVoice() (err error) {
+	if c.VoiceWords, err = split("VOICE_COMMAND", c.Voice, c.Home, "; write a script"); err != nil {
+		return err
 	}
-	words, err := shell.Fields(c.Voice, func(name string) string {
-		if name == "HOME" { // of ~
-			return c.Home
-		}
-		return ""
-	})
-	if err != nil {
-		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
-	}
-	c.VoiceWords = words
 	return oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on")
 }
 

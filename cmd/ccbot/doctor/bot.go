@@ -9,25 +9,29 @@ import (
 	"strings"
 
 	"ccbot/bot/chat"
+	bothealth "ccbot/bot/health"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
+	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/session"
 )
 
 // bot asks the running bot, and looks at what it has left where none runs.
 func bot(ctx context.Context, w *World) []Finding {
-	figures, err := w.Bot.Ask(ctx)
+	figures, err := w.Ask(ctx)
 	all := w.answer(figures, err)
 	if err != nil {
-		figures = w.Folder.Figures
+		figures = w.withoutBot(ctx)
 	}
 	if d := figures.Disk; d.Known && !d.Low {
 		all = append(all, good("disk", "%s free of %s", chat.Size(int64(d.Free)), chat.Size(int64(d.Total))))
 	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {
-		all, well = append(all, found(Code(wrong.Code), "", "%s", w.Bot.Say(wrong))), false
+		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
 	}
 	if well && err == nil {
 		all = append(all, good("health", "the bot says that everything works"))
@@ -35,9 +39,24 @@ func bot(ctx context.Context, w *World) []Finding {
 	return all
 }
 
+// withoutBot are the figures that can be seen without a bot.
+func (w *World) withoutBot(ctx context.Context) (f health.Figures) {
+	if room, err := gauge.Disk(ctx, w.Dir); err == nil {
+		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low()}
+	}
+	if w.unread == nil {
+		for _, r := range w.Store.Shared() {
+			if r.State == session.CleanupFailed {
+				f.NotClean++
+			}
+		}
+	}
+	return f
+}
+
 func (w *World) answer(figures health.Figures, err error) []Finding {
 	refusal := (*control.Refusal)(nil)
-	pid := w.Bot.PID
+	pid := w.pid
 	switch {
 	case errors.As(err, &refusal) && refusal.Code == control.CodeUnknown:
 		return []Finding{found("bot_other_version", "restart the bot", "the bot does not know what this ccbot %s asks: it is older", w.Version)}
@@ -46,7 +65,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 	case pid != 0 && err != nil:
 		return []Finding{found("bot_silent", "wait where it is still starting, else restart it", "process %d holds the lock, and its socket does not answer", pid)}
 	case errors.Is(err, control.ErrNoServer):
-		return append(w.socket(), found("bot_down", "ccbot run", "no bot runs on %s", w.Folder.Path))
+		return append(w.socket(), found("bot_down", "ccbot run", "no bot runs on %s", w.Dir))
 	case err != nil:
 		return []Finding{unseen("bot", err)}
 	case pid == 0:
@@ -57,7 +76,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 		all = append(all, found("bot_other_version", "restart the bot", "the bot is ccbot %s, and this program is ccbot %s", figures.Version, w.Version))
 	}
 	if w.otherProgram() {
-		all = append(all, found("bot_other_program", "restart the bot", "the bot runs %s, and this program is %s", w.Bot.Program, w.Bot.Self))
+		all = append(all, found("bot_other_program", "restart the bot", "the bot runs %s, and this program is %s", w.program, w.self))
 	}
 	if len(all) == 0 {
 		all = append(all, good("bot", "process %d, for %s", pid, terminal.Age(figures.Up)))
@@ -66,17 +85,17 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 }
 
 func (w *World) otherProgram() bool {
-	if w.Bot.Program == "" || w.Bot.Program == w.Bot.Self {
+	if w.program == "" || w.program == w.self {
 		return false
 	}
-	a, err := os.Stat(w.Bot.Program)
-	b, selfErr := os.Stat(w.Bot.Self)
-	return strings.HasSuffix(w.Bot.Program, " (deleted)") || err != nil || selfErr != nil || !os.SameFile(a, b)
+	a, err := os.Stat(w.program)
+	b, selfErr := os.Stat(w.self)
+	return strings.HasSuffix(w.program, " (deleted)") || err != nil || selfErr != nil || !os.SameFile(a, b)
 }
 
 // socket is what a bot that was killed leaves behind.
 func (w *World) socket() []Finding {
-	path := filepath.Join(w.Folder.Path, hookwire.SocketName)
+	path := filepath.Join(w.Dir, hookwire.SocketName)
 	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
 		return nil
 	}

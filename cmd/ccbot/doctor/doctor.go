@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 )
 
@@ -67,7 +68,7 @@ func Examine(ctx context.Context, w *World) Report {
 	}
 	for i := range r.Checks {
 		f := &r.Checks[i]
-		f.Summary, f.Detail, f.Fix = w.Clean(f.Summary), w.Clean(f.Detail), w.Clean(f.Fix)
+		f.Summary, f.Detail, f.Fix = w.Token.Clean(f.Summary), w.Token.Clean(f.Detail), w.Token.Clean(f.Fix)
 	}
 	return r
 }
@@ -82,15 +83,15 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 	if !slices.ContainsFunc(r.Checks, func(f Finding) bool { return f.mend != nil && f.locked }) {
 		return all
 	}
-	release, err := w.Lock(ctx)
+	_, held, err := statefolder.Take(ctx, w.Dir, "cli", 0, w.QuietLog(w.stderr))
 	if err == nil {
-		defer release()
+		defer held.Close()
 	}
 	for _, f := range r.Checks {
 		switch {
 		case f.mend == nil || !f.locked:
 		case err != nil:
-			all = append(all, Fixed{Code: f.Code, Error: w.Clean(err.Error())})
+			all = append(all, Fixed{Code: f.Code, Error: w.Token.Clean(err.Error())})
 		default:
 			all = append(all, f.mended(w))
 		}
@@ -101,9 +102,9 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 func (f Finding) mended(w *World) Fixed {
 	did, err := f.mend()
 	if err != nil {
-		return Fixed{f.Code, w.Clean(did), w.Clean(err.Error())}
+		return Fixed{f.Code, w.Token.Clean(did), w.Token.Clean(err.Error())}
 	}
-	return Fixed{Code: f.Code, Did: w.Clean(did)}
+	return Fixed{Code: f.Code, Did: w.Token.Clean(did)}
 }
 
 // Count counts the findings of a status.

@@ -66,8 +66,8 @@ func TestInotify(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &World{Proc: t.TempDir()}
-			dir := filepath.Join(w.Proc, "sys", "fs", "inotify")
+			w := &World{proc: t.TempDir()}
+			dir := filepath.Join(w.proc, "sys", "fs", "inotify")
 			require.NoError(t, os.MkdirAll(dir, 0o700))
 			for name, text := range map[string]string{"max_user_instances": tt.instances, "max_user_watches": tt.watches} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))

@@ -8,15 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
+	"ccbot/tmux"
 )
 
 // resting is the age from which a file is nobody's work under way.
@@ -24,11 +28,12 @@ const resting = time.Hour
 
 // folder looks at ccbot's folder. It reads names and permissions, and no content.
 func folder(_ context.Context, w *World) (all []Finding) {
-	dir := w.Folder.Path
+	dir := w.Dir
 	if len(filepath.Join(dir, hookwire.SocketName+"~")) >= len(unix.RawSockaddrUnix{}.Path) {
 		all = append(all, found("socket_path_long", "choose a shorter CCBOT_DIR", "CCBOT_DIR has a path of %d bytes: no socket can lie in it", len(dir)))
 	}
-	exposed, err := w.Folder.Exposed()
+	mayRead, _ := strconv.ParseBool(w.vars[statefolder.ReadableVariable])
+	exposed, err := statefolder.Inspect(dir, mayRead)
 	if err != nil {
 		return append(all, unseen("folder", err))
 	}
@@ -88,13 +93,13 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 
 // files looks at what has been left in the folder.
 func (w *World) files() (all []Finding) {
-	dir := w.Folder.Path
+	dir := w.Dir
 	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
 		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s set aside as unreadable", terminal.Several(len(names), "file"))
 		f.Detail = some(names)
 		all = append(all, f)
 	}
-	if names := w.Folder.Aside; len(names) > 0 {
+	if names := w.asideRecords(); len(names) > 0 {
 		f := found("records_unreadable", "ccbot recover --dry-run", "%s cannot be read", terminal.Several(len(names), "record"))
 		f.Detail = some(names)
 		all = append(all, f)
@@ -144,10 +149,10 @@ func aside(dir string) []string {
 
 // cutShort are the files that a write has left behind which a kill or a power cut has ended.
 func (w *World) cutShort() (paths []string) {
-	for _, dir := range append(statefolder.Subfolders(w.Folder.Path), w.Folder.Path) {
+	for _, dir := range append(statefolder.Subfolders(w.Dir), w.Dir) {
 		names, _ := spool.Folder{Path: dir}.CutShort()
 		for _, name := range names {
-			ours := dir != w.Folder.Path || statefolder.IsOwnWrite(name)
+			ours := dir != w.Dir || statefolder.IsOwnWrite(name)
 			if path := filepath.Join(dir, name); ours && w.rests(path) {
 				paths = append(paths, path)
 			}
@@ -159,11 +164,11 @@ func (w *World) cutShort() (paths []string) {
 // launches are the settings of launches, and their status lines, whose session is forgotten.
 func (w *World) launches() (paths []string) {
 	for _, name := range []string{"launch", hookwire.StatusFolder} {
-		dir := filepath.Join(w.Folder.Path, name)
+		dir := filepath.Join(w.Dir, name)
 		names, _ := spool.Folder{Path: dir}.List()
 		for _, name := range names {
 			id, isLaunch := strings.CutSuffix(name, ".json")
-			if path := filepath.Join(dir, name); isLaunch && w.Folder.Forgotten(id) && w.rests(path) {
+			if path := filepath.Join(dir, name); isLaunch && w.forgotten(id) && w.rests(path) {
 				paths = append(paths, path)
 			}
 		}
@@ -171,9 +176,32 @@ func (w *World) launches() (paths []string) {
 	return paths
 }
 
+// asideRecords are the records that cannot be read.
+func (w *World) asideRecords() (all []string) {
+	if w.unread == nil {
+		for _, a := range w.Store.Aside() {
+			all = append(all, desk.Aside(a))
+		}
+	}
+	return all
+}
+
+// forgotten: no record has the id of a launch, and no window; false where that is not known.
+func (w *World) forgotten(id string) bool {
+	if w.unread != nil || len(w.Store.Aside()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
+		return false
+	}
+	record, err := uuid.Parse(id)
+	if err != nil || slices.ContainsFunc(w.picture.All, func(p tmux.Pane) bool { return strings.Contains(p.Tag, id) }) {
+		return false
+	}
+	_, known := w.Store.Get(record)
+	return !known
+}
+
 func (w *World) rests(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && w.Folder.Now().Sub(info.ModTime()) > resting
+	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 
 // some are the first of many names, one on a line.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +16,8 @@ import (
 
 // machine looks at what every program of this user has.
 func machine(_ context.Context, w *World) []Finding {
-	all := []Finding{good("system", "%s, ccbot %s", w.System, w.Version)}
-	locale := cmp.Or(w.Vars["LC_ALL"], w.Vars["LC_CTYPE"], w.Vars["LANG"])
+	all := []Finding{good("system", "%s/%s, ccbot %s", runtime.GOOS, runtime.GOARCH, w.Version)}
+	locale := cmp.Or(w.vars["LC_ALL"], w.vars["LC_CTYPE"], w.vars["LANG"])
 	if name := strings.ReplaceAll(strings.ToLower(locale), "-", ""); strings.Contains(name, "utf8") {
 		all = append(all, good("locale", "%s", locale))
 	} else {
@@ -34,7 +35,7 @@ const (
 // inotify is how ccbot sees that transcripts grow.
 func inotify(w *World) Finding {
 	read := func(name string) int {
-		data, _ := os.ReadFile(filepath.Join(w.Proc, "sys", "fs", "inotify", name))
+		data, _ := os.ReadFile(filepath.Join(w.proc, "sys", "fs", "inotify", name))
 		n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 		return n
 	}
@@ -51,25 +52,25 @@ func inotify(w *World) Finding {
 }
 
 func settings(_ context.Context, w *World) (all []Finding) {
-	s := w.Settings
+	s := w.set
 	switch {
-	case s.Wrong != nil:
-		return []Finding{found("settings_wrong", "mend it in the environment or in "+s.File, "%v", s.Wrong)}
-	case s.Partial != nil && w.Bot.PID != 0:
-		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.Partial))
-	case s.Partial != nil:
-		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+s.File, "%v", s.Partial))
+	case s.wrong != nil:
+		return []Finding{found("settings_wrong", "mend it in the environment or in "+s.file, "%v", s.wrong)}
+	case s.partial != nil && w.pid != 0:
+		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.partial))
+	case s.partial != nil:
+		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+s.file, "%v", s.partial))
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Unknown)) {
-		fix := "remove it from " + s.File
-		if near := s.Unknown[name]; near != "" {
-			fix = fmt.Sprintf("write %s in its place in %s", near, s.File)
+	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
+		fix := "remove it from " + s.file
+		if near := s.unknown[name]; near != "" {
+			fix = fmt.Sprintf("write %s in its place in %s", near, s.file)
 		}
 		all = append(all, found("setting_unknown", fix, "%s is no setting", name))
 	}
-	if s.Voice != "" {
-		if _, err := exec.LookPath(s.Voice); err != nil {
-			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", s.Voice))
+	if s.voice != "" {
+		if _, err := exec.LookPath(s.voice); err != nil {
+			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", s.voice))
 		}
 	}
 	if len(all) == 0 {

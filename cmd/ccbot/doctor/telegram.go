@@ -18,16 +18,16 @@ const (
 // telegram asks who the bot is and where its messages go. It takes no update: that would take it from the bot.
 func telegram(ctx context.Context, w *World) []Finding {
 	switch {
-	case w.Settings.Wrong != nil:
+	case w.set.wrong != nil:
 		return []Finding{unseen("telegram", errNoSettings)}
-	case w.Telegram.Client == nil:
+	case !w.Token.Valid() || w.CheckAPI() != nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}
 	}
 	var me struct {
 		Username string `json:"username"`
 	}
-	asked := w.Telegram.Now()
-	at, err := w.Telegram.ask(ctx, "getMe", &me)
+	asked := time.Now()
+	at, err := w.ask(ctx, "getMe", &me)
 	switch {
 	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}
@@ -37,15 +37,15 @@ func telegram(ctx context.Context, w *World) []Finding {
 		return []Finding{found("telegram_unreachable", "look at the network, HTTPS_PROXY and TELEGRAM_API_URL", "the Bot API does not answer: %v", err)}
 	}
 	all := []Finding{good("telegram", "the token is that of @%s", me.Username)}
-	all = append(all, w.Telegram.webhook(ctx)...)
-	return append(all, clock(asked, w.Telegram.Now(), at))
+	all = append(all, w.webhook(ctx)...)
+	return append(all, clock(asked, time.Now(), at))
 }
 
-func (t Telegram) webhook(ctx context.Context) []Finding {
+func (w *World) webhook(ctx context.Context) []Finding {
 	var hook struct {
 		URL string `json:"url"`
 	}
-	if _, err := t.ask(ctx, "getWebhookInfo", &hook); err != nil {
+	if _, err := w.ask(ctx, "getWebhookInfo", &hook); err != nil {
 		return []Finding{unseen("telegram", err)}
 	}
 	if hook.URL == "" {
@@ -76,8 +76,8 @@ func clock(before, after, at time.Time) Finding {
 }
 
 // ask calls a method.
-func (t Telegram) ask(ctx context.Context, method string, result any) (at time.Time, err error) {
+func (w *World) ask(ctx context.Context, method string, result any) (at time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	return botapi.Ask(ctx, t.Client, t.Server, method, nil, result)
+	return botapi.Ask(ctx, botapi.Client(w.Token, w.APIURL), w.APIURL, method, nil, result)
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
+	"ccbot/recovery"
 	"ccbot/tmux"
 )
 
@@ -21,9 +25,9 @@ var errNoSettings = errors.New("the settings are wrong, and it depends on them")
 const installTmux = "sudo apt-get install tmux"
 
 // terminals looks at tmux, and at the windows in it.
-func terminals(ctx context.Context, w *World) (all []Finding) {
-	t := w.Tmux(ctx)
-	for _, err := range []error{t.Old, t.Err} {
+func terminals(_ context.Context, w *World) (all []Finding) {
+	version, old := tmux.Installed(environment.Server(w.environ))
+	for _, err := range []error{old, w.picture.Err} {
 		switch {
 		case err == nil, errors.Is(err, tmux.ErrNoServer):
 		case errors.Is(err, tmux.ErrNoTmux):
@@ -34,25 +38,42 @@ func terminals(ctx context.Context, w *World) (all []Finding) {
 			return []Finding{found("tmux_silent", "", "tmux does not answer: %v", err)}
 		}
 	}
-	if t.Unsure != nil {
-		return []Finding{unseen("tmux", t.Unsure)}
+	if w.unread != nil {
+		return []Finding{unseen("tmux", w.unread)}
 	}
-	if n := len(t.Orphans); n > 0 {
+	due, orphans := w.planned()
+	if n := len(orphans); n > 0 {
 		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s without a session", terminal.Several(n, "window"))
-		f.Detail = some(t.Orphans)
+		f.Detail = some(orphans)
 		all = append(all, f)
 	}
-	if t.Due > 0 && w.Bot.PID == 0 {
-		all = append(all, found("recovery_due", "ccbot recover --dry-run", "the next start makes %s right", terminal.Several(t.Due, "session")))
+	if due > 0 && w.pid == 0 {
+		all = append(all, found("recovery_due", "ccbot recover --dry-run", "the next start makes %s right", terminal.Several(due, "session")))
 	}
 	switch {
 	case len(all) > 0:
-	case t.Err != nil:
-		all = append(all, good("tmux", "%s is installed, and no server runs", t.Version))
+	case w.picture.Err != nil:
+		all = append(all, good("tmux", "%s is installed, and no server runs", version))
 	default:
-		all = append(all, good("tmux", "%s is installed, and the server answers", t.Version))
+		all = append(all, good("tmux", "%s is installed, and the server answers", version))
 	}
 	return all
+}
+
+// planned is how many sessions a start would change, and the windows that belong to none.
+func (w *World) planned() (due int, orphans []string) {
+	actions, notices := recovery.Plan(w.seen)
+	for _, a := range actions {
+		if a.Do.Changes() {
+			due++
+		}
+	}
+	for _, n := range notices {
+		if n.Kind == recovery.OrphanWindow {
+			orphans = append(orphans, n.Pane.Window.String()+" "+n.Pane.WindowName)
+		}
+	}
+	return due, orphans
 }
 
 // logins are variables with which Claude Code needs no login. Their values are not read.
@@ -61,21 +82,22 @@ var logins = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_
 
 // claude asks Claude Code for its version, and looks whether there is a login. It reads none.
 func claude(ctx context.Context, w *World) []Finding {
-	if w.Settings.Wrong != nil {
+	if w.set.wrong != nil {
 		return []Finding{unseen("claude", errNoSettings)}
 	}
-	if _, err := exec.LookPath(w.Claude.Command); err != nil {
-		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", w.Claude.Command)}
+	b := desk.Claude(w.Config, w.environ, w.QuietLog(io.Discard))
+	if _, err := exec.LookPath(b.Command); err != nil {
+		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", b.Command)}
 	}
 	var all []Finding
-	if version := w.Claude.Version(ctx); version != "" {
+	if version := b.Version(ctx); version != "" {
 		all = append(all, good("claude", "%s", version))
 	} else {
-		all = append(all, found("claude_silent", w.Claude.Command+" --version", "%s does not tell its version", w.Claude.Command))
+		all = append(all, found("claude_silent", b.Command+" --version", "%s does not tell its version", b.Command))
 	}
 	file := filepath.Join(w.ClaudeDir, ".credentials.json")
 	_, err := os.Stat(file)
-	by := slices.IndexFunc(logins, func(name string) bool { return w.Vars[name] != "" })
+	by := slices.IndexFunc(logins, func(name string) bool { return w.vars[name] != "" })
 	switch {
 	case by >= 0:
 		return append(all, good("login", "by %s", logins[by]))
@@ -92,7 +114,7 @@ func hook(_ context.Context, w *World) []Finding {
 	if w.Hook.Err != nil {
 		return []Finding{found("hook_missing", "copy ccbot-hook beside ccbot", "%v", w.Hook.Err)}
 	}
-	if w.Settings.Wrong != nil {
+	if w.set.wrong != nil {
 		return []Finding{unseen("hooks", errNoSettings)}
 	}
 	data, err := w.Hook.Settings.Read()

@@ -2,74 +2,50 @@ package doctor
 
 import (
 	"context"
-	"net/http"
-	"time"
+	"errors"
+	"io"
+	"path/filepath"
 
+	"github.com/caarlos0/env/v11"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 	"ccbot/internal/health"
+	"ccbot/recovery"
 )
 
 // World is all that the checks look at.
 type World struct {
+	desk.Desk // with as much of the settings as can be had
 	Version   string
-	System    string            // and its architecture
-	Proc      string            // /proc
-	Vars      map[string]string // the environment
-	ClaudeDir string
+	Hook      Hook
+	Ask       func(ctx context.Context) (health.Figures, error) // the running bot
+	Unit      func(ctx context.Context) (service.State, error)
 
-	Settings Settings
-	Folder   Folder
-	Bot      Bot
-	Tmux     func(ctx context.Context) Tmux
-	Claude   *hooks.Binary
-	Hook     Hook
-	Telegram Telegram
-	Unit     func(ctx context.Context) (service.State, error)
-
-	// Lock keeps every bot from starting until release; it fails while one runs.
-	Lock func(ctx context.Context) (release func(), err error)
-	// Clean takes secrets out of a text.
-	Clean func(string) string
+	environ []string
+	vars    map[string]string
+	proc    string
+	stderr  io.Writer
+	set     settingsSeen
+	self    string // the program that looks
+	pid     int    // of the running bot; 0: none holds the lock
+	program string // of pid, as the kernel names it
+	unread  error  // why records and windows cannot be seen
+	seen    recovery.World
+	picture desk.Picture
 }
 
-// Settings is what is wrong with the settings.
-type Settings struct {
-	File    string
-	Wrong   error             // the settings are no settings for any verb
-	Partial error             // for the bot they are not, but for a verb that only looks
-	Unknown map[string]string // names in the file that are no settings; the nearest setting of each
-	Voice   string            // the program of VOICE_COMMAND
-}
-
-// Folder is ccbot's folder.
-type Folder struct {
-	Path      string
-	Exposed   func() ([]statefolder.Exposure, error)
-	Aside     []string             // records that cannot be read
-	Forgotten func(id string) bool // no record and no window has this id; false where that is not known
-	Figures   health.Figures       // what can be seen without a bot
-	Now       func() time.Time
-}
-
-// Bot is the running bot.
-type Bot struct {
-	PID     int    // 0: none holds the lock
-	Program string // of PID, as the kernel names it
-	Self    string // the program that looks
-	Ask     func(ctx context.Context) (health.Figures, error)
-	Say     func(w health.Warning) string
-}
-
-// Tmux is what a look at tmux gives.
-type Tmux struct {
-	Err     error  // of the look
-	Version string // of the installed tmux
-	Old     error  // of the installed tmux
-	Orphans []string
-	Due     int   // sessions that a start would change
-	Unsure  error // why Orphans and Due are not known
+// settingsSeen is what is wrong with the settings.
+type settingsSeen struct {
+	file    string
+	wrong   error             // the settings are no settings for any verb
+	partial error             // for the bot they are not, but for a verb that only looks
+	unknown map[string]string // names in the file that are no settings; the nearest setting of each
+	voice   string            // the program of VOICE_COMMAND
 }
 
 // Hook is ccbot's own hook, and Claude Code's settings, in which it may be installed.
@@ -79,9 +55,44 @@ type Hook struct {
 	Settings hooks.SettingsFile
 }
 
-// Telegram is the Bot API.
-type Telegram struct {
-	Client *http.Client // puts the token where it belongs; nil: there is no token
-	Server string
-	Now    func() time.Time
+// Open looks at the settings, the records and tmux. The other exported fields are for the caller to set.
+func Open(ctx context.Context, environ []string, version string, stderr io.Writer) (w *World, err error) {
+	w = &World{Version: version, environ: environ, vars: env.ToMap(environ), proc: "/proc", stderr: stderr}
+	home := w.vars["HOME"]
+	if home == "" {
+		return nil, exit.Usage(errors.New("HOME is not set"))
+	}
+	dir := config.StateFolder(w.vars, home)
+	w.set = settingsSeen{file: filepath.Join(dir, statefolder.SettingsFile), unknown: make(map[string]string)}
+	c, wrong := config.LoadForReading(environ)
+	if w.set.wrong = wrong; wrong != nil {
+		c = config.Config{Home: home, Dir: dir}
+	} else if whole, partial := config.Load(environ); partial == nil {
+		c, w.set.voice = whole, whole.VoiceCommand()
+	} else {
+		w.set.partial = partial
+	}
+	for _, name := range c.Unknown {
+		shown, near := config.Nearest(name)
+		w.set.unknown[shown] = near
+	}
+	if w.self, err = desk.Program(); err != nil {
+		return nil, err
+	}
+	w.Desk, w.unread = desk.Of(c, environ, io.Discard)
+	if w.Table == nil {
+		return nil, w.unread
+	}
+	if w.pid, _ = statefolder.RunningBot(c.Dir, w.Table); w.pid != 0 {
+		if p, err := w.Table.Inspect(w.pid); err == nil {
+			w.program = p.Exe
+		}
+	}
+	if w.unread == nil {
+		w.unread = w.set.wrong
+	}
+	if w.unread == nil {
+		w.seen, w.picture, w.unread = w.Survey(ctx)
+	}
+	return w, nil
 }

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,22 +11,19 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
 )
 
 // Importer is what the decisions need to know of this ccbot.
 type Importer struct {
-	Host     string
-	Allowed  []int64
-	Projects string // Claude Code's folder of transcripts
-	Records  []session.Record
-	// Folder is a folder without links, if sessions may begin there.
-	Folder func(path string) (dir string, err error)
-	// Written says whether a process writes a conversation, or may.
-	Written func(conversation uuid.UUID) (bool, error)
+	desk.Desk
+	Host    string
+	Sources *evidence.Sources
 }
 
 // Session is one of the Python ccbot, and what becomes of it.
@@ -45,9 +43,9 @@ type Report struct {
 }
 
 // Plan decides what becomes of each session.
-func (i Importer) Plan(all []Former, now time.Time) (r Report) {
+func (i Importer) Plan(ctx context.Context, all []Former, now time.Time) (r Report) {
 	known, taken := make(map[uuid.UUID]bool), make(map[string]bool)
-	for _, r := range i.Records {
+	for _, r := range i.Store.List() {
 		for _, id := range append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID) {
 			known[id] = true
 		}
@@ -56,7 +54,7 @@ func (i Importer) Plan(all []Former, now time.Time) (r Report) {
 	r.Sessions = []Session{}
 	for _, f := range all {
 		s := Session{Name: f.Name, Dir: f.Dir}
-		record, why := i.record(f, known, now)
+		record, why := i.record(ctx, f, known, now)
 		if s.Left = why; why == "" {
 			record.Name = naming.Free(record.Name, taken)
 			if record.Name != f.Name {
@@ -71,7 +69,7 @@ func (i Importer) Plan(all []Former, now time.Time) (r Report) {
 }
 
 // record makes the record of a session, or says why there is none.
-func (i Importer) record(f Former, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
+func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
 	id, err := uuid.Parse(f.ClaudeID)
 	switch {
 	case cmp.Or(f.Backend, "claude") != "claude":
@@ -85,21 +83,21 @@ func (i Importer) record(f Former, known map[uuid.UUID]bool, now time.Time) (r s
 	case !filepath.IsAbs(f.Dir):
 		return r, "its folder is not known"
 	}
-	dir, err := i.Folder(f.Dir)
+	dir, err := desk.Folder(ctx, i.Config, f.Dir)
 	if err != nil {
 		return r, "its folder cannot be used: " + err.Error()
 	}
 	person := f.person
-	if person == 0 && len(i.Allowed) == 1 {
-		person = i.Allowed[0]
+	if person == 0 && len(i.AllowedUsers) == 1 {
+		person = i.AllowedUsers[0]
 	}
 	switch {
 	case person == 0:
 		return r, "whose it is is not known"
-	case !slices.Contains(i.Allowed, person):
+	case !slices.Contains(i.AllowedUsers, person):
 		return r, fmt.Sprintf("it is of %d, who is not in ALLOWED_USERS", person)
 	}
-	path, err := transcript.Find(i.Projects, id)
+	path, err := transcript.Find(i.ProjectsDir(), id)
 	if err != nil {
 		return r, "its conversation is not found: " + err.Error()
 	}
@@ -107,7 +105,7 @@ func (i Importer) record(f Former, known map[uuid.UUID]bool, now time.Time) (r s
 	if err != nil {
 		return r, err.Error()
 	}
-	if writes, err := i.Written(id); err != nil || writes {
+	if written, err := i.Sources.Written(ctx, id); err != nil || written[id] {
 		return r, "another process writes its conversation, or may: end that first"
 	}
 	r = session.Record{Version: session.Version, ID: uuid.Must(uuid.NewV7()), Name: cmp.Or(chat.NameOf(f.Name), filepath.Base(dir)), Dir: dir,

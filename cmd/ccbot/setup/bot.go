@@ -114,7 +114,7 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if !secret.Valid() {
 		return bot{}, errForm
 	}
-	client, err := telegram.New(secret, s.API, slog.New(slog.DiscardHandler))
+	client, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return bot{}, secret.CleanError(err)
 	}

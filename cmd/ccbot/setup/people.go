@@ -35,13 +35,13 @@ var errNobody = errors.New("nobody has used the code in time: begin again for a 
 // already and nobody is to be added, all who are allowed.
 func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err error) {
 	ids := s.Flags.Allow
-	if len(ids) == 0 && len(s.Allowed) > 0 {
-		more, err := s.Terminal.yes(ctx, fmt.Sprintf("Allowed: %s. Let somebody else in?", list(s.Allowed)), false)
+	if len(ids) == 0 && len(s.AllowedUsers) > 0 {
+		more, err := s.Terminal.yes(ctx, fmt.Sprintf("Allowed: %s. Let somebody else in?", list(s.AllowedUsers)), false)
 		if err != nil {
 			return nil, err
 		}
 		if !more {
-			ids = s.Allowed
+			ids = s.AllowedUsers
 		}
 	}
 	for _, id := range ids {
@@ -53,10 +53,10 @@ func (s *Setup) choosePeople(ctx context.Context, b bot) (people []person, err e
 	if s.Terminal.In == nil {
 		return nil, exit.Usage(errors.New("there is no terminal to ask at: say with --allow who may speak to the bot"))
 	}
-	client := telegram.Client(b.token, s.API)
+	client := telegram.Client(b.token, s.APIURL)
 	defer client.CloseIdleConnections()
-	door := &door{keep: len(s.Allowed) > 0, say: s.Terminal.say, look: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
-		return telegram.Peek(ctx, client, s.API, offset, pollWait)
+	door := &door{keep: len(s.AllowedUsers) > 0, say: s.Terminal.say, look: func(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+		return telegram.Peek(ctx, client, s.APIURL, offset, pollWait)
 	}}
 	for {
 		found, err := s.pair(ctx, b, door)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"rsc.io/qr"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/telegram"
 )
 
@@ -127,7 +128,7 @@ func TestSetupEndsAtAWebhook(t *testing.T) {
 	}))
 	defer server.Close()
 	var said strings.Builder
-	s := Setup{API: server.URL, Terminal: Terminal{Out: &said}}
+	s := Setup{Config: config.Config{APIURL: server.URL}, Terminal: Terminal{Out: &said}}
 	_, err := s.connect(t.Context(), secret)
 	require.ErrorIs(t, err, telegram.ErrWebhook)
 	assert.NotContains(t, err.Error()+said.String(), "AAsecret")

@@ -11,6 +11,8 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
 	"ccbot/i18n"
 	"ccbot/internal/token"
 )
@@ -25,18 +27,13 @@ type Flags struct {
 	Yes       bool // what has no flag is not asked: what is configured stays, and what is offered is done
 }
 
-// Setup is one run. The fields from Token to Lang say what is configured already.
+// Setup is one run.
 type Setup struct {
-	File    string // ccbot.env
-	Token   token.Token
-	Allowed []int64
-	API     string // address of the Bot API
-	Lang    string
+	config.Config // what is configured already
 
-	Chats  *conversation.Store
-	Words  *i18n.Catalog
-	Folder func(ctx context.Context, text string) (dir string, err error) // a folder that sessions may begin in
-	Hooks  func() error
+	Chats *conversation.Store
+	Words *i18n.Catalog
+	Hooks func() error
 	// Service makes ccbot run in the background, now and at each login.
 	Service func(ctx context.Context) error
 
@@ -126,13 +123,13 @@ func (s *Setup) folder(ctx context.Context, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	return s.Folder(ctx, text)
+	return desk.Folder(ctx, s.Config, text)
 }
 
 // save writes what was chosen. Each person's folder is a choice of their private chat, which
 // /settings shows and changes.
 func (s *Setup) save(b bot, people []person, dir string) error {
-	allowed := slices.Clone(s.Allowed)
+	allowed := slices.Clone(s.AllowedUsers)
 	for _, p := range people {
 		if !slices.Contains(allowed, p.id) {
 			allowed = append(allowed, p.id)
@@ -142,7 +139,7 @@ func (s *Setup) save(b bot, people []person, dir string) error {
 	if b.reveal != nil {
 		changes["TELEGRAM_BOT_TOKEN"] = b.reveal()
 	}
-	if len(allowed) > len(s.Allowed) {
+	if len(allowed) > len(s.AllowedUsers) {
 		changes["ALLOWED_USERS"] = list(allowed)
 	}
 	written, err := writeSettings(s.File, changes)

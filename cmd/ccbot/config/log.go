@@ -1,0 +1,34 @@
+package config
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/lmittmann/tint"
+	"github.com/mattn/go-isatty"
+)
+
+// Log makes the program's log: with colours for a person at a terminal, otherwise as key=value
+// lines or JSON. Each line is written whole, and the token is removed from it, however the token
+// came there.
+func (c Config) Log(level slog.Leveler, out io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	clean := c.Token.Writer(out)
+	f, isFile := out.(*os.File)
+	switch {
+	case c.LogFormat == "json":
+		return slog.New(slog.NewJSONHandler(clean, options))
+	case c.LogFormat == "auto" && isFile && isatty.IsTerminal(f.Fd()):
+		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
+	}
+	return slog.New(slog.NewTextHandler(clean, options))
+}
+
+// QuietLog is for a verb that prints itself what it did: the log shows failures only.
+func (c Config) QuietLog(out io.Writer) *slog.Logger {
+	if c.LogLevel != "debug" {
+		c.LogLevel = "error"
+	}
+	return c.Log(c.Level(), out)
+}

@@ -1,0 +1,35 @@
+package desk
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/hooks"
+)
+
+// Program is the program's own file; its hook binary lies beside it.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find my own program file: %w", err)
+	}
+	return path, nil
+}
+
+// HookBinary is ccbot-hook.
+func HookBinary() (string, error) {
+	me, err := Program()
+	if err != nil {
+		return "", err
+	}
+	hook, err := hooks.FindHookBinary(me)
+	if err != nil {
+		return "", exit.Usage(fmt.Errorf("%w: it belongs beside %s; build or copy both", err, me))
+	}
+	return hook, nil
+}

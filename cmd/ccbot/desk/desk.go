@@ -1,0 +1,78 @@
+package desk
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Desk is what a verb that only looks knows, with or without a running bot.
+type Desk struct {
+	config.Config
+	Store *session.Store
+	Table *process.Table
+
+	environ []string
+	log     *slog.Logger
+}
+
+// Open is the first step of every verb that only looks. It names the records that it cannot read on stderr.
+func Open(environ []string, stderr io.Writer) (Desk, error) {
+	c, err := config.LoadForReading(environ)
+	if err != nil {
+		return Desk{}, err
+	}
+	return Of(c, environ, stderr)
+}
+
+// Of is Open with settings that were read before. Where the records cannot be read, all else is there.
+func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error) {
+	d = Desk{Config: c, environ: environ, log: c.QuietLog(stderr)}
+	if d.Table, err = process.NewTable(); err != nil {
+		return d, err
+	}
+	d.Store, err = session.OpenReadOnly(filepath.Join(c.Dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return d, statefolder.Error(c.Dir, err)
+	}
+	for _, a := range d.Store.Aside() {
+		fmt.Fprintln(stderr, "ccbot:", Aside(a))
+	}
+	return d, nil
+}
+
+// Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
+func (d Desk) Words() chat.Phrases {
+	var english i18n.Words // which says the keys, in a broken build
+	if words, err := i18n.Load(glyph.Name); err == nil {
+		english = words.For("en")
+	}
+	attach := func(id uuid.UUID) string {
+		r, _ := d.Store.Get(id)
+		return "ccbot attach " + terminal.ShellWord(r.Name)
+	}
+	return chat.Phrases{Words: english, Facts: chat.Facts{Now: time.Now, Attach: attach,
+		Places: &host.Machine{Home: host.WithoutLinks(d.Home), Roots: d.RootFolders, Records: d.Store}}}
+}
+
+// Aside says why a record cannot be read.
+func Aside(a session.Aside) string {
+	if a.Newer {
+		return fmt.Sprintf("%s is of a newer ccbot and left alone: %s", a.File, a.Why)
+	}
+	return fmt.Sprintf("%s cannot be read: %s", a.File, a.Why)
+}

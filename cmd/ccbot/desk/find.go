@@ -1,0 +1,128 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/conversation"
+	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/host"
+	"ccbot/internal/naming"
+	"ccbot/internal/session"
+)
+
+// Find finds the one session that a person means, one that fits where any does.
+func (d Desk) Find(what string, fits func(views.Session) bool) (views.Session, error) {
+	book := conversation.Book{Records: host.Views{Records: d.Store}, Successors: host.Sessions{Desk: host.Desk{Records: d.Store}}}
+	found := book.Find(session.Conversation{}, what, fits)
+	var records []session.Record
+	for _, r := range found {
+		record, _ := d.Store.Get(r.ID)
+		records = append(records, record)
+	}
+	if _, err := theOne(what, records, naming.ShortID); err != nil {
+		return views.Session{}, err
+	}
+	return found[0], nil
+}
+
+// AnySession fits always.
+func AnySession(views.Session) bool { return true }
+
+// Record is the record that a person means, whole.
+func (d Desk) Record(what string) (session.Record, error) {
+	r, err := Meant(d.Store.List(), what)
+	if err != nil {
+		return r, err
+	}
+	return d.Store.Whole(r.ID)
+}
+
+// Meant is the record that a person means, see package naming; Claude Code's id works, too. A
+// record whose conversation goes on in another record has lost its name to that record; its own id
+// still finds it.
+func Meant(records []session.Record, what string) (session.Record, error) {
+	return theOne(what, meant(records, what, HasName), naming.ShortID)
+}
+
+// HasName says whether a record has its name still.
+func HasName(r session.Record) bool { return !r.HandedOver() }
+
+// meant returns the records that a text may mean. If there are several, it returns those of them
+// that fit.
+func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
+	named := func(r session.Record) naming.Named {
+		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
+	}
+	return naming.Find(records, what, named, fits)
+}
+
+// theOne is the one record that is meant. If several are possible, the error lists the properties
+// that distinguish them.
+func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
+	switch len(found) {
+	case 0:
+		return session.Record{}, fmt.Errorf("there is no session %q; `ccbot list --all` shows all there are", what)
+	case 1:
+		return found[0], nil
+	}
+	lines := []string{fmt.Sprintf("%q may be any of %d sessions; give the letters of one:", what, len(found))}
+	for _, r := range found {
+		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", letters(r.ID), terminal.Printable(r.Name), r.State, terminal.Printable(r.Dir)))
+	}
+	return session.Record{}, errors.New(strings.Join(lines, "\n"))
+}
+
+// RecordToForget finds a session by its record, or by the copy of a record that was removed because
+// of its age. If a record and a copy have the same name, the record is meant. If several are
+// possible, it lists whole ids, which forget accepts.
+func (d Desk) RecordToForget(what string) (session.Record, error) {
+	all, broken := Backups(d.Dir).Purged()
+	present := d.Store.List()
+	records := slices.Clone(present)
+	for _, p := range all {
+		if _, there := d.Store.Get(p.Record.ID); !there {
+			records = append(records, p.Record)
+		}
+	}
+	hidden := func(r session.Record) bool { // its record is removed, and its name belongs to another session now
+		_, there := d.Store.Get(r.ID)
+		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return HasName(p) && strings.EqualFold(p.Name, r.Name) })
+	}
+	r, err := theOne(what, meant(records, what, func(r session.Record) bool { return HasName(r) && !hidden(r) }), uuid.UUID.String)
+	if err != nil && broken != nil {
+		return r, statefolder.Error(d.Dir, broken)
+	}
+	return r, err
+}
+
+// Folder is the folder that a text names, if a session may begin there.
+func Folder(ctx context.Context, c config.Config, text string) (string, error) {
+	m := host.Machine{Home: host.WithoutLinks(c.Home), Roots: c.RootFolders}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	dir, err := m.Resolve(ctx, here, text)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", exit.Usage(err)
+	}
+	if !info.IsDir() {
+		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
+	}
+	return dir, nil
+}

@@ -1,0 +1,85 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/naming"
+	"ccbot/internal/session"
+	"ccbot/internal/session/sessiontest"
+	"ccbot/tmux"
+)
+
+func TestFind(t *testing.T) {
+	moved := func(r *session.Record) { r.Closed = session.ClosedTransferred }
+	old, api, upper := sessiontest.Over(1, "api", moved), sessiontest.Over(2, "api"), sessiontest.Over(3, "API2")
+	twin1, twin2 := sessiontest.Over(4, "twin"), sessiontest.Over(5, "twin")
+	gone := sessiontest.Over(6, "gone", moved)
+	hex := sessiontest.Over(7, "019cb8f00001")
+	records := []session.Record{old, api, upper, twin1, twin2, gone, hex}
+	tests := []struct {
+		name, what string
+		want       session.Record
+		err        string // part of it; empty: found
+	}{
+		{"a name", "API2", upper, ""},
+		{"in other letters", "api2", upper, ""},
+		{"the name went on to the successor", "api", api, ""},
+		{"the id still is the source's", old.ID.String(), old, ""},
+		{"of a name that nobody has any more", "gone", gone, ""},
+		{"the end of an id", naming.ShortID(upper.ID), upper, ""},
+		{"the beginning of a name", "g", gone, ""},
+		{"the beginning of several, of which one is the successor", "ap", session.Record{}, "may be any of 2 sessions"},
+		{"a name before an id", "019cb8f00001", hex, ""},
+		{"the id that Claude Code has", upper.ClaudeSessionID.String(), upper, ""},
+		{"shared with a source", api.ClaudeSessionID.String(), api, ""},
+		{"two have the name", "twin", session.Record{}, naming.ShortID(twin2.ID)},
+		{"the clock that all ids begin with", "019cb8f0-", session.Record{}, "there is no session"},
+		{"nothing like it", "web", session.Record{}, "there is no session \"web\"; `ccbot list --all` shows all there are"},
+		{"nil is nobody's", uuid.Nil.String(), session.Record{}, "there is no session"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Meant(records, tt.what)
+			if tt.err != "" {
+				require.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want.ID, got.ID)
+		})
+	}
+}
+
+func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"See /list.":                                "See ccbot list.",
+		"api has ended. Resume it: /resume api":     "api has ended. Resume it: ccbot resume api",
+		"Send /new to start one, or /resume.":       "Send ccbot new to start one, or ccbot resume.",
+		"There is no folder /archive/api.":          "There is no folder /archive/api.",
+		"There is no folder /archive.d, nor ~/new.": "There is no folder /archive.d, nor ~/new.",
+		"There is no folder /new-api.":              "There is no folder /new-api.",
+	} {
+		assert.Equal(t, want, InTerminal(text))
+	}
+}
+
+func TestWhatTmuxIsToldToDo(t *testing.T) {
+	for _, err := range []error{tmux.ErrNotSent, tmux.ErrLost, context.DeadlineExceeded} {
+		said := TmuxError(config.Config{}, fmt.Errorf("ensure: %w", err))
+		assert.ErrorContains(t, said, "tmux does not answer (the default server, CCBOT_TMUX_SOCKET is not set). Look with `tmux ls`")
+		assert.ErrorIs(t, said, err)
+	}
+	other := errors.New("x")
+	assert.Equal(t, other, TmuxError(config.Config{}, other))
+	assert.NoError(t, TmuxError(config.Config{}, nil))
+	assert.Equal(t, exit.Misuse, exit.Code(TmuxError(config.Config{}, tmux.ErrNoTmux)))
+}

@@ -1,0 +1,161 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/internal/git"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// Survey looks at all that a recovery looks at. seen is its look at tmux.
+func (d Desk) Survey(ctx context.Context) (w recovery.World, seen Picture, err error) {
+	seen, sources, err := d.Look(ctx)
+	if err != nil {
+		return w, seen, err
+	}
+	_, since := statefolder.RunningBot(d.Dir, d.Table)
+	looking := recovery.Recovery{Instance: sources.Instance, Session: d.TmuxSession, Dir: d.Dir, Limits: d.Limits(), Since: since,
+		Store: d.Store, Tmux: seen, Processes: d.Table, Evidence: sources, Now: time.Now, Log: d.log}
+	return looking.Look(ctx), seen, nil
+}
+
+// Look looks at tmux once, and collects everything else that a plan reads.
+func (d Desk) Look(ctx context.Context) (seen Picture, sources *evidence.Sources, err error) {
+	instance, err := statefolder.ReadInstance(d.Dir) // empty before the first start: then no window belongs to this ccbot
+	if err != nil {
+		return Picture{}, nil, statefolder.Error(d.Dir, err)
+	}
+	seen.server, seen.All, seen.Err = tmux.Look(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
+		Env: environment.Server(d.environ), Log: d.log, Start: StartOf(d.Table)})
+	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+}
+
+// Picture is the result of one look at tmux.
+type Picture struct {
+	server tmux.ServerID
+	All    []tmux.Pane
+	Err    error // of the look
+}
+
+// Server is the server that was looked at.
+func (p Picture) Server(context.Context) (tmux.ServerID, error) { return p.server, p.Err }
+
+// Panes are all panes of that server.
+func (p Picture) Panes(context.Context) ([]tmux.Pane, error) { return p.All, p.Err }
+
+// Pane is one pane of that server.
+func (p Picture) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
+	for _, pane := range p.All {
+		if pane.ID == id {
+			return pane, p.Err
+		}
+	}
+	return tmux.Pane{}, cmp.Or(p.Err, fmt.Errorf("%w: %s", tmux.ErrNoPane, id))
+}
+
+// Sources are the sources that show which process writes which conversation.
+func Sources(c config.Config, instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
+	log *slog.Logger) *evidence.Sources {
+	return &evidence.Sources{Instance: instance, Command: c.ClaudeCommand(), Records: store, Processes: table,
+		Presences: presence.Dir{Path: c.PresenceDir()}, Panes: panes, Log: log,
+		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
+}
+
+// RefuseAgents refuses to go on below an agent, as the socket does.
+func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
+	above, err := sources.AgentAbove(ctx, sources.Line(sources.Processes.Self().PID))
+	if err != nil {
+		return fmt.Errorf("look who has started this program: %w", err)
+	}
+	if above.Found {
+		return errors.New("an agent may not do this")
+	}
+	return nil
+}
+
+// Observer looks at single sessions. It sees no screen.
+func Observer(c config.Config, panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
+	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(),
+		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
+}
+
+// Git runs git without secrets: a program that the repository starts must not get what agents
+// must not get.
+func Git(environ []string) func(context.Context, string, string) (*git.State, *git.Changes, error) {
+	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
+		return git.Compare(ctx, dir, environment.Server(environ), since)
+	}
+}
+
+// Moments are the remembered work trees of sessions.
+func Moments(dir string) host.Moments { return host.Moments{Dir: filepath.Join(dir, "changes")} }
+
+// Diffs are the changes of sessions, which git tells without secrets, as in Git. Git may write into the folder work.
+func Diffs(c config.Config, records host.Records, environ []string, work string) host.Diffs {
+	return host.Diffs{Records: records, Moments: Moments(c.Dir), StateDir: host.WithoutLinks(c.Dir),
+		Open: func(ctx context.Context, dir string) (*git.Tree, error) {
+			return git.OpenTree(ctx, dir, environment.Server(environ), work)
+		}}
+}
+
+// Backups are the copies of the records that a recovery makes.
+func Backups(dir string) recovery.Backups {
+	return recovery.Backups{Dir: filepath.Join(dir, "backups"), Sessions: filepath.Join(dir, "sessions"), Now: time.Now}
+}
+
+// Claude is the Claude Code that launches start. It gets no secret, not even its own, when it is
+// asked for its version.
+func Claude(c config.Config, environ []string, log *slog.Logger) *hooks.Binary {
+	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
+	if c.ClaudeSet != "" {
+		env = append(env, "CLAUDE_CONFIG_DIR="+c.ClaudeSet)
+	}
+	return &hooks.Binary{Command: c.ClaudeCommand(), Env: env, Log: log, Stale: make(chan struct{}, 1)}
+}
+
+// StartOf returns the start time of a process. It distinguishes a tmux server from a later one with
+// the same pid.
+func StartOf(table *process.Table) func(int) (uint64, error) {
+	return func(pid int) (uint64, error) {
+		id, err := table.Identify(pid)
+		return id.Start, err
+	}
+}
+
+// TmuxError says what a person can do about tmux.
+func TmuxError(c config.Config, err error) error {
+	switch {
+	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
+		return exit.Usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
+	case !errors.Is(err, tmux.ErrNotSent) && !errors.Is(err, tmux.ErrLost) && !errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	server := "the default server, CCBOT_TMUX_SOCKET is not set"
+	if c.TmuxSocket != "" {
+		server = "server -L " + c.TmuxSocket
+	}
+	return fmt.Errorf("tmux does not answer (%s). Look with `%s ls`; where that hangs too, a client or the server does: "+
+		"`ps -ef | grep tmux` shows them. ccbot ends neither: end a client that hangs by hand, then start again; "+
+		"ending the server ends its sessions: %w", server, c.TmuxCommand(), err)
+}

@@ -1,0 +1,57 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/control"
+	"ccbot/internal/session"
+)
+
+// AsTheChatSays is an error in the sentence that the chat has for it. The zero session: the error is about none.
+// What nobody foresaw stays as it is.
+func AsTheChatSays(p chat.Phrases, r views.Session, err error) error {
+	switch e := refusal.In(err); {
+	case err == nil || e.Code == refusal.Internal:
+		return err
+	case e.Open:
+		return control.Refuse(control.CodeRefused, p.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})+" In a terminal: "+p.Attach(r.ID))
+	}
+	return control.Refuse(control.CodeRefused, InTerminal(p.Failure(r, err).Text.Text))
+}
+
+// chatCommand is a command of the chat that is a verb, too. What goes on behind it is a path.
+var chatCommand = regexp.MustCompile(`(^|[ ,;(])/(new|list|resume|archive|done|history|changes|status|usage|why)([ ,;:)]|\.( |$)|$)`)
+
+// InTerminal names the verbs in place of the chat's commands.
+func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
+
+// Say is the sentence for an error about a session.
+func (d Desk) Say(r views.Session, err error) error {
+	if err == nil {
+		return nil
+	}
+	return Sentence(AsTheChatSays(d.Words(), r, err))
+}
+
+// Sentence turns an error into text for a person: of a refusal only its text.
+func Sentence(err error) error {
+	if refusal := (*control.Refusal)(nil); errors.As(err, &refusal) {
+		return errors.New(refusal.Text)
+	}
+	return err
+}
+
+// NotOver is the refusal to forget a session that is not over.
+func NotOver(p chat.Phrases, r session.Record) error {
+	if r.State.Open() {
+		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
+	}
+	return AsTheChatSays(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: views.State(r.State)})
+}

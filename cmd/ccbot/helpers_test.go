@@ -1,0 +1,15 @@
+package main
+
+import (
+	"ccbot/cmd/ccbot/ccbottest"
+	"ccbot/internal/session/sessiontest"
+)
+
+// What most tests here need has shorter names.
+var (
+	one, idOf, noon          = sessiontest.Over, sessiontest.ID, sessiontest.Noon
+	stateWith, machine, tree = ccbottest.StateWith, ccbottest.Machine, ccbottest.Tree
+	socketDir, refused       = ccbottest.SocketDir, ccbottest.Refused
+)
+
+const goodToken, tokenSecret = ccbottest.GoodToken, ccbottest.TokenSecret

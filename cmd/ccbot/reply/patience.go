@@ -1,0 +1,68 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/watch"
+)
+
+// Answer is Wait where nothing else of a ccbot runs in this process.
+func (w Waiter) Answer(ctx context.Context, id uuid.UUID, key string) (text string, err error) {
+	w.Watch = watch.New(slog.New(slog.DiscardHandler))
+	err = Beside(ctx, func(ctx context.Context) (err error) { text, err = w.Wait(ctx, id, key); return err }, w.Watch.Run)
+	return text, err
+}
+
+// Beside runs parts for as long as fn takes.
+func Beside(ctx context.Context, fn func(context.Context) error, parts ...func(context.Context) error) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	for _, part := range parts {
+		g.Go(func() error { return part(ctx) })
+	}
+	g.Go(func() error {
+		defer stop()
+		err = fn(ctx)
+		return nil
+	})
+	if failed := g.Wait(); failed != nil && !errors.Is(failed, context.Canceled) {
+		return failed
+	}
+	return err
+}
+
+// Patience is how long a command waits in all; 0: as long as it takes.
+type Patience struct {
+	Most  time.Duration
+	Since time.Time
+}
+
+// Bound ends a context with the patience.
+func (p Patience) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.Most == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, p.Since.Add(p.Most))
+}
+
+// Wait waits with fn for a session. The prompt stays where it is when the wait ends early.
+func (p Patience) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
+	ctx, stop := p.Bound(ctx)
+	defer stop()
+	err := fn(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s has not answered in %s; the prompt stays", name, p.Most)
+	case errors.Is(err, context.Canceled):
+		return errors.New("not waited for the answer; the prompt stays")
+	}
+	return err
+}

@@ -1,0 +1,272 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot/conversation"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/internal/naming"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// aside runs fn as a verb that finds no bot does.
+func aside(t *testing.T, environ []string, fn func(context.Context, *system) error) error {
+	t.Helper()
+	c, err := config.Load(environ)
+	require.NoError(t, err)
+	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer s.end()
+	return s.alone(t.Context(), fn)
+}
+
+// TestP8_ARecoveryOutlivesWhoAskedForIt: Ctrl-C at the desk ends the command. The
+// recovery is done all the same, the chat is told, and the metrics count it.
+func TestP8_ARecoveryOutlivesWhoAskedForIt(t *testing.T) {
+	environ := machine(t)
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
+		assert.False(t, s.recovery.Since.IsZero(), "it knows which launches are this ccbot's")
+		assert.Nil(t, s.recovery.Tell, "the chat is the bot's to tell")
+		s.lasting = lastingIn(ctx)
+		r := one(1, "api", func(r *session.Record) {
+			r.State, r.EndedAt, r.Conversation = session.Running, time.Time{}, session.Conversation{ChatID: 1}
+		})
+		require.NoError(t, s.store.Create(r))
+
+		asked, gone := context.WithCancel(ctx)
+		defer gone()
+		s.recovery.Failpoint = func(point string) {
+			if point == "recovery-noted" {
+				gone()
+			}
+		}
+		did, err := s.recoverAgain(asked)
+		require.NoError(t, err)
+		require.Error(t, asked.Err())
+		require.Len(t, did.Actions, 1)
+		assert.Empty(t, did.Actions[0].Error)
+		now, _ := s.store.Get(r.ID)
+		assert.Equal(t, session.Lost, now.State)
+		assert.False(t, now.Unreported, "the chat was told")
+		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "api")
+
+		before := s.store.List()
+		_, err = s.recoverAgain(asked)
+		require.ErrorIs(t, err, context.Canceled, "what nobody waits for is not begun")
+		assert.Equal(t, before, s.store.List())
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// TestP8_ARecoveryEndsWithTheRun though who asked still waits.
+func TestP8_ARecoveryEndsWithTheRun(t *testing.T) {
+	run, stop := context.WithCancel(t.Context())
+	lasting, done := lastingIn(run)(t.Context())
+	defer done()
+	require.NoError(t, lasting.Err())
+	stop()
+	<-lasting.Done()
+}
+
+// TestP1_OfTwoResumesOneWins: one from the chat, one from the command line, at once.
+// The other one is told that the session is open, and there is one window.
+func TestP1_OfTwoResumesOneWins(t *testing.T) {
+	r := one(1, "api", func(r *session.Record) { r.Dir, r.ClaudeSessionID = t.TempDir(), uuid.New() })
+	environ := machine(t, r)
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
+		var fromChat, fromHere error
+		var g errgroup.Group
+		g.Go(func() error {
+			_, fromChat = s.lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
+			return nil
+		})
+		g.Go(func() error {
+			_, fromHere = s.resume(ctx, "api")
+			return nil
+		})
+		require.NoError(t, g.Wait())
+		assert.NotEqual(t, fromChat == nil, fromHere == nil, "one wins: %v, %v", fromChat, fromHere)
+		if fromHere == nil {
+			state := (*lifecycle.StateError)(nil)
+			assert.ErrorAs(t, fromChat, &state)
+		}
+		_, again := s.resume(ctx, naming.ShortID(r.ID))
+		require.ErrorContains(t, again, "api is already open. In a terminal: tmux -L ")
+
+		panes, err := s.tmux.Panes(ctx)
+		require.NoError(t, err)
+		windows := 0
+		for _, p := range panes {
+			if strings.HasSuffix(p.Tag, r.ID.String()) {
+				windows++
+			}
+		}
+		assert.Equal(t, 1, windows)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.
+// Nobody loses a word though the bot does not run: the message waits for it.
+func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
+	here := session.Conversation{ChatID: 1}
+	in := func(r *session.Record) { r.Dir, r.Conversation = t.TempDir(), here }
+	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
+	environ := machine(t, before, api, web)
+	err := aside(t, environ, func(ctx context.Context, s *system) error {
+		require.NoError(t, s.bot.Chats.SetCurrent(here, before.ID))
+		back, err := s.resume(ctx, "api")
+		require.NoError(t, err)
+		assert.Equal(t, "its chat goes on with it", back.Chat)
+		back, err = s.resume(ctx, "web")
+		require.NoError(t, err)
+		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
+		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
+		require.NoError(t, err)
+		current := chats.Current(here)
+		assert.Equal(t, api.ID, current)
+		assert.Contains(t, folder(t, filepath.Join(s.Dir, "cards")), "Resuming web")
+		assert.NotEmpty(t, folder(t, filepath.Join(s.Dir, "outbox")))
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// TestAHangingTmuxIsNamed: a start says which server it is and what can be done.
+func TestAHangingTmuxIsNamed(t *testing.T) {
+	t.Parallel()
+	environ := machine(t)
+	c, err := config.Load(environ)
+	require.NoError(t, err)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	defer log.Close()
+	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.NewTextHandler(log, nil)))
+	require.NoError(t, err)
+	defer s.end()
+	pid := serverOf(t, s)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	defer func() { require.NoError(t, syscall.Kill(pid, syscall.SIGCONT)) }()
+
+	err = s.alone(t.Context(), func(context.Context, *system) error { return nil })
+	require.ErrorContains(t, err, "tmux does not answer (server -L "+c.TmuxSocket+"). Look with `tmux -L "+c.TmuxSocket+" ls`")
+	assert.Equal(t, exit.Failure, exit.Code(err))
+	said, err := os.ReadFile(log.Name())
+	require.NoError(t, err)
+	assert.Contains(t, string(said), `level=WARN msg=tmux_does_not_answer server="tmux -L `+c.TmuxSocket)
+}
+
+// serverOf starts a system's tmux server, and gives its process.
+func serverOf(t *testing.T, s *system) (pid int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var g errgroup.Group
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	require.NoError(t, s.tmux.Ensure(ctx))
+	server, err := s.tmux.Server(ctx)
+	require.NoError(t, err)
+	stop()
+	require.NoError(t, g.Wait())
+	return server.PID
+}
+
+// TestP9_WithoutABotAnAgentMayNotEither: this process is one, as far as can be seen.
+func TestP9_WithoutABotAnAgentMayNotEither(t *testing.T) {
+	r := one(1, "api")
+	environ := machine(t, r)
+	c, err := config.Load(environ)
+	require.NoError(t, err)
+	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer s.end()
+	require.NoError(t, s.store.Do(t.Context(), r.ID, func(r *session.Record, save func() error) error {
+		r.State, r.Binding = session.Running, &session.Binding{Agent: s.table.Self()}
+		return save()
+	}))
+	err = s.alone(t.Context(), func(context.Context, *system) error { return errors.New("it was done") })
+	require.EqualError(t, err, "an agent may not do this")
+}
+
+// TestP8_ARecoveryBesideAStartRemovesNothing: while the bot runs, a start that looks
+// as if it came to nothing may only be under way.
+func TestP8_ARecoveryBesideAStartRemovesNothing(t *testing.T) {
+	f := newForgetful(t)
+	starting := func(r *session.Record) { r.State = session.Starting }
+	made, unmadeOne, ready := one(1, "made", starting), one(2, "unmade", starting), one(3, "ready", starting)
+	for _, r := range []session.Record{made, unmadeOne, ready} {
+		require.NoError(t, f.store.Create(r))
+	}
+	none := unmade{f.store, f.launches}
+	for _, r := range f.store.List() {
+		_, err := f.launches.Write(r.ID, f.Dir)
+		require.NoError(t, err)
+	}
+	underWay, bound := make(chan struct{}), make(chan struct{})
+	var g errgroup.Group
+	g.Go(func() error { // the start holds the record's worker until its window is made
+		return f.store.Do(t.Context(), made.ID, func(r *session.Record, save func() error) error {
+			close(underWay)
+			<-bound
+			r.Binding = &session.Binding{Window: "@1", Pane: "%1"}
+			return save()
+		})
+	})
+	<-underWay
+	removed := make(chan error, 1)
+	g.Go(func() error { removed <- none.Remove(made.ID); return nil })
+	close(bound)
+	require.Error(t, <-removed)
+	require.NoError(t, g.Wait())
+	require.NoError(t, f.store.Do(t.Context(), ready.ID, func(r *session.Record, save func() error) error {
+		r.State = session.Running
+		return save()
+	}))
+	require.Error(t, none.Remove(ready.ID))
+	require.NoError(t, none.Remove(unmadeOne.ID))
+	var left []string
+	for _, r := range f.store.List() {
+		left = append(left, r.Name)
+	}
+	assert.Equal(t, []string{"made", "ready"}, left)
+	settings, err := filepath.Glob(filepath.Join(f.Dir, "launch", "*"))
+	require.NoError(t, err)
+	assert.Len(t, settings, 2, "with the record go the settings of its launch")
+}
+
+// TestP8_AForgettingOutlivesWhoAskedForIt, and what has left can be forgotten, too.
+func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
+	r := one(1, "api")
+	environ := machine(t, r)
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		s.lasting = lastingIn(ctx)
+		asked, gone := context.WithCancel(ctx)
+		clear := s.keeper.Clear
+		s.keeper.Clear = func(ctx context.Context, r session.Record) error {
+			gone()
+			return clear(ctx, r)
+		}
+		require.NoError(t, s.forget(asked, r.ID))
+		require.Error(t, s.forget(asked, r.ID), "what nobody waits for is not begun")
+		_, there := s.store.Get(r.ID)
+		assert.False(t, there)
+		require.NoError(t, s.forget(ctx, r.ID), "once more is nothing")
+		return nil
+	}))
+}

@@ -1,0 +1,126 @@
+package running
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/reply"
+	"ccbot/cmd/ccbot/socket"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/control"
+	"ccbot/internal/pause"
+)
+
+// Change is a verb that changes something. The same function carries it out in the running bot, which hears of it
+// through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
+type Change[Body, Reply any] struct {
+	Verb  string
+	keyed bool // the body has a key with which it is not made twice
+	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
+	first    func(c config.Config, body Body, stderr io.Writer) error
+	do       func(ctx context.Context, s *system, body Body) (Reply, error)
+	patience reply.Patience // bounds the wait for a bot's answer
+	// alone, which may be nil, is what follows where no bot runs, under the lock.
+	alone func(ctx context.Context, s *system, did Reply) error
+}
+
+// retries is how often a change whose answer was lost is asked for again, once a second: a bot may be about to start.
+const retries = 30
+
+// Make has the change made. alone: no bot runs, and this process has made it. A change with a key is asked for again
+// where the bot has ended before it answered.
+func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
+	asking, stop := v.patience.Bound(ctx)
+	defer stop()
+	reply, alone, err = v.once(ctx, asking, environ, stderr, body)
+	lost := err
+	if !v.keyed || !errors.Is(lost, control.ErrLost) {
+		return reply, alone, err
+	}
+	for range retries {
+		if err = pause.For(asking, time.Second); err != nil {
+			break
+		}
+		reply, alone, err = v.once(ctx, asking, environ, stderr, body)
+		if !errors.Is(err, control.ErrLost) && !errors.Is(err, socket.ErrSilent) {
+			break
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; asked again: %w", lost, err)
+	}
+	return reply, alone, err
+}
+
+// once asks the bot as long as asking lasts. What this process begins itself, ctx alone ends.
+func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
+	c, err := config.LoadForReading(environ)
+	if err != nil {
+		return reply, false, err
+	}
+	err = socket.Ask(asking, c.Dir, v.Verb, body, &reply)
+	if !errors.Is(err, control.ErrNoServer) {
+		return reply, false, desk.Sentence(err)
+	}
+	if err := Harden(); err != nil { // not before the call: the bot must see who calls
+		return reply, true, err
+	}
+	if c, err = config.Load(environ); err != nil {
+		return reply, true, err
+	}
+	if v.first != nil {
+		if err := v.first(c, body, stderr); err != nil {
+			return reply, true, err
+		}
+	}
+	hook, err := desk.HookBinary()
+	if err != nil {
+		return reply, true, err
+	}
+	s, err := begin(ctx, c, "cli", hook, environ, c.QuietLog(stderr))
+	if err == nil {
+		defer s.end()
+		err = statefolder.Error(c.Dir, s.alone(ctx, func(ctx context.Context, s *system) (err error) {
+			if reply, err = v.do(ctx, s, body); err == nil && v.alone != nil {
+				err = v.alone(ctx, s, reply)
+			}
+			return err
+		}))
+	}
+	if errors.Is(err, exit.ErrRunning) {
+		return reply, true, socket.Silent(c.Dir)
+	}
+	return reply, true, desk.Sentence(c.Token.CleanError(err))
+}
+
+// served is a change as the socket knows it.
+type served struct {
+	verb string
+	do   func(ctx context.Context, s *system, body json.RawMessage) (any, error)
+}
+
+func (v Change[Body, Reply]) served() served {
+	return served{v.Verb, func(ctx context.Context, s *system, raw json.RawMessage) (any, error) {
+		var body Body
+		if json.Unmarshal(raw, &body) != nil {
+			return nil, control.Refuse(control.CodeMalformed, "the call cannot be read; is this ccbot of the same version?")
+		}
+		return v.do(ctx, s, body)
+	}}
+}
+
+// handlers are changes as s makes them.
+func (s *system) handlers(all []served) map[string]socket.Change {
+	made := make(map[string]socket.Change)
+	for _, one := range all {
+		made[one.verb] = func(ctx context.Context, body json.RawMessage) (any, error) { return one.do(ctx, s, body) }
+	}
+	return made
+}

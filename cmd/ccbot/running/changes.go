@@ -1,0 +1,187 @@
+package running
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	port "ccbot/bot/port/control"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/views"
+	"ccbot/bot/prompt"
+	"ccbot/bot/sessions"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/reply"
+	"ccbot/cmd/ccbot/show"
+	"ccbot/cmd/ccbot/socket"
+	"ccbot/internal/address"
+	"ccbot/internal/control"
+	"ccbot/internal/health"
+	"ccbot/internal/logkey"
+)
+
+// changes are the verbs that the running bot carries out; one only looks.
+func changes() []served {
+	return []served{Starting.served(), Prompting.served(), Ending.served(), Resuming.served(), Forgetting.served(), Recovering.served(), figures.served()}
+}
+
+// Start is a session that a person wants.
+type Start struct {
+	Key    uuid.UUID  `json:"key"` // of the wish: it starts one session
+	Name   string     `json:"name,omitempty"`
+	Base   string     `json:"base"` // where the person is
+	Path   string     `json:"path,omitempty"`
+	With   modes.Wish `json:"with"`
+	Prompt string     `json:"prompt,omitempty"`
+}
+
+// Started is a session that was started.
+type Started struct {
+	ID     uuid.UUID `json:"id"`
+	Name   string    `json:"name"`
+	Dir    string    `json:"dir"`
+	Attach string    `json:"attach"` // the command that shows it
+}
+
+// Starting starts a session in the private chat of the first allowed person.
+var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx context.Context, s *system, body Start) (did Started, err error) {
+	if body.Key == uuid.Nil {
+		return did, control.Refuse(control.CodeMalformed, "not a session")
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
+	if err != nil {
+		return did, desk.AsTheChatSays(s.english(), views.Session{}, err)
+	}
+	if body.Prompt != "" && prompt.IsBlank(body.Prompt) {
+		return did, errBlank
+	}
+	owner := s.owner.Load()
+	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
+		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
+	if err != nil && r.Live { // it runs, and the chat could not be told
+		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		err = nil
+	}
+	s.bot.Prompts.Chat.At("desk-begun")
+	if err == nil && body.Prompt != "" {
+		err = s.queue(ctx, body.Key, r, body.Prompt)
+	}
+	if err != nil {
+		return did, desk.AsTheChatSays(s.english(), r, err)
+	}
+	return Started{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: s.sessions.Attach(r.ID)}, nil
+}}
+
+// Prompt is a text for a session.
+type Prompt struct {
+	Key     uuid.UUID `json:"key"` // of the prompt: it is sent once
+	Session uuid.UUID `json:"session_id"`
+	Text    string    `json:"text"`
+}
+
+// Queued is a prompt that waits in the queue of a session, or was answered.
+type Queued struct {
+	Session uuid.UUID `json:"session_id"`
+	Name    string    `json:"name"`
+	Prompt  string    `json:"prompt"` // its key in the inbox
+	Answer  *string   `json:"answer,omitempty"`
+}
+
+var errBlank = control.Refuse(control.CodeRefused, "the prompt has no text to send")
+
+// Prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
+var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx context.Context, s *system, body Prompt) (did Queued, err error) {
+	if body.Key == uuid.Nil || body.Session == uuid.Nil {
+		return did, control.Refuse(control.CodeMalformed, "not a prompt for a session")
+	}
+	r, ok := s.bot.Records.Get(body.Session)
+	if !ok {
+		return did, control.Refuse(control.CodeRefused, "the session is forgotten by now")
+	}
+	did = Queued{Session: r.ID, Name: r.Name, Prompt: inbox.PromptKey(body.Key)}
+	return did, desk.AsTheChatSays(s.english(), r, s.queue(ctx, body.Key, r, body.Text))
+}}
+
+// queue queues a prompt, even if who has sent it is gone.
+func (s *system) queue(ctx context.Context, key uuid.UUID, r views.Session, text string) error {
+	ctx, done := s.lasting(ctx)
+	defer done()
+	err := prompt.Desk{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, inbox.PromptKey(key), r, text)
+	if errors.Is(err, prompt.ErrBlank) {
+		return errBlank
+	}
+	return err
+}
+
+// Typing is Prompting that also has the agent get the prompt, in time, where no bot runs to type it.
+func Typing(p reply.Patience) Change[Prompt, Queued] {
+	send := Prompting
+	send.patience = p
+	send.alone = func(ctx context.Context, s *system, q Queued) error {
+		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
+		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
+		return p.Wait(ctx, q.Name, func(ctx context.Context) error {
+			return reply.Beside(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
+		})
+	}
+	return send
+}
+
+// Ended is a session that was ended.
+type Ended struct {
+	ID      uuid.UUID   `json:"id"`
+	Name    string      `json:"name"`
+	State   views.State `json:"state"`
+	Receipt string      `json:"receipt"` // what was done, as the chat says it
+}
+
+// Ending ends one launch of a session. It goes on when who has asked is gone.
+var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.Context, s *system, body sessions.End) (did Ended, err error) {
+	if body.Session == uuid.Nil || body.Final != views.Archived && body.Final != views.Completed {
+		return did, control.Refuse(control.CodeMalformed, "not a session and how it ends")
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	var r views.Session
+	what, err := s.receipts.of(body.Session, func() (err error) {
+		r, err = sessions.Desk{Sessions: s.bot.Resumer}.End(ctx, body)
+		return err
+	})
+	if err != nil {
+		return did, desk.AsTheChatSays(s.english(), r, err)
+	}
+	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: desk.InTerminal(sessions.ReceiptText(s.english(), r, what).Text)}, nil
+}}
+
+// Recovering recovers where a bot runs: without one that was done before.
+var Recovering = Change[struct{}, show.Account]{Verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (show.Account, error) {
+	if s.recoveredFor == nil {
+		return s.recoverAgain(ctx)
+	}
+	did := show.AccountOf(*s.recoveredFor, s.nameOf)
+	did.Purge = s.purge(ctx)
+	return did, nil
+}}
+
+// figures are the running bot's own, for `ccbot doctor`. Without a bot nobody has them.
+var figures = Change[struct{}, health.Figures]{Verb: "figures", do: func(ctx context.Context, s *system, _ struct{}) (health.Figures, error) {
+	return s.health(ctx), nil
+}}
+
+// english are the chat's sentences for who stands at the desk.
+func (s *system) english() chat.Phrases {
+	return chat.Phrases{Words: s.bot.Words.For("en"), Facts: s.bot.Facts}
+}
+
+// Figures asks the running bot for its figures. A bot that is too old does not know the verb.
+func Figures(ctx context.Context, dir string) (f health.Figures, err error) {
+	ctx, cancel := context.WithTimeout(ctx, socket.Patience)
+	defer cancel()
+	err = socket.Ask(ctx, dir, figures.Verb, struct{}{}, &f)
+	return f, err
+}

@@ -1,0 +1,182 @@
+package running
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/bot/ask"
+	"ccbot/bot/card"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// forgetful is as much of a system as forgets records. Its outbox sends nothing.
+type forgetful struct {
+	*system
+	t        *testing.T
+	out      string // folder of the outbox
+	launches hooks.Launch
+}
+
+func newForgetful(t *testing.T) forgetful {
+	t.Helper()
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	s := &system{Config: config.Config{Dir: dir}, log: log}
+	require.NoError(t, s.openStores())
+	require.NoError(t, s.openAsks())
+	words, err := i18n.Load(glyph.Name)
+	require.NoError(t, err)
+	out := filepath.Join(dir, "outbox")
+	mayShow := func(session.Conversation) bool { return true }
+	speaks := sender{Outbox: outbox.New(nil, "", out, log)}
+	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), speaks, mayShow, log)
+	require.NoError(t, err)
+	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
+	require.NoError(t, err)
+	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
+		bot.Deps{
+			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{},
+			Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Sender: speaks, Words: words, Now: time.Now, Log: log})
+	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
+}
+
+// waiting is a session with a prompt that waits for it.
+func (f forgetful) waiting(text string) (r session.Record, key, settings string) {
+	f.t.Helper()
+	r, key = session.Record{ID: uuid.New()}, "p-"+uuid.NewString()
+	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
+		Conversation: session.Conversation{ChatID: 1}})
+	require.NoError(f.t, err)
+	settings, err = f.launches.Write(r.ID, f.Dir)
+	require.NoError(f.t, err)
+	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
+	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
+	return r, key, settings
+}
+
+// request is what the session's agent asked once.
+func (f forgetful) request(r session.Record) hooks.Request {
+	id := uuid.New()
+	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
+	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who.Text(), Hook: who.Text(), Tool: "Bash",
+		Input: json.RawMessage(`{}`), Asked: time.Now()}
+}
+
+// status is what the session's status line told last.
+func (f forgetful) status(r session.Record) string {
+	path := filepath.Join(f.Dir, hookwire.StatusFolder, r.ID.String()+".json")
+	require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(f.t, os.WriteFile(path, []byte("{}"), 0o600))
+	return path
+}
+
+// TestP4_WhatIsForgottenTellsItsPromptsFirst: a prompt that still waits for a
+// session is in the outbox before it leaves the inbox; then the launch settings,
+// the status and the requests of that session alone go.
+func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
+	f := newForgetful(t)
+	old, key, settings := f.waiting("for the old one")
+	other, otherKey, otherSettings := f.waiting("for another one")
+	status, otherStatus := f.status(old), f.status(other)
+	clear := f.clear(f.launches)
+	for range 2 { // a crash before the record goes repeats it
+		require.NoError(t, clear(t.Context(), old))
+		assert.Equal(t, 1, strings.Count(folder(t, f.out), "for the old one"))
+		assert.NotContains(t, folder(t, f.out), "for another one")
+	}
+	_, err := f.inbox.Load(key)
+	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.NoFileExists(t, settings)
+	_, err = f.inbox.Load(otherKey)
+	assert.NoError(t, err)
+	assert.FileExists(t, otherSettings)
+	assert.NoFileExists(t, status)
+	assert.FileExists(t, otherStatus)
+	kept := f.asks.List()
+	require.Len(t, kept, 1)
+	assert.Equal(t, other.ID, kept[0].Request.Session)
+}
+
+// TestP4_WhatCannotBeToldIsNotForgotten: the prompt and the settings stay.
+func TestP4_WhatCannotBeToldIsNotForgotten(t *testing.T) {
+	f := newForgetful(t)
+	r, key, settings := f.waiting("hello")
+	require.NoError(t, os.WriteFile(f.out, nil, 0o600)) // a file where the folder should be
+	require.Error(t, f.clear(f.launches)(t.Context(), r))
+	_, err := f.inbox.Load(key)
+	assert.NoError(t, err)
+	assert.FileExists(t, settings)
+}
+
+// unreadable are the prompts of a newer record, of a broken one, and of one that is nowhere. Others may be there.
+func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys string) {
+	f.t.Helper()
+	byNewer, newer, _ := f.waiting("for the newer one")
+	torn, broken, _ := f.waiting("for the broken one")
+	_, nobodys, _ = f.waiting("for nobody")
+	for id, text := range map[uuid.UUID]string{byNewer.ID: `{"version":9999}`, torn.ID: `{"version":`} {
+		require.NoError(f.t, os.WriteFile(filepath.Join(f.Dir, "sessions", id.String()+".json"), []byte(text), 0o600))
+	}
+	for _, r := range others {
+		require.NoError(f.t, f.store.Create(r))
+	}
+	require.NoError(f.t, f.openStores())
+	require.Len(f.t, f.store.Aside(), 2)
+	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts, Now: time.Now, Log: f.log})
+	require.NoError(f.t, f.settle(f.t.Context()))
+	return newer, broken, nobodys
+}
+
+// TestP4_PromptsOfARecordThatCannotBeReadWait: the record may come back, with a
+// newer ccbot or out of a backup. Those of one that is nowhere are told.
+func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
+	f := newForgetful(t)
+	newer, broken, nobodys := f.unreadable()
+	for _, key := range []string{newer, broken} {
+		_, err := f.inbox.Load(key)
+		assert.NoError(t, err)
+	}
+	_, err := f.inbox.Load(nobodys)
+	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.Contains(t, folder(t, f.out), "for nobody")
+	assert.NotContains(t, folder(t, f.out), "one")
+}
+
+// TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession: nobody knows whether the record comes back.
+func TestP4_PromptsOfARecordThatCannotBeReadAreOfferedToAnOpenSession(t *testing.T) {
+	f := newForgetful(t)
+	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
+	_, typed, _ := f.waiting("for one that may have it")
+	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State = inbox.Unproven; return nil }))
+	newer, broken, nobodys := f.unreadable(open)
+	for key, want := range map[string]inbox.State{newer: inbox.Held, broken: inbox.Asked, nobodys: inbox.Asked, typed: inbox.Asked} {
+		e, err := f.inbox.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, want, e.State, e.Text)
+	}
+	cards := folder(t, filepath.Join(f.Dir, "cards"))
+	assert.Equal(t, 3, strings.Count(cards, "button_send_to:"+open.ID.String()))
+	assert.Equal(t, 1, strings.Count(cards, "It is not certain that your message arrived"))
+}

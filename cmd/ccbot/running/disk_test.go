@@ -1,0 +1,74 @@
+package running
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/session/disktest"
+)
+
+// used is a state folder on a disk of its own, as a ccbot left it.
+func used(t *testing.T, disk string) (dir string, environ []string) {
+	t.Helper()
+	dir = filepath.Join(disk, "state")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(stateWith(t, one(1, "api"), one(2, "web")))))
+	for _, folder := range []string{dir, filepath.Join(dir, "sessions")} {
+		require.NoError(t, os.Chmod(folder, 0o700))
+	}
+	return dir, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1",
+		"CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(t.TempDir()), "PATH=" + os.Getenv("PATH")}
+}
+
+// refuses starts a bot, and a command that changes something, in a folder that
+// cannot be written. The reading verbs go on.
+func refuses(t *testing.T, dir string, environ []string, why string) {
+	t.Helper()
+	records := tree(t, filepath.Join(dir, "sessions"))
+	c, err := config.Load(environ)
+	require.NoError(t, err)
+	for _, role := range []string{"run", "cli"} {
+		s, err := begin(t.Context(), c, role, "/bin/true", environ, slog.New(slog.DiscardHandler))
+		require.Nil(t, s)
+		require.ErrorContains(t, err, "ccbot's folder "+dir+" cannot be used: "+why)
+		assert.Equal(t, exit.Failure, exit.Code(err))
+		assert.Equal(t, records, tree(t, filepath.Join(dir, "sessions")))
+	}
+	d, err := desk.Open(environ, io.Discard)
+	require.NoError(t, err)
+	assert.Len(t, d.Store.List(), 2)
+	assert.NoFileExists(t, filepath.Join(dir, ".probe"))
+}
+
+// TestP8_AFullDiskLosesNothing: a start that could keep nothing is none.
+func TestP8_AFullDiskLosesNothing(t *testing.T) {
+	disktest.Run(t, 1<<20, func(disk string) {
+		dir, environ := used(t, disk)
+		free := disktest.Fill(t, disk)
+		refuses(t, dir, environ, "there is no room left")
+		free()
+		_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
+		require.NoError(t, err, "with room again it starts")
+		require.NoError(t, held.Close())
+		assert.NoFileExists(t, filepath.Join(dir, ".probe"))
+	})
+}
+
+// TestP8_AReadOnlyFolderLosesNothing as well.
+func TestP8_AReadOnlyFolderLosesNothing(t *testing.T) {
+	disktest.Run(t, 1<<20, func(disk string) {
+		dir, environ := used(t, disk)
+		disktest.ReadOnly(t, disk)
+		refuses(t, dir, environ, "it is read-only")
+	})
+}

@@ -1,0 +1,79 @@
+package running
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"ccbot/bot/outbox"
+	"ccbot/internal/gauge"
+	"ccbot/internal/health"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// health is how ccbot does now. Nobody is asked for it but the disk: what is said is measured anyway.
+func (s *system) health(ctx context.Context) health.Figures {
+	now := time.Now()
+	f := health.Figures{Version: s.version, Up: now.Sub(s.began), Sessions: make(map[string]int),
+		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), Claude: s.claude.Known()}
+	for state, n := range s.states() {
+		f.Sessions[string(state)] = n
+	}
+	f.NotClean = f.Sessions[string(session.CleanupFailed)]
+	if entries, err := s.inbox.List(); err == nil {
+		f.Inbox = len(entries)
+	}
+	g := outbox.GoingOf(s.outbox)
+	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait}
+	ago, goesOn, failing := s.service.Pulse.State(now)
+	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival()}
+	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
+	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
+		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}
+	}
+	return f
+}
+
+// states counts the sessions in each state. States without sessions are counted as 0.
+func (s *system) states() map[session.State]int {
+	counts := make(map[session.State]int)
+	for _, state := range session.States() {
+		counts[state] = 0
+	}
+	for _, r := range s.store.Shared() {
+		counts[r.State]++
+	}
+	return counts
+}
+
+// agentsMemory is the memory of the live sessions' agents with all that they have started, by one look at the processes.
+func (s *system) agentsMemory(ctx context.Context) uint64 {
+	table, err := s.table.Snapshot(ctx)
+	if err != nil {
+		return 0
+	}
+	var pids []int
+	for _, r := range s.store.Shared() {
+		if r.State.Live() && r.Binding != nil {
+			pids = append(pids, lifecycle.Tree(table, r.Binding.Agent)...)
+		}
+	}
+	return gauge.Sum(ctx, pids...)
+}
+
+// sizeOf is what the files of a folder take together. Files may come and go meanwhile.
+func sizeOf(dir string) (bytes uint64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += uint64(max(info.Size(), 0))
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,42 @@
+package running
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// TestEveryStateIsCounted, also those that nobody is in: a gap in a graph means
+// that nobody knows.
+func TestEveryStateIsCounted(t *testing.T) {
+	f := newForgetful(t)
+	require.NoError(t, f.store.Create(one(1, "api")))
+	counts := f.states()
+	assert.Len(t, counts, len(session.States()))
+	assert.Equal(t, 1, counts[session.Archived])
+	assert.Zero(t, counts[session.Running])
+}
+
+// TestTheAgentsMemoryIsMeasured, of those that live.
+func TestTheAgentsMemoryIsMeasured(t *testing.T) {
+	f := newForgetful(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	f.table = table
+	me, err := table.Identify(os.Getpid())
+	require.NoError(t, err)
+	agent := one(1, "api")
+	agent.Binding = &session.Binding{Agent: me}
+	require.NoError(t, f.store.Create(agent))
+	assert.Zero(t, f.agentsMemory(t.Context()))
+	agent = one(2, "web")
+	agent.State, agent.EndedAt, agent.Binding = session.Running, time.Time{}, &session.Binding{Agent: me}
+	require.NoError(t, f.store.Create(agent))
+	assert.NotZero(t, f.agentsMemory(t.Context()))
+}

@@ -1,0 +1,52 @@
+package running
+
+import (
+	"context"
+	"time"
+
+	"ccbot/internal/pause"
+	"ccbot/recovery"
+)
+
+// losses collects sessions that are lost at the same time because their tmux server has ended: the
+// chat gets one message about all of them.
+type losses chan struct{}
+
+// lossPause is how long ccbot waits for further sessions that are lost for the same reason.
+const lossPause = 2 * time.Second
+
+func newLosses() losses { return make(losses, 1) }
+
+// note signals that a session was lost; the details are in its record.
+func (l losses) note() {
+	pause.Poke(l) // a second loss is told with the first
+}
+
+// tellLosses reports sessions that are lost while ccbot runs to the chat.
+func (s *system) tellLosses(ctx context.Context) error {
+	return s.losses.run(ctx, func(ctx context.Context, r recovery.Report) {
+		s.recovering.Lock() // a recovery reports losses as well
+		defer s.recovering.Unlock()
+		s.tell(ctx, r)
+	})
+}
+
+// run reports losses until ctx ends. The next start reports the losses that run has not reported by
+// then.
+func (l losses) run(ctx context.Context, tell func(context.Context, recovery.Report)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l:
+		}
+		if err := pause.For(ctx, lossPause); err != nil {
+			return err
+		}
+		select {
+		case <-l: // it is told now
+		default:
+		}
+		tell(ctx, recovery.Report{At: time.Now()})
+	}
+}

@@ -1,0 +1,38 @@
+package running
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/recovery"
+)
+
+// What is lost together is told together, and what is lost later again.
+func TestP8_LossesAreToldTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l, told, done := newLosses(), 0, make(chan struct{})
+		go func() {
+			defer close(done)
+			assert.ErrorIs(t, l.run(ctx, func(context.Context, recovery.Report) { told++ }), context.Canceled)
+		}()
+		l.note()
+		time.Sleep(lossPause / 2)
+		for range 30 {
+			l.note()
+		}
+		time.Sleep(10 * lossPause)
+		synctest.Wait()
+		assert.Equal(t, 1, told)
+		l.note()
+		time.Sleep(10 * lossPause)
+		synctest.Wait()
+		assert.Equal(t, 2, told)
+		cancel()
+		<-done
+	})
+}

@@ -1,0 +1,154 @@
+package running
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/lifecycle"
+)
+
+// prompts shows the inbox to lifecycle as the store of prompts.
+type prompts struct{ inbox *inbox.Store }
+
+// Prompt reads a prompt; fs.ErrNotExist says that no queue holds it.
+func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
+	e, err := p.inbox.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return lifecycle.Prompt{}, fs.ErrNotExist
+	}
+	if err != nil {
+		return lifecycle.Prompt{}, err
+	}
+	if !slices.Contains(queued, e.State) {
+		return lifecycle.Prompt{}, fs.ErrNotExist
+	}
+	return promptOf(e), nil
+}
+
+// NewPrompt reads a prompt of which nothing was typed, as HoldPrompt would hold it.
+func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, error) {
+	e, err := p.inbox.Load(key)
+	if err == nil {
+		err = hold(&e, session)
+	}
+	return promptOf(e), asNotExist(err)
+}
+
+func promptOf(e inbox.Entry) lifecycle.Prompt {
+	q := lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
+		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
+	for _, told := range e.Told {
+		q.Told = append(q.Told, news.Wait(told))
+	}
+	if m := e.Typing; m != nil {
+		mark := lifecycle.Mark(*m)
+		q.Mark = &mark
+	}
+	return q
+}
+
+// queued are the states of a prompt that a queue holds.
+var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
+
+// HoldPrompt puts a prompt of which nothing was typed into a session's queue. fs.ErrNotExist: the
+// prompt was typed already, or is finished.
+func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
+}
+
+func hold(e *inbox.Entry, session uuid.UUID) error {
+	switch {
+	case e.State == inbox.Held && e.Session == session:
+		return errUnchanged
+	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
+		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, fs.ErrNotExist)
+	}
+	e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
+	return nil
+}
+
+// SavePrompt puts a prompt's new state on disk.
+func (p prompts) SavePrompt(q lifecycle.Prompt) error {
+	var told []string
+	for _, kind := range q.Told {
+		told = append(told, string(kind))
+	}
+	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
+		if !slices.Contains(queued, e.State) { // it is typed before it was held
+			if e.Text != q.Text || e.Class != string(q.Class) { // the next step types what it says now
+				return fmt.Errorf("entry %s was edited since it was read", e.Key)
+			}
+			if err := hold(e, q.Session); err != nil {
+				return err
+			}
+		}
+		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
+		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
+		e.Repeated = q.Repeated
+		if m := q.Mark; m != nil {
+			mark := inbox.Mark(*m)
+			e.Typing = &mark
+		}
+		return nil
+	})
+}
+
+// MovePrompt gives a prompt to another session, durably; a second call changes nothing.
+// fs.ErrNotExist says that the prompt is finished.
+func (p prompts) MovePrompt(key string, to uuid.UUID) error {
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
+		if e.Session == to {
+			return errUnchanged
+		}
+		e.Session = to
+		return nil
+	}))
+}
+
+// asNotExist translates the error of a change into the one that lifecycle knows.
+func asNotExist(err error) error {
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case errors.Is(err, inbox.ErrNoEntry):
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+var errUnchanged = errors.New("the entry is so already")
+
+// FinishPrompt ends a prompt for good.
+func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
+
+// Waiting lists the unfinished prompts of each session, in order. Prompts that wait for a person's
+// answer lie in no queue, and are left out.
+func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
+	return p.bySession(queued...)
+}
+
+// Left is Waiting including the prompts that wait for a person's answer: all that must be reported
+// before a session is forgotten.
+func (p prompts) Left() (map[uuid.UUID][]string, error) {
+	return p.bySession(append(slices.Clone(queued), inbox.Asked)...)
+}
+
+func (p prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
+	entries, err := p.inbox.List()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[uuid.UUID][]string)
+	for _, e := range entries {
+		if slices.Contains(states, e.State) {
+			all[e.Session] = append(all[e.Session], e.Key)
+		}
+	}
+	return all, nil
+}

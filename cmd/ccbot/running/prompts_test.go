@@ -1,0 +1,188 @@
+package running
+
+import (
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/news"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+var cameIn = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+
+// inboxFolder is an inbox in a folder of the test.
+type inboxFolder struct {
+	*inbox.Store
+	dir     string
+	updates int64
+}
+
+func newInbox(t *testing.T) *inboxFolder {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "inbox")
+	store, err := inbox.OpenStore(dir, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return &inboxFolder{Store: store, dir: dir}
+}
+
+// prompt puts an entry into the inbox that is a prompt of a session.
+func (w *inboxFolder) prompt(t *testing.T, of uuid.UUID, text string, state inbox.State) inbox.Entry {
+	t.Helper()
+	w.updates++
+	e := inbox.Entry{Key: inbox.UpdateKey(w.updates), Received: cameIn, State: state, Session: of,
+		Conversation: session.Conversation{ChatID: 7}, MessageID: 77, Text: text}
+	_, err := w.Add(e)
+	require.NoError(t, err)
+	return e
+}
+
+func TestPromptsShowTheInbox(t *testing.T) {
+	w := newInbox(t)
+	p := prompts{inbox: w.Store}
+	r := uuid.New()
+	held := w.prompt(t, r, "one", inbox.Held)
+	done := w.prompt(t, r, "two", inbox.Typing)
+	unproven := w.prompt(t, r, "three", inbox.Unproven)
+	early := w.prompt(t, r, "not yet a prompt", inbox.Accepted)
+	old := w.prompt(t, r, "four", inbox.Asked)
+	require.NoError(t, p.FinishPrompt(done.Key))
+	require.NoError(t, p.FinishPrompt(done.Key), "twice is fine")
+
+	waiting, err := p.Waiting()
+	require.NoError(t, err)
+	assert.Equal(t, map[uuid.UUID][]string{r: {held.Key, unproven.Key}}, waiting)
+	left, err := p.Left()
+	require.NoError(t, err)
+	assert.Equal(t, map[uuid.UUID][]string{r: {held.Key, unproven.Key, old.Key}}, left, "told before the session is forgotten")
+	for _, key := range []string{done.Key, early.Key, old.Key} {
+		_, err = p.Prompt(key)
+		assert.ErrorIs(t, err, fs.ErrNotExist, "it is in no queue")
+	}
+	assert.ErrorIs(t, p.SavePrompt(lifecycle.Prompt{Key: done.Key, State: lifecycle.Held}), inbox.ErrNoEntry)
+
+	q, err := p.Prompt(held.Key)
+	require.NoError(t, err)
+	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Session: r, Text: "one", State: lifecycle.Held, Since: cameIn}, q)
+	q.State, q.Told = lifecycle.Typing, []news.Wait{news.HeldDraft, news.Queued}
+	q.Mark = &lifecycle.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
+	require.NoError(t, p.SavePrompt(q))
+	again, err := p.Prompt(held.Key)
+	require.NoError(t, err)
+	assert.Equal(t, q, again)
+	q.State, q.Mark = lifecycle.Held, nil
+	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.ToldEdit = "an edit"; return nil }))
+	require.NoError(t, p.SavePrompt(q))
+	e, err := w.Load(held.Key)
+	require.NoError(t, err)
+	assert.Equal(t, "an edit", e.ToldEdit, "the chat's own fields stay")
+	again, err = p.Prompt(held.Key)
+	require.NoError(t, err)
+	assert.Equal(t, q, again, "a mark goes when it is taken off")
+}
+
+func TestP4_PromptsMoveToTheSuccessor(t *testing.T) {
+	w := newInbox(t)
+	p := prompts{inbox: w.Store}
+	r, to := uuid.New(), uuid.New()
+	var keys []string
+	for _, state := range []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven} {
+		keys = append(keys, w.prompt(t, r, string(state), state).Key)
+	}
+	gone := w.prompt(t, r, "gone", inbox.Held)
+	require.NoError(t, p.FinishPrompt(gone.Key))
+	assert.ErrorIs(t, p.MovePrompt(gone.Key, to), fs.ErrNotExist)
+	assert.ErrorIs(t, p.MovePrompt("4711", to), fs.ErrNotExist)
+	for _, key := range keys {
+		before, err := w.Load(key)
+		require.NoError(t, err)
+		require.NoError(t, p.MovePrompt(key, to))
+		require.NoError(t, p.MovePrompt(key, to), "once more is nothing")
+		after, err := w.Load(key)
+		require.NoError(t, err)
+		before.Session = to
+		assert.Equal(t, before, after, "only the session is another one")
+	}
+	again, err := inbox.OpenStore(w.dir, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	waiting, err := prompts{inbox: again}.Waiting()
+	require.NoError(t, err)
+	assert.Equal(t, map[uuid.UUID][]string{to: keys}, waiting, "in order, and on disk")
+}
+
+func TestP4_APromptIsHeldOnlyBeforeItIsTyped(t *testing.T) {
+	for _, tt := range []struct {
+		state inbox.State
+		mark  *inbox.Mark
+		held  bool
+	}{
+		{inbox.Accepted, nil, true}, {inbox.Asked, nil, true}, {inbox.Held, nil, true}, {inbox.Unproven, nil, true},
+		{inbox.Unproven, &inbox.Mark{At: cameIn}, false}, {inbox.Typing, &inbox.Mark{At: cameIn}, false},
+	} {
+		w := newInbox(t)
+		p, to := prompts{inbox: w.Store}, uuid.New()
+		e := w.prompt(t, uuid.New(), "text", tt.state)
+		require.NoError(t, w.Change(e.Key, func(e *inbox.Entry) error { e.Typing, e.Aged, e.Told = tt.mark, true, []string{"queued"}; return nil }))
+		before, err := w.Load(e.Key)
+		require.NoError(t, err)
+		err = p.HoldPrompt(e.Key, to)
+		after, loadErr := w.Load(e.Key)
+		require.NoError(t, loadErr)
+		if !tt.held {
+			assert.ErrorIs(t, err, fs.ErrNotExist, tt.state)
+			assert.Equal(t, before, after)
+			continue
+		}
+		require.NoError(t, err, tt.state)
+		require.NoError(t, p.HoldPrompt(e.Key, to), "once more is nothing")
+		before.State, before.Session, before.Aged, before.Told = inbox.Held, to, false, nil
+		assert.Equal(t, before, after)
+	}
+	assert.ErrorIs(t, prompts{inbox: newInbox(t).Store}.HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
+}
+
+// A person may edit a prompt that waits for an answer while the screen is looked at.
+func TestP4_APromptThatWasEditedMeanwhileIsNotTypedAsItWas(t *testing.T) {
+	for _, edit := range []func(*inbox.Entry){
+		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = string(lifecycle.ClassBash) }, func(*inbox.Entry) {},
+	} {
+		w := newInbox(t)
+		p, to := prompts{inbox: w.Store}, uuid.New()
+		e := w.prompt(t, uuid.New(), "old", inbox.Asked)
+		q, err := p.NewPrompt(e.Key, to)
+		require.NoError(t, err)
+		require.NoError(t, w.Change(e.Key, func(now *inbox.Entry) error { edit(now); return nil }))
+		before, err := w.Load(e.Key)
+		require.NoError(t, err)
+		q.State, q.Mark = lifecycle.Typing, &lifecycle.Mark{At: cameIn}
+		err = p.SavePrompt(q)
+		after, loadErr := w.Load(e.Key)
+		require.NoError(t, loadErr)
+		if before.Text == e.Text && before.Class == e.Class {
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Typing, after.State)
+			continue
+		}
+		require.Error(t, err)
+		assert.Equal(t, before, after)
+	}
+}
+
+// A prompt that waits for a person waits for no start.
+func TestAStopLogsTheMessagesThatTheNextStartGoesOnWith(t *testing.T) {
+	w, said := newInbox(t), new(strings.Builder)
+	for _, state := range []inbox.State{inbox.Accepted, inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked} {
+		w.prompt(t, uuid.New(), "text", state)
+	}
+	(&system{inbox: w.Store, log: slog.New(slog.NewTextHandler(said, nil))}).stopped()
+	assert.Contains(t, said.String(), "msg=stopped unfinished=4 unsent=0")
+}

@@ -1,0 +1,48 @@
+package running
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/host"
+)
+
+// receipts tells the chat all news, and keeps what an archive did for the verb that prints it, too.
+type receipts struct {
+	host.Chat
+
+	mu   sync.Mutex
+	kept map[uuid.UUID]news.Stopped // of the sessions that a verb ends
+}
+
+// SessionNews passes a piece of news on to the chat.
+func (r *receipts) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+	if stopped, is := n.(news.Stopped); is {
+		r.mu.Lock()
+		if _, wanted := r.kept[s.ID]; wanted {
+			r.kept[s.ID] = stopped
+		}
+		r.mu.Unlock()
+	}
+	return r.Chat.SessionNews(ctx, s, n)
+}
+
+// of gives what end did to a session.
+func (r *receipts) of(id uuid.UUID, end func() error) (news.Stopped, error) {
+	r.mu.Lock()
+	if r.kept == nil {
+		r.kept = make(map[uuid.UUID]news.Stopped)
+	}
+	r.kept[id] = news.Stopped{}
+	r.mu.Unlock()
+	err := end()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	did := r.kept[id]
+	delete(r.kept, id)
+	return did, err
+}

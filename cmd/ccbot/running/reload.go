@@ -1,0 +1,50 @@
+package running
+
+import (
+	"context"
+	"os"
+
+	"ccbot/bot/conversation"
+	"ccbot/bot/prompt"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/logkey"
+)
+
+// reloadAt reads the settings again at each request.
+func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-requests:
+			s.reload(ctx)
+		}
+	}
+}
+
+// reload takes over who may speak and the level of the log. What is wrong changes nothing.
+func (s *system) reload(ctx context.Context) {
+	c, err := config.Load(s.environ)
+	if err != nil {
+		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err).Error())
+		return
+	}
+	s.bot.Admit(listsOf(c))
+	s.owner.Store(c.AllowedUsers[0])
+	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
+		s.log.Error("prompts_not_ended", logkey.Error, err.Error())
+	}
+	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is told
+	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
+	if names := s.Differing(c, taken); len(names) > 0 {
+		s.log.Warn("settings_need_a_restart", logkey.Names, names)
+	}
+	s.level.Set(c.Level())
+}
+
+func listsOf(c config.Config) conversation.Lists {
+	return conversation.Lists{People: c.AllowedUsers.Set(), Groups: c.AllowedChats.Set()}
+}
+
+// taken are the settings that a reload takes over.
+var taken = map[string]bool{"ALLOWED_USERS": true, "ALLOWED_CHATS": true, "LOG_LEVEL": true}

@@ -1,0 +1,139 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/bot/sessions"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/show"
+	"ccbot/host"
+	"ccbot/internal/control"
+	"ccbot/internal/logkey"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Resume asks for a session by its name or id.
+type Resume struct {
+	Session string `json:"session"`
+}
+
+// Resumed is a session that came back.
+type Resumed struct {
+	ID     uuid.UUID `json:"id"`
+	Name   string    `json:"name"`
+	Dir    string    `json:"dir"`
+	Attach string    `json:"attach"`          // the command that shows it
+	Ended  []string  `json:"ended,omitempty"` // the processes of its earlier life that were ended
+	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
+}
+
+// Resuming finds the session before a tmux server is started for nothing.
+var Resuming = Change[Resume, Resumed]{Verb: "resume",
+	first: func(c config.Config, body Resume, stderr io.Writer) error {
+		d, err := desk.Of(c, nil, stderr)
+		if err == nil {
+			_, err = d.Record(body.Session)
+		}
+		return err
+	},
+	do: func(ctx context.Context, s *system, body Resume) (Resumed, error) { return s.resume(ctx, body.Session) }}
+
+// resume brings a session back. If the chat and this verb want the same session at the same time,
+// the worker of its record lets only one of them through.
+func (s *system) resume(ctx context.Context, what string) (Resumed, error) {
+	if what == "" {
+		return Resumed{}, control.Refuse(control.CodeMalformed, "not the name of a session")
+	}
+	records := s.store.List()
+	r, err := desk.Meant(records, what)
+	if err != nil {
+		return Resumed{}, control.Refuse(control.CodeRefused, err.Error())
+	}
+	if next, ok := session.Successor(records, r.ID); ok {
+		r = next
+	}
+	r, back, err := bringBack(ctx, s.Config, s.lifecycle, s.store.Get, r)
+	now := back.Record
+	if now.ID == uuid.Nil {
+		now = r
+	}
+	if err != nil {
+		return Resumed{}, notResumed(s.english(), host.View(now), s.sessions.Refused(err))
+	}
+	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
+	for _, e := range back.Ended {
+		done.Ended = append(done.Ended, show.EndingText(e))
+	}
+	return done, nil
+}
+
+// ChosenByHand is the place of a session that is not the current one of a chat.
+const ChosenByHand = "in the chat, choose it with /list"
+
+// tellBack reports to the chat that a session is back, even if the caller is gone by now, and
+// returns where the session's texts go. The session stays back if the report fails.
+func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
+	ctx, done := s.lasting(ctx)
+	defer done()
+	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
+	switch {
+	case err != nil:
+		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		return ChosenByHand
+	case current.ID == uuid.Nil:
+		return ChosenByHand
+	case current.ID != id:
+		return fmt.Sprintf("in its chat %s stays the current one, /list there switches", current.Name)
+	}
+	return "its chat goes on with it"
+}
+
+// restores brings sessions back.
+type restores interface {
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+}
+
+// bringBack restores a session in a folder where sessions may be opened. If another record has
+// taken over the conversation since the records were read, it restores that record instead. which
+// is the record that the error is about.
+func bringBack(ctx context.Context, c config.Config, sessions restores, get func(uuid.UUID) (session.Record, bool),
+	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
+	for range 2 { // two transfers within a moment are for a person to look at
+		if !host.InRoots(c.RootFolders, r.Dir) {
+			return r, lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
+		}
+		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
+		moved := (*lifecycle.MovedError)(nil)
+		if !errors.As(err, &moved) {
+			break
+		}
+		next, ok := get(moved.To)
+		if !ok {
+			break
+		}
+		r = next
+	}
+	return r, back, err
+}
+
+// offered are the refusals about which the chat asks what to do.
+var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft, refusal.Damaged}
+
+// notResumed is the chat's sentence for a session that did not come back, and where a choice can be made.
+func notResumed(p chat.Phrases, r views.Session, err error) error {
+	if slices.Contains(offered, refusal.In(err).Code) {
+		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))
+	}
+	return desk.AsTheChatSays(p, r, err)
+}

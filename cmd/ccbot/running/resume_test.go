@@ -1,0 +1,143 @@
+package running
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/socket"
+	"ccbot/host"
+	"ccbot/internal/control"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
+)
+
+// TestWhyASessionDoesNotComeBack: in the chat's sentences, and with the chat where there is something to choose.
+func TestWhyASessionDoesNotComeBack(t *testing.T) {
+	d, err := desk.Open([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
+	require.NoError(t, err)
+	state := func(s session.State) error { return &lifecycle.StateError{State: s, Want: "resumed"} }
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"open", state(session.Running), "api is already open. In a terminal: ccbot attach api"},
+		{"being ended", state(session.Stopping), "api is still ending. Try again in a moment."},
+		{"not clean", state(session.CleanupFailed), "api has not fully ended"},
+		{"no folder", &lifecycle.DirError{Dir: "/src/api", Why: lifecycle.DirMissing},
+			"choose another folder for api: /resume api PATH\nChoose in the chat: /resume api"},
+		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: true}}}, "7"},
+		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
+		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
+		{"no claude", lifecycle.ErrNoClaude, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
+		{"nobody knows", evidence.ErrUnreadable, "I cannot see which conversations are open"},
+		{"forgotten", session.ErrNotFound, "There is no session api. ccbot list shows the open ones"},
+		{"anything else", errors.New("x"), "x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := notResumed(d.Words(), host.View(one(1, "api")), host.Desk{Records: d.Store}.Refused(tt.err))
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// moving are sessions whose conversation moves on at each resume.
+type moving map[uuid.UUID]uuid.UUID
+
+func (m moving) Restore(_ context.Context, q lifecycle.RestoreRequest) (back lifecycle.Restored, err error) {
+	if to, ok := m[q.Session]; ok {
+		return back, fmt.Errorf("restore: %w", &lifecycle.MovedError{To: to})
+	}
+	back.Record = one(0, "back", func(r *session.Record) { r.ID = q.Session })
+	return back, nil
+}
+
+// TestP1_AResumeFollowsAConversationThatHasJustMoved, once: nobody goes round.
+func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
+	get := func(id uuid.UUID) (session.Record, bool) {
+		return one(0, "next", func(r *session.Record) { r.ID, r.Dir = id, "/src/"+id.String() }), id != idOf(9)
+	}
+	tests := []struct {
+		name  string
+		moves moving
+		roots []string
+		want  uuid.UUID // who came back
+		err   string    // or why nobody did
+	}{
+		{"it has not", moving{}, nil, idOf(1), ""},
+		{"it has", moving{idOf(1): idOf(2)}, nil, idOf(2), ""},
+		{"and once more", moving{idOf(1): idOf(2), idOf(2): idOf(3)}, nil, uuid.Nil, "session " + idOf(3).String() + " goes on"},
+		{"in a ring", moving{idOf(1): idOf(2), idOf(2): idOf(1)}, nil, uuid.Nil, "session " + idOf(1).String() + " goes on"},
+		{"to one that is forgotten", moving{idOf(1): idOf(9)}, nil, uuid.Nil, "session " + idOf(9).String() + " goes on"},
+		{"to where none may be opened", moving{idOf(1): idOf(2)}, []string{"/src/api"}, uuid.Nil, string(refusal.DirOutside)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, back, err := bringBack(t.Context(), config.Config{RootFolders: tt.roots}, tt.moves, get, one(1, "api"))
+			assert.Equal(t, tt.want, back.Record.ID)
+			require.Equal(t, tt.err == "", err == nil)
+			if tt.err != "" {
+				require.ErrorContains(t, err, tt.err)
+			}
+		})
+	}
+}
+
+// TestP9_ChangesComeFromPeople: no verb that changes something is done below an agent, nor what cannot be read.
+func TestP9_ChangesComeFromPeople(t *testing.T) {
+	person := control.Peer{Chain: []process.Process{{Identity: process.Identity{PID: 9}, TTY: 34816, SID: 9},
+		{Identity: process.Identity{PID: 1}}}, Whole: true}
+	code := func(err error) string {
+		refusal := (*control.Refusal)(nil)
+		require.ErrorAs(t, err, &refusal)
+		return refusal.Code
+	}
+	for _, one := range changes() {
+		t.Run(one.verb, func(t *testing.T) {
+			require.NoError(t, socket.Permitted(one.verb, person, evidence.Above{}))
+			for name, above := range map[string]evidence.Above{"a session's agent": {Found: true, Session: uuid.New()}, "an agent of nobody's": {Found: true}} {
+				assert.Equal(t, control.CodeForbidden, code(socket.Permitted(one.verb, person, above)), name)
+			}
+			handle := (&system{}).handlers(changes())[one.verb]
+			for _, body := range []string{``, `[]`, `{}`} {
+				if (one.verb == Recovering.Verb || one.verb == figures.Verb) && body == `{}` {
+					continue
+				}
+				_, err := handle(t.Context(), json.RawMessage(body))
+				assert.Equal(t, control.CodeMalformed, code(err), "%q", body)
+			}
+		})
+	}
+}
+
+// TestAChangeIsMadeByItsVerb: the socket hands on what is asked, and what came of it.
+func TestAChangeIsMadeByItsVerb(t *testing.T) {
+	for name, want := range map[string]error{"it is made": nil, "it is refused": control.Refuse(control.CodeRefused, "no"), "it fails": errors.New("disk")} {
+		t.Run(name, func(t *testing.T) {
+			one := Change[Resume, Resumed]{Verb: "one", do: func(_ context.Context, _ *system, body Resume) (Resumed, error) {
+				return Resumed{Name: body.Session, Dir: "/src", Attach: "tmux attach"}, want
+			}}
+			handle := (&system{}).handlers([]served{one.served()})[one.Verb]
+			did, err := handle(t.Context(), json.RawMessage(`{"session":"api"}`))
+			require.Equal(t, want, err)
+			if err == nil {
+				assert.Equal(t, Resumed{Name: "api", Dir: "/src", Attach: "tmux attach"}, did)
+			}
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"io"
+	stdlog "log"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/telegram"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/internal/token"
+)
+
+// Run runs the bot of that version until ctx ends; each reload has it read the settings again. Its error never contains
+// the token, wherever the error comes from.
+func Run(ctx context.Context, environ []string, version string, reload <-chan os.Signal, stderr io.Writer) (err error) {
+	if err := Harden(); err != nil {
+		return err
+	}
+	c, err := config.Load(environ)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.Token.CleanError(err) }()
+	level := new(slog.LevelVar)
+	level.Set(c.Level())
+	log := c.Log(level, stderr)
+	stdlog.SetOutput(c.Token.Writer(stderr)) // of libraries, such as net/http with GODEBUG=http2debug=1, which shows every URL
+	warn(c, log)
+	hook, err := desk.HookBinary()
+	if err != nil {
+		return err
+	}
+	s, err := begin(ctx, c, "run", hook, environ, log)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	s.environ, s.level, s.version = environ, level, version
+	if err := s.metrics.Listen(ctx, c.MetricsAddr); err != nil {
+		return err
+	}
+	return statefolder.Error(c.Dir, s.run(ctx, reload))
+}
+
+// begin takes the lock and makes all parts; nothing runs yet.
+func begin(ctx context.Context, c config.Config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
+	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
+	if err != nil {
+		return nil, err
+	}
+	since := time.Now() // an agent that is launched later was launched by this ccbot
+	s, err := wire(ctx, c, environ, hook, table, log)
+	if err != nil {
+		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
+	}
+	s.recovery.Since = since
+	s.end = func() { _ = held.Close() } // the process ends too, and the lock with it
+	return s, nil
+}
+
+// warn reports at the start conditions that will cause trouble later.
+func warn(c config.Config, log *slog.Logger) {
+	file := c.File
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)
+	}
+	if _, err := exec.LookPath(c.ClaudeCommand()); err != nil {
+		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Mend, "install Claude Code, or set CLAUDE_COMMAND to its path")
+	}
+	if command := c.VoiceCommand(); command != "" {
+		if _, err := exec.LookPath(command); err != nil {
+			log.Warn("voice_command_missing", logkey.Command, command, logkey.Mend, "set VOICE_COMMAND to a command that is there")
+		}
+	}
+	for _, name := range c.Unknown {
+		name, nearest := config.Nearest(name)
+		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, nearest)
+	}
+}
+
+// drainTime is how long a stop may take to finish what is in hand. Together with the last second of
+// the outbox it is five seconds.
+const drainTime = 4 * time.Second
+
+// startTime is how long all parts take at most to look at everything for the first time. The runtime alone would keep the
+// memory that this took, several times what ccbot needs afterwards.
+const startTime = 5 * time.Second
+
+// run recovers first, and handles updates only after that. The end of asked asks it to stop.
+func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
+	whole, end := context.WithCancel(context.WithoutCancel(asked))
+	defer end()
+	g, ctx := errgroup.WithContext(whole)
+	s.lasting = lastingIn(ctx)
+	stopping := until(ctx, asked)
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error { return s.watch.Run(ctx) })
+	g.Go(func() error { return s.metrics.Run(ctx) })
+	g.Go(func() error { return s.service.Run(stopping) })
+	g.Go(func() error { return s.reloadAt(ctx, reload) })
+	g.Go(func() error {
+		<-stopping.Done()
+		_ = pause.For(ctx, drainTime)
+		end()
+		return nil
+	})
+	g.Go(func() error {
+		err := s.serve(ctx, stopping, g)
+		if err == nil { // an error ends the others as well, and has to be the first one
+			end()
+		}
+		return err
+	})
+	err := g.Wait()
+	s.talk.Close()
+	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
+		return telegram.ErrRevoked
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		s.stopped()
+		return nil
+	}
+	return err
+}
+
+// until is ctx, which also ends when other does.
+func until(ctx, other context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	context.AfterFunc(other, end)
+	return ctx
+}
+
+// serve works until ctx ends. When it is asked to stop, which a recovery does at any step, it
+// finishes first what is in hand, and sends what may be sent at once.
+func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
+	report, err := s.recover(asked)
+	if err != nil {
+		return err
+	}
+	s.tell(ctx, report)
+	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
+		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run} {
+		g.Go(func() error { return part(ctx) })
+	}
+	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.handlers(changes())) })
+	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
+	me, err := s.start(asked)
+	if err != nil {
+		return err
+	}
+	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
+	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
+	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
+		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
+		Allowed: []string{"message", "edited_message", "callback_query"}})
+	g.Go(func() error { return s.bot.Run(ctx) })
+	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
+	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
+	s.service.Begun(me.Username)
+	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
+	g.Go(func() error {
+		_ = pause.For(ctx, startTime)
+		giveBack()
+		return nil
+	})
+	if err := intake.Run(ctx, asked); err != nil {
+		return err
+	}
+	outbox.Flush(ctx, s.outbox)
+	return nil
+}
+
+// stopped logs what a stop has left for the next start.
+func (s *system) stopped() {
+	entries, _ := s.inbox.List()
+	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked }) // nothing goes on by itself
+	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
+	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
+}
+
+// unkept returns what can still be done about a message that the disk refuses, and makes the disk
+// be looked at.
+func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
+	s.room.Refused()
+	return s.bot.Unkept(u)
+}

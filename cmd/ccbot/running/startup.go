@@ -1,0 +1,167 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/prompt"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/show"
+	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+	"ccbot/recovery"
+)
+
+// recover brings records, windows and processes into agreement before anything new is accepted.
+func (s *system) recover(ctx context.Context) (recovery.Report, error) {
+	if err := s.ensureTmux(ctx); err != nil {
+		return recovery.Report{}, err
+	}
+	if _, err := s.prompts.Waiting(); err != nil { // sets aside unreadable entries before anything needs them
+		return recovery.Report{}, err
+	}
+	report, err := s.recovery.Run(ctx)
+	if err != nil {
+		return recovery.Report{}, err
+	}
+	s.metrics.Recovered(report)
+	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
+		s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
+	}
+	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
+		return recovery.Report{}, err // otherwise prompts that are too old, or belong to no session, would be typed
+	}
+	return report, s.settle(ctx)
+}
+
+// tmuxPatience is how long a start waits for tmux before it logs that it waits: tmux answers within
+// milliseconds, or hangs.
+const tmuxPatience = 2 * time.Second
+
+// ensureTmux makes sure that the server and the session exist, and says what to look at when tmux
+// hangs.
+func (s *system) ensureTmux(ctx context.Context) error {
+	slow := time.AfterFunc(tmuxPatience, func() {
+		s.log.Warn("tmux_does_not_answer", logkey.Server, s.TmuxCommand(), logkey.Look, s.TmuxCommand()+" ls")
+	})
+	defer slow.Stop()
+	err := s.tmux.Ensure(ctx)
+	if ctx.Err() != nil { // ccbot was stopped; tmux is not to blame
+		return err
+	}
+	return desk.TmuxError(s.Config, err)
+}
+
+// settle finds out what became of the prompts that were being delivered. It reads only now to which
+// session each belongs, because a recovery may have moved a prompt together with its conversation.
+// Prompts of a record that could not be read wait where no open session can get them: a newer ccbot may
+// read the record, or a person may bring it back out of a backup.
+func (s *system) settle(ctx context.Context) error {
+	waiting, err := s.prompts.Waiting()
+	if err != nil {
+		return err
+	}
+	aside := s.store.Aside()
+	elsewhere := slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool { return r.State.Open() })
+	for id, keys := range waiting {
+		at := slices.IndexFunc(aside, func(a session.Aside) bool { return a.ID == id })
+		if at >= 0 && (aside[at].Newer || !elsewhere) {
+			continue
+		}
+		err := s.lifecycle.SettlePrompts(ctx, id, keys)
+		if errors.Is(err, session.ErrNotFound) {
+			err = prompt.Offer(ctx, s.bot.Prompts, keys)
+		}
+		if err != nil {
+			s.log.Error("prompts_not_settled", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		}
+	}
+	return nil
+}
+
+// tell reports to the chat what recovery did. The report is on disk when tell returns, also while
+// Telegram cannot be reached. A failed report stays noted in the records, and the next start
+// repeats it.
+func (s *system) tell(ctx context.Context, report recovery.Report) {
+	if err := s.recovered(ctx, report); err != nil {
+		s.log.Error("recovery_not_told", logkey.Error, err.Error())
+	}
+}
+
+// recovered reports to the chat what a recovery did, and which files were set aside, by any part of
+// ccbot, without being reported yet. The report counts as made when nothing has failed.
+func (s *system) recovered(ctx context.Context, report recovery.Report) error {
+	start := host.StartOf(report)
+	quarantine := filepath.Join(s.Dir, "quarantine")
+	unread := s.outbox.Load() // sets aside posts that cannot be read
+	aside, err := spool.Untold(quarantine)
+	for _, name := range aside { // files of sessions/, inbox/ and outbox/
+		if strings.HasPrefix(name, "sessions-") {
+			start.Unreadable++
+		} else {
+			start.Messages++
+		}
+	}
+	err = errors.Join(unread, err, s.bot.Reports.Tell(ctx, start))
+	if err != nil || len(s.bot.Reports.Chat.Book.PrivateChats()) == 0 {
+		return err
+	}
+	return spool.Told(quarantine, aside...)
+}
+
+// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes on even if the
+// caller is gone. What it did before an error is reported as well, because nothing else would
+// report it to the chat.
+func (s *system) recoverAgain(ctx context.Context) (show.Account, error) {
+	s.recovering.Lock()
+	defer s.recovering.Unlock()
+	if err := ctx.Err(); err != nil {
+		return show.Account{}, err
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	report, err := s.recovery.Run(ctx)
+	if err == nil {
+		s.metrics.Recovered(report)
+	} else {
+		s.metrics.Acted(report.Results)
+	}
+	s.tell(ctx, report)
+	did := show.AccountOf(report, s.nameOf)
+	if err == nil {
+		did.Purge = s.purge(ctx)
+	}
+	return did, err
+}
+
+// lastingIn returns a function that makes contexts which end with the run, even if the parent
+// context has ended before.
+func lastingIn(run context.Context) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		stop := context.AfterFunc(run, cancel)
+		return lasting, func() { stop(); cancel() }
+	}
+}
+
+// nameOf is empty for a session that is forgotten.
+func (s *system) nameOf(id uuid.UUID) string {
+	r, _ := s.store.Get(id)
+	return r.Name
+}
+
+// ended reports whether the process of a hook's binding is proven gone.
+func (s *system) ended(b hookwire.Binding) bool {
+	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
+}

@@ -1,0 +1,54 @@
+package running
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
+)
+
+// TestTheStartTellsWhatWillBeInTheWay of a file whose settings set nothing, and of missing commands.
+func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
+	home := t.TempDir()
+	text := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USER=7\nALLOWED_USERS=7\nPROXY_ADDRESS=x\nAAsecret0secret=1\n" +
+		"VOICE_COMMAND=no-such-voice -x\nCLAUDE_COMMAND=./no-such-claude\n"
+	require.NoError(t, os.WriteFile(filepath.Join(home, "ccbot.env"), []byte(text), 0o600))
+	c, err := config.Load([]string{"HOME=" + home, "CCBOT_DIR=" + home, "OTHER_SETTING=1"})
+	require.NoError(t, err)
+	var out strings.Builder
+	warn(c, config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
+	for _, want := range []string{
+		"setting_unknown.*name=ALLOWED_USER nearest=ALLOWED_USERS",
+		`setting_unknown.*name=PROXY_ADDRESS nearest=""`,
+		`setting_unknown.*name="a name that is not shown"`,
+		"voice_command_missing.*command=no-such-voice ",
+		"claude_missing.*command=./no-such-claude ",
+	} {
+		assert.Regexp(t, want, out.String())
+	}
+	assert.NotContains(t, out.String(), "AAsecret")
+	assert.Equal(t, 5, strings.Count(out.String(), "\n"), out.String())
+}
+
+// TestTheStartLooksAtTheFileThatItRead, also where that file names another folder.
+func TestTheStartLooksAtTheFileThatItRead(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	file := filepath.Join(home, ".ccbot", "ccbot.env")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+	text := "CCBOT_DIR=" + other + "\nTELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=7\nALLOWED_USER=7\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	c, err := config.Load([]string{"HOME=" + home, "CCBOT_ALLOW_READABLE_ENV=1"})
+	require.NoError(t, err)
+	require.Equal(t, other, c.Dir)
+	var out strings.Builder
+	warn(c, config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
+	for _, event := range []string{"configuration_readable_by_others", "setting_unknown"} {
+		assert.Contains(t, out.String(), event+" file="+file)
+	}
+}

@@ -1,0 +1,358 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"ccbot/archive"
+	"ccbot/bot"
+	"ccbot/bot/ask"
+	"ccbot/bot/card"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
+	"ccbot/bot/turn"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/metrics"
+	"ccbot/cmd/ccbot/servicemanager"
+	"ccbot/cmd/ccbot/socket"
+	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/cmd/ccbot/telegram"
+	"ccbot/cmd/ccbot/voice"
+	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/host/received"
+	"ccbot/i18n"
+	"ccbot/internal/gauge"
+	"ccbot/internal/git"
+	"ccbot/internal/glyph"
+	"ccbot/internal/ledger"
+	"ccbot/internal/logkey"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/watch"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// sender is all that the chat asks of Telegram.
+type sender struct {
+	*outbox.Outbox
+	telegram.Topics
+}
+
+// system is every part of a running ccbot.
+type system struct {
+	config.Config
+	log       *slog.Logger
+	tmux      *tmux.Client
+	store     *session.Store
+	inbox     *inbox.Store
+	api       *tgbot.Bot
+	outbox    *outbox.Outbox
+	evidence  *evidence.Sources
+	observer  *lifecycle.Observer
+	lifecycle *lifecycle.Service
+	losses    losses
+	recovery  *recovery.Recovery
+	events    *hooks.Events
+	watch     *watch.Room
+	presence  *presence.Watcher
+	keeper    *archive.Keeper
+	machine   *host.Machine  // as the chat sees it
+	sessions  *host.Sessions // of the machine
+	talk      *host.Transcripts
+	bot       *bot.Bot
+	room      *statefolder.Room
+	prompts   prompts
+	asks      *ask.Store
+	cards     *card.Board
+	table     *process.Table
+	relay     *hooks.Relay
+	socket    socket.Socket
+	// recoveredFor is what was recovered for one verb, where no bot runs; nil: this is the bot.
+	recoveredFor *recovery.Report
+	version      string       // of this program
+	owner        atomic.Int64 // the first of ALLOWED_USERS: what begins at the desk belongs there
+	receipts     *receipts
+	claude       *hooks.Binary
+	metrics      *metrics.Metrics
+	service      *servicemanager.Service
+	environ      []string       // of the process
+	level        *slog.LevelVar // of the log
+	began        time.Time      // by a clock that nobody can set
+	away         time.Duration  // how long no ccbot was there before this one
+	seen         time.Time      // since when; zero: not known
+	menus        *telegram.Menus
+	start        func(ctx context.Context) (me *models.User, err error)
+	end          func() // releases the lock
+
+	// lasting makes a context that outlives the client which has asked for something, and ends with
+	// the run.
+	lasting    func(ctx context.Context) (context.Context, context.CancelFunc)
+	recovering sync.Mutex // held by a recovery while the bot runs
+}
+
+// wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
+func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
+	s := &system{Config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
+	s.metrics = metrics.New(s.states)
+	s.service = servicemanager.New(environ, log)
+	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
+	s.lasting = lastingIn(ctx)
+	instance, err := statefolder.MakeInstance(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openStores(); err != nil {
+		return nil, err
+	}
+	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
+		Env: environment.Server(environ), Log: log, Start: desk.StartOf(table)})
+	if err != nil {
+		return nil, desk.TmuxError(c, err)
+	}
+	api, err := telegram.New(c.Token, c.APIURL, log)
+	if err != nil {
+		return nil, err
+	}
+	s.api = api
+	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
+	s.outbox.Uptime = uptime
+	if err := s.wireChat(environ); err != nil {
+		return nil, err
+	}
+	if err := s.wireSessions(instance, environ, hook); err != nil {
+		return nil, err
+	}
+	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
+	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.OnSent = func(m outbox.Message, id int) {
+		s.metrics.Shown(m.Written)
+		s.bot.Sent(m, id)
+	}
+	s.wireRecovery(instance, environ)
+	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
+		log.Debug("boot_time_unknown", logkey.Error, err.Error())
+	}
+	s.wireSocket(hook)
+	s.metrics.Measure(metrics.Parts{Inbox: s.inbox, Outbox: s.outbox, Pulse: s.service.Pulse, Memory: func() uint64 { return s.agentsMemory(ctx) }})
+	s.start = func(ctx context.Context) (*models.User, error) {
+		return telegram.Connect(ctx, api, s.service.Tried, log)
+	}
+	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
+	s.bot.Spoken = s.menus.Changed
+	return s, nil
+}
+
+func (s *system) openStores() (err error) {
+	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log)
+	if err != nil {
+		return err
+	}
+	s.inbox, err = inbox.OpenStore(filepath.Join(s.Dir, "inbox"), s.log)
+	if err != nil {
+		return err
+	}
+	s.prompts = prompts{inbox: s.inbox}
+	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
+	if err := desk.Moments(s.Dir).Tidy(goesOn); err != nil {
+		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
+	}
+	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
+}
+
+// openAsks opens the store of the questions of agents that the chat shows.
+func (s *system) openAsks() (err error) {
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
+	return err
+}
+
+// wireChat makes the chat side.
+func (s *system) wireChat(environ []string) error {
+	words, err := i18n.Load(glyph.Name)
+	if err != nil {
+		return err
+	}
+	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
+	if err != nil {
+		return err
+	}
+	if err := s.openAsks(); err != nil {
+		return err
+	}
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, StateDir: s.Dir, Records: s.store,
+		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
+		Folders: &s.store.Folders,
+		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+			return s.evidence.Written(ctx, claude...)
+		}}
+	s.machine.Received, err = received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
+	if err != nil {
+		return err
+	}
+	mayShow := func(to session.Conversation) bool { return s.bot.MayShow(to) }
+	s.cards, err = card.Open(filepath.Join(s.Dir, "cards"), filepath.Join(s.Dir, "quarantine"), s.outbox, mayShow, s.log)
+	if err != nil {
+		return err
+	}
+	s.cards.Failpoint = Failpoint(environ)
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
+	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
+	said := struct {
+		*host.Transcripts
+		host.Conversations
+	}{s.talk, host.Conversations{Records: s.store, Projects: s.ProjectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
+	if err := said.Tidy(); err != nil { // the next start may do it
+		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
+	}
+	who := listsOf(s.Config)
+	s.owner.Store(s.AllowedUsers[0])
+	s.bot = bot.New(
+		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
+			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
+		bot.Deps{
+			Sessions: s.sessions, Records: host.Views{Records: s.store},
+			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
+			Transcripts: said, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)})
+	s.bot.Health = s.health
+	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
+	return nil
+}
+
+// spending counts what all agents use.
+func (s *system) spending() *host.Spending {
+	return &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+		Watch: s.watch, Now: time.Now, Log: s.log}
+}
+
+// wireSessions makes the parts that run sessions, and the parts that archive them.
+func (s *system) wireSessions(instance string, environ []string, hook string) error {
+	name, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("host name: %w", err)
+	}
+	env, unset := environment.Agent(environ, s.ClaudeSet)
+	env["PATH"] = environment.WithFolder(env["PATH"], filepath.Dir(hook))
+	s.claude = desk.Claude(s.Config, environ, s.log)
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
+		Version: s.claude.Known}
+	times := s.Config
+	s.receipts = &receipts{Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
+	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
+	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
+	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
+	s.lifecycle = lifecycle.New(
+		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
+			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
+			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
+		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
+			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
+			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
+			Git: func(ctx context.Context, dir string) (*git.State, error) {
+				return git.Look(ctx, dir, environment.Server(environ))
+			},
+			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End},
+			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
+			Now:   time.Now, Log: s.log, Failpoint: Failpoint(environ)})
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
+	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
+	s.tmux.OnChange(s.lifecycle.WakeAll)
+	return nil
+}
+
+// wireRecovery makes the recovery, which runs at a start, and when a conversation comes back in
+// another record.
+func (s *system) wireRecovery(instance string, environ []string) {
+	backups := desk.Backups(s.Dir)
+	backups.Failpoint = Failpoint(environ)
+	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
+		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
+		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
+	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
+	s.recovery.Events = s.events.Drain
+}
+
+// unmade are the records for recovery. Recovery removes starts that came to nothing; while the bot
+// runs, a start that looks like that may still be under way.
+type unmade struct {
+	*session.Store
+	launches hooks.Launch
+}
+
+// Remove waits until no worker uses the record, and removes it only if it is still a start that
+// came to nothing. It removes the launch settings first, because without the record nothing would
+// lead to them.
+func (u unmade) Remove(id uuid.UUID) error {
+	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
+		if r.State != session.Starting || r.Binding != nil {
+			return false, nil
+		}
+		return true, u.launches.Remove(id)
+	})
+	if err == nil && !removed {
+		err = fmt.Errorf("session %s is under way", id)
+	}
+	return err
+}
+
+// wireSocket connects the parts that need all other parts.
+func (s *system) wireSocket(hook string) {
+	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
+	s.sessions.Terminals = s.lifecycle
+	s.relay.Connect(s.bot)
+	s.relay.Changed = s.lifecycle.Wake
+	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
+}
+
+// transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
+func (s *system) transcriber(environ []string) prompt.Transcriber {
+	if len(s.VoiceWords) == 0 {
+		return nil
+	}
+	return voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
+}
+
+// clear returns the steps before a record is forgotten: prompts that still wait for it are
+// reported; then its requests, its launch settings and its status are removed.
+func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
+	return func(ctx context.Context, r session.Record) error {
+		left, err := s.prompts.Left()
+		if err != nil {
+			return err
+		}
+		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
+			return err
+		}
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), desk.Moments(s.Dir).Forget(r.ID))
+	}
+}
+
+// uptime is how long the machine is up, without the time in which it slept. It uses a clock that
+// nobody can set.
+func uptime() time.Duration {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // each kernel that Go runs on has it
+	return time.Duration(ts.Nano())
+}

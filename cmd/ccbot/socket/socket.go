@@ -1,0 +1,269 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	port "ccbot/bot/port/refusal"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/hooks"
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
+)
+
+// Socket answers what comes through ccbot.sock.
+type Socket struct {
+	Agents interface {
+		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
+	}
+	Relay interface {
+		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
+	}
+	Files interface {
+		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
+	}
+	Projects string // Claude Code's folder of transcripts
+	Hook     string // path of our ccbot-hook, the one program that may ask for a permission
+	Log      *slog.Logger
+
+	refused *refusals
+	now     func() time.Time
+}
+
+// Change makes what a person has asked for.
+type Change = func(ctx context.Context, body json.RawMessage) (any, error)
+
+// handler serves a verb for a caller that is permitted.
+type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, error)
+
+// Run serves all verbs at the socket of a folder until ctx ends. A person has to remove
+// the cause of its error.
+func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change) error {
+	s.now, s.refused = time.Now, &refusals{now: time.Now, log: s.Log}
+	err := s.server(dir, table, changes).Run(ctx)
+	switch {
+	case errors.Is(err, control.ErrLongPath):
+		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
+	case errors.Is(err, control.ErrNotASocket):
+		return exit.Usage(err)
+	}
+	return err
+}
+
+func (s Socket) server(dir string, table control.Table, changes map[string]Change) *control.Server {
+	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.Log)
+	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
+	server.Handle(hookwire.VerbSend, s.checked(s.send))
+	server.Handle(verbPing, s.checked(func(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }))
+	for verb, make := range changes {
+		server.Handle(verb, s.checked(func(ctx context.Context, _ caller, c hookwire.Call) (any, error) { return make(ctx, c.Body) }))
+	}
+	return server
+}
+
+// Permitted says whether a program may use a verb. The caller is identified by the kernel; nothing
+// that the call itself says counts. A program below an agent may only use the verbs for agents, and
+// only for the agent's own session. All other verbs change something: the chain of parents of their
+// caller must be known up to pid 1, and must show a terminal and no agent.
+func Permitted(verb string, p control.Peer, above evidence.Above) error {
+	forAgents := verb == hookwire.VerbPermission || verb == hookwire.VerbSend
+	switch {
+	case above.Found && above.Session == uuid.Nil:
+		return control.Refuse(control.CodeForbidden, "the agent that asks is not in a session of this ccbot")
+	case above.Found && !forAgents:
+		return control.Refuse(control.CodeForbidden, "an agent may not do this")
+	case above.Found:
+		return nil
+	case verb == hookwire.VerbSend:
+		return control.Refuse(control.CodeForbidden, "no session of ccbot is above this program, so there is no chat to send to")
+	case forAgents:
+		return control.Refuse(control.CodeForbidden, "no session of ccbot is above this program")
+	case !p.Whole, p.Orphan(): // every verb that is not named above changes something
+		return control.Refuse(control.CodeForbidden, "it cannot be told who has started this program; run it in a terminal")
+	}
+	return nil
+}
+
+// fromHook reports whether the peer is our hook as its agent runs it: our program, with nothing but
+// shells between it and the agent. Without this check another program below the agent could invent
+// requests, and use up all places of the session. A hook that the agent itself runs from a tool's
+// shell looks the same; it is allowed.
+func fromHook(chain []process.Process, agent process.Identity, hook string) bool {
+	if len(chain) == 0 || !isProgram(chain[0].Exe, hook) {
+		return false
+	}
+	for _, p := range chain[1:] {
+		if p.Identity == agent {
+			return true
+		}
+		if !isShell(p.Exe) {
+			return false
+		}
+	}
+	return false
+}
+
+// replaced is what Linux appends to the path of an executable that does not exist any more, as
+// after an upgrade.
+const replaced = " (deleted)"
+
+// isProgram compares files, so that a link to the program counts as the program. A program that was
+// replaced while it ran is compared by its path.
+func isProgram(exe, program string) bool {
+	if strings.TrimSuffix(exe, replaced) == program {
+		return program != ""
+	}
+	a, err := os.Stat(exe)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(program)
+	return err == nil && os.SameFile(a, b)
+}
+
+func isShell(exe string) bool {
+	switch filepath.Base(strings.TrimSuffix(exe, replaced)) {
+	case "sh", "bash", "rbash", "dash", "ash", "zsh", "fish", "ksh", "ksh93", "mksh", "busybox", "toybox":
+		return true
+	}
+	return false
+}
+
+// caller is the program at the socket, and the agent that it runs below.
+type caller struct {
+	process process.Identity
+	chain   []process.Process
+	above   evidence.Above
+}
+
+// checked serves a verb for the callers that are permitted.
+func (s Socket) checked(serve handler) control.Handler {
+	return func(ctx context.Context, p control.Peer, c hookwire.Call) (json.RawMessage, error) {
+		above, err := s.Agents.AgentAbove(ctx, p.Chain)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Verb, err)
+		}
+		if err := Permitted(c.Verb, p, above); err != nil {
+			s.refused.note("verb", c.Verb, "pid", p.PID, "why", err.Error())
+			return nil, err
+		}
+		reply, err := serve(ctx, caller{p.Chain[0].Identity, p.Chain, above}, c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Verb, err)
+		}
+		return json.Marshal(reply)
+	}
+}
+
+// permission waits until a person has decided, or until no decision is needed any more: then the
+// answer is empty and the terminal decides. A wait that ends with the connection, or with this
+// program, has no answer at all: the hook asks again.
+func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
+	if !fromHook(who.chain, who.above.Agent, s.Hook) {
+		s.refused.note("verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
+		return nil, control.Refuse(control.CodeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
+	}
+	if !hookwire.IsRequestID(c.ID) {
+		return nil, control.Refuse(control.CodeMalformed, "a request has an id of 22 letters")
+	}
+	ask, err := hookwire.ReadAsk(c.Body)
+	if err != nil {
+		return nil, control.Refuse(control.CodeMalformed, err.Error())
+	}
+	ask.Received = s.within(ask.Received)
+	if claude, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
+		ask.TranscriptPath = transcript.Own(s.Projects, ask.TranscriptPath, claude)
+	}
+	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)
+	if err != nil {
+		return nil, control.Refuse(control.CodeMalformed, err.Error())
+	}
+	d, decided, err := s.Relay.Wait(ctx, q)
+	switch {
+	case errors.Is(err, hooks.ErrRefused):
+		return nil, control.Refuse(control.CodeRefused, err.Error())
+	case err != nil:
+		return nil, err
+	case !decided && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case !decided:
+		return hookwire.Answer{}, nil
+	}
+	raw, err := json.Marshal(d)
+	return hookwire.Answer{Decision: raw}, err
+}
+
+// oldestAsk is the greatest age that a request may claim: a little more than the time for which a
+// hook looks for a ccbot that is being restarted. The card of a request that comes back later keeps
+// its own time.
+const oldestAsk = 15 * time.Minute
+
+// within limits the time at which a request says that it was made to a possible one. The outcome of
+// the dialog is judged by this time, and a request from the future would never be over.
+func (s Socket) within(asked time.Time) time.Time {
+	now := s.now().UTC()
+	switch {
+	case asked.After(now):
+		return now
+	case asked.Before(now.Add(-oldestAsk)):
+		return now.Add(-oldestAsk)
+	}
+	return asked
+}
+
+// sendCall is the body of a send: an absolute path, and a text below the file.
+type sendCall struct {
+	Path    string `json:"path"`
+	Caption string `json:"caption,omitempty"`
+}
+
+// send sends a file into the chat of the session that the caller runs in.
+func (s Socket) send(ctx context.Context, who caller, c hookwire.Call) (any, error) {
+	var body sendCall
+	if err := json.Unmarshal(c.Body, &body); err != nil {
+		return nil, control.Refuse(control.CodeMalformed, "not a path and a caption")
+	}
+	err := s.Files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
+	refused := port.In(err)
+	if text, known := unsent[refused.Code]; known {
+		if strings.HasSuffix(text, ": ") {
+			text += refused.Reason
+		}
+		return nil, control.Refuse(control.CodeRefused, text)
+	}
+	return struct{}{}, err
+}
+
+// unsent are the reasons for an agent why its file is not sent; what the system says follows a colon.
+var unsent = map[port.Code]string{
+	port.NotFound:       "there is no such session",
+	port.WrongState:     "the session is over",
+	port.NotShown:       "nobody is allowed any more in the chat that the session is shown in",
+	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
+	port.FileTooBig:     fmt.Sprintf("it has more than the %d MB that Telegram takes", outbox.MaxFile>>20),
+	port.NotTaken:       "Telegram does not take it: ",
+	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
+	port.FileRelative:   "the path is not absolute",
+	port.FileOwn:        "files of ccbot's own are never sent",
+	port.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
+	port.FileLinked:     "the session's folder is reached through a link: nothing is sent from there",
+	port.FileChanged:    "it changed just now",
+	port.FileIrregular:  "it is not a regular file",
+	port.FileNamed:      "it has more than one name, by a hard link: copy it first",
+	port.FileEmpty:      "it is empty",
+	port.FileMissing:    "there is no such file",
+	port.FileUnreadable: "it cannot be read: ",
+}
