@@ -12,12 +12,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/logkey"
 )
 
 // Errors of the relay, matched with errors.Is.
 var (
-	ErrNotWaiting = errors.New("no hook waits with this request")
+	ErrNotWaiting = refusal.New(refusal.NotFound, "no hook waits with this request")
 	ErrRefused    = errors.New("the request is refused")
 )
 

@@ -227,7 +227,7 @@ func TestErrors(t *testing.T) {
 	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find pane: %9"}, ErrNoPane)
 	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find window: @9"}, ErrNoWindow)
 	assert.NotErrorIs(t, &commandError{Command: "x", Text: "unknown: can't find pane"}, ErrNoPane)
-	assert.False(t, (&commandError{Text: "x"}).Is(nil))
+	assert.NoError(t, (&commandError{Text: "x"}).Unwrap())
 	refused := &GuardError{Got: "1"}
 	assert.ErrorIs(t, refused, ErrGuard)
 	assert.NotErrorIs(t, refused, ErrNoPane)

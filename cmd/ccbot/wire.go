@@ -357,7 +357,7 @@ func backupsIn(dir string) recovery.Backups {
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
-	s.sessions.Terminals = lifecycle.Panes{Service: s.lifecycle}
+	s.sessions.Panes = lifecycle.Panes{Service: s.lifecycle}
 	s.relay.Connect(s.bot)
 	s.relay.Changed = s.lifecycle.Wake
 	s.socket = socket{agents: s.evidence, relay: s.relay, files: s.bot, projects: s.ProjectsDir(), hook: hook,
