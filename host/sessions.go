@@ -90,27 +90,6 @@ type Sessions struct {
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }
 
-var (
-	_ control.Starter   = Sessions{}
-	_ control.Ender     = Sessions{}
-	_ control.Keeper    = Sessions{}
-	_ control.Namer     = Sessions{}
-	_ prompts.Queue     = Sessions{}
-	_ prompts.Decisions = Sessions{}
-	_ prompts.Edits     = Sessions{}
-	_ prompts.Order     = Sessions{}
-	_ desk.Keys         = Sessions{}
-	_ desk.Panes        = Sessions{}
-	_ desk.Screens      = Sessions{}
-	_ desk.Neighbours   = Sessions{}
-	_ desk.Windows      = Sessions{}
-	_ desk.Notices      = Sessions{}
-	_ modes.Switches    = Sessions{}
-	_ talk.Shown        = Sessions{}
-	_ views.Works       = Sessions{}
-	_ views.Successors  = Sessions{}
-)
-
 // Start starts an agent in a new window.
 func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
 	r, err := m.Lifecycle.Start(ctx, q)

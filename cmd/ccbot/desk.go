@@ -66,7 +66,7 @@ func anySession(views.Session) bool { return true }
 
 // english are the chat's sentences for who stands at the desk.
 func (s *system) english() chat.Phrases {
-	return chat.Phrases{Words: s.bot.Words.For("en"), Facts: s.bot.Facts}
+	return chat.Phrases{Words: s.bot.Speech.For("en"), Facts: s.bot.Facts}
 }
 
 // asTheChatSays is an error in the sentence that the chat has for it. The zero session: the error is about none.
