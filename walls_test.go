@@ -27,13 +27,13 @@ var roomLines = map[string]int{"bot/ask": 2760, "bot/chat": 1600, "bot/outbox": 
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{
-	"bot/outbox.API":  "the calls of the Bot API that the outbox makes",
-	"bot.Sessions":    "the ports of one machine about its sessions; each feature declares the part that it uses",
-	"bot.Places":      "the ports of one machine about its folders; each feature declares the part that it uses",
-	"bot.Decisions":   "the ports of one machine about what agents ask for",
-	"bot.Transcripts": "the ports of one machine about what was said; each feature declares the part that it uses",
-	"bot.Sender":      "the outbox; each feature declares the part that it uses",
-	"bot.Entries":     "the inbox; each feature declares the part that it uses",
+	"bot/outbox.API":          "the calls of the Bot API that the outbox makes",
+	"bot/machine.Sessions":    "the ports of one machine about its sessions; each feature declares the part that it uses",
+	"bot/machine.Places":      "the ports of one machine about its folders; each feature declares the part that it uses",
+	"bot/machine.Decisions":   "the ports of one machine about what agents ask for",
+	"bot/machine.Transcripts": "the ports of one machine about what was said; each feature declares the part that it uses",
+	"bot.Sender":              "the outbox; each feature declares the part that it uses",
+	"bot.Entries":             "the inbox; each feature declares the part that it uses",
 }
 
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
@@ -41,7 +41,7 @@ var (
 	tooManyMethods = map[string]int{
 		"lifecycle.work": 118, "lifecycle.Service": 52,
 	}
-	tooManyDependencies = map[string]int{"bot.New": 17, "bot/prompt.New": 11, "lifecycle.New": 15}
+	tooManyDependencies = map[string]int{"bot/prompt.New": 10, "lifecycle.New": 15}
 )
 
 // within compares a figure with its limit and with what is allowed today.

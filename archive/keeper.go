@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
@@ -183,7 +184,7 @@ func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 
 // ErrNotOver is returned for a session that may still run, or whose cleanup failed: its record is
 // not forgotten.
-var ErrNotOver = errors.New("the session is not over")
+var ErrNotOver = refusal.New(refusal.WrongState, "the session is not over")
 
 // Forget removes a record and every copy of it, because a person has asked for it. The copies go
 // first, so that calling Forget again finishes what a crash has interrupted. A record that is no

@@ -103,10 +103,6 @@ type crashing struct {
 	crash func() error
 }
 
-func (c crashing) Save(e inbox.Entry) error {
-	return errors.Join(c.crash(), c.Entries.Save(e))
-}
-
 func (c crashing) Change(key string, change func(*inbox.Entry) error) error {
 	return errors.Join(c.crash(), c.Entries.Change(key, change))
 }

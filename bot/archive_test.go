@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -144,7 +144,7 @@ func asking(to outbox.Conversation, from int64) chat.Incoming {
 
 // countsAsked notes which sessions are looked at.
 type countsAsked struct {
-	bot.Transcripts
+	machine.Transcripts
 	of []uuid.UUID
 }
 

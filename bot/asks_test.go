@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -560,7 +559,7 @@ func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
 }
 
 func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
-	for err, failed := range map[error]bool{fs.ErrNotExist: false, chattest.ErrDisk: true} {
+	for err, failed := range map[error]bool{lifecycle.ErrNoPrompt: false, chattest.ErrDisk: true} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			_, notice := w.HeldBehind(t, r)

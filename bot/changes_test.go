@@ -11,11 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -100,7 +103,7 @@ func TestChanges(t *testing.T) {
 // The card of a turn shows what the turn has changed, and leads to all since the session's start.
 func TestChangesOfATurn(t *testing.T) {
 	w, r := changed(t)
-	require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, "turn"))
+	require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: "turn"}, host.View(r)))
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.Last(t)
 	assert.False(t, m.Sounds)
@@ -121,7 +124,7 @@ func TestChangesOfATurn(t *testing.T) {
 func TestChangesOfATurnAreOneMessage(t *testing.T) {
 	w, r := changed(t)
 	show := func(since diffs.Since) int {
-		require.NoError(t, w.Changes.Show(t.Context(), chattest.AtAlice, r.ID, since))
+		require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: since}, host.View(r)))
 		w.Telegram.Deliver(t.Context())
 		return len(w.Telegram.Sent)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,9 +117,7 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 
 func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	w := chattest.NewWorld(t)
-	_, err := exec.LookPath("/opt/none/claude-nightly")
-	require.Error(t, err)
-	err = fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, err)
+	err := &refusal.Error{Code: refusal.NoClaude, Command: "/opt/none/claude-nightly", Err: lifecycle.ErrNoClaude}
 	assert.Equal(t, w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.StartFailure(err).Text.Text)
 }
 

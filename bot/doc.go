@@ -1,10 +1,9 @@
 // Package bot is the roof of the chat: it says who hears what.
 //
 // One update, one tap or one piece of news goes from here to one feature; an event goes to every
-// feature that has a field for it. The roof promises that only allowed people are heard and everybody
-// else gets silence (P9), that a tap is answered at once and does only what the message shows (P2,
-// P7), and that a feature that crashes ends nothing else (P8). It alone answers taps; what comes of a
-// tap is said in the chat.
+// feature. The roof promises that only allowed people are heard and everybody else gets silence
+// (P9), that a tap is answered at once and does only what the message shows (P2, P7), and that a
+// feature that crashes ends nothing else (P8). It alone answers taps; the chat says what follows.
 //
 // The rooms below it:
 //
@@ -36,11 +35,8 @@
 //	waiting        the queue of a session, and what is done about it
 //	why            what happened to a session
 //	writers        who else writes a conversation, and windows of nobody
-//	chat           how a feature speaks, and what a feature is
-//	card           messages that are kept as they should look
-//	conversation   what is known of one place
+//	chat, card     how a feature speaks, and what it is; messages that are kept as they should look
+//	conversation   what is known of one place; alias: what Telegram and ccbot call it
 //	quotation      what a person's message says, as it may be typed, or that it is a command
-//	alias          the chat numbers of Telegram and the names of places
-//	inbox, outbox, render
-//	port           all that the chat knows of the agents' machine
+//	inbox, outbox, render; port: all that the chat knows of the agents' machine
 package bot

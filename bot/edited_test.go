@@ -3,7 +3,6 @@ package bot_test
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -92,7 +91,7 @@ func TestP4_AnEditOfATypedPromptIsTold(t *testing.T) {
 	}{
 		{"being typed", inbox.Typing, nil},
 		{"unproven", inbox.Unproven, nil},
-		{"typed at this moment", inbox.Held, fs.ErrNotExist},
+		{"typed at this moment", inbox.Held, lifecycle.ErrNoPrompt},
 		{"finished at this moment", inbox.Held, inbox.ErrNoEntry},
 		{"of a session that is forgotten", inbox.Held, session.ErrNotFound},
 	} {

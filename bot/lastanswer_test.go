@@ -98,7 +98,7 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	assert.Equal(t, []string{"api\none\n\ntwo"}, w.Seen(t, 1))
 
 	require.Eventually(t, func() bool {
-		had, known := w.Deps.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
+		had, known := w.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
 		return known && had.Since == nil
 	}, chattest.Patience, time.Millisecond)
 	next, err := chattest.OpenChats(filepath.Join(w.Dir, "chats")) // as a restart would

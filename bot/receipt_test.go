@@ -110,7 +110,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	}
 	for _, lang := range i18n.Languages() {
 		for _, key := range keys {
-			assert.NotEqual(t, string(key), w.Words.For(lang).Say(key), "%s %s", lang, key)
+			assert.NotEqual(t, string(key), w.Speech.For(lang).Say(key), "%s %s", lang, key)
 		}
 	}
 }

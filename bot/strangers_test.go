@@ -66,6 +66,6 @@ func TestATapOfLongAgoIsTold(t *testing.T) {
 		Update: chattest.TapOn(chattest.Alice, &models.Message{}, "x")}))
 	assert.Equal(t, []string{"answer query: " + w.Word(i18n.TapLate)}, w.Telegram.Done())
 	for _, lang := range i18n.Languages() {
-		assert.LessOrEqual(t, chattest.Plain(w.Words.For(lang).Say(i18n.TapLate)).Length(), chattest.AlertLimit, lang)
+		assert.LessOrEqual(t, chattest.Plain(w.Speech.For(lang).Say(i18n.TapLate)).Length(), chattest.AlertLimit, lang)
 	}
 }

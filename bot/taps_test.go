@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,7 +153,7 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 		err   error
 		stale bool
 	}{
-		{"finished meanwhile", fs.ErrNotExist, true},
+		{"finished meanwhile", lifecycle.ErrNoPrompt, true},
 		{"the entry is finished", inbox.ErrNoEntry, true},
 		{"the session is gone", session.ErrNotFound, true},
 		{"the agent has ended", lifecycle.ErrNoAgent, false},
@@ -332,7 +331,7 @@ func TestSendAnyway(t *testing.T) {
 		assert.Contains(t, w.Telegram.Done(), "post "+w.Named(want, "api"))
 	}
 	assert.Len(t, w.Telegram.Edited, 1, "what was refused stays as it is")
-	w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(fs.ErrNotExist) }
+	w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(lifecycle.ErrNoPrompt) }
 	require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSendAnyway))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.StaleButton))
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons, "but what is over")

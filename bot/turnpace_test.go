@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/bot"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/turn"
@@ -47,7 +47,7 @@ func TestACardIsDrawnAtThePaceOfItsEdits(t *testing.T) {
 
 // counted counts how often the transcript of a session is read for its work.
 type counted struct {
-	bot.Sessions
+	machine.Sessions
 	reads int
 }
 

@@ -3,26 +3,34 @@ package bot
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
+	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
 
 // Handle does what one message asks for; rest are the other messages of its album. It is called at
 // least once for each: a message may come again after a crash.
-func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
+func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update,
+) error {
 	if u == nil || u.Message == nil && u.EditedMessage == nil {
 		return nil
 	}
@@ -37,11 +45,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	}
 	b.At("accepted")
-	b.noteLanguage(m.From, m.Chat)
-	in := b.incomingOf(key, m)
-	b.unpark(ctx, in.To.ChatID)
-	b.Topics.Note(in.To.ChatID, m)
-	command, args, text, foreign := b.parse(in, m)
+	in, command, args, text, foreign := b.read(key, m)
+	b.heardFrom(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
 		return b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign)
@@ -49,11 +54,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	case m.Text == "" && quotation.IsService(m):
 		return b.Topics.Changed(ctx, in, m)
-	case m.Text == "":
-		b.Browser.Note(&in)
-		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	case command.Run == nil:
-		return b.offer(ctx, in, text)
+		return b.offer(ctx, in, text, append([]*models.Update{u}, rest...))
 	case command.Now:
 		if told, err := b.Prompts.TooLate(ctx, in, command.Name); told || err != nil {
 			return err
@@ -62,62 +64,69 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	return command.Run(ctx, in, args)
 }
 
-// noteLanguage keeps in which language a person has Telegram: in the person's own chat the bot speaks
-// it. A group has no language of one person's.
-func (b *Bot) noteLanguage(from *models.User, in models.Chat) {
-	if from.LanguageCode == "" || in.Type != models.ChatTypePrivate || b.Settings(in.ID).Telegram == from.LanguageCode {
-		return
+// heardFrom hears that an allowed person has written or tapped: the chat takes messages again, and
+// gets what it missed. In the person's own chat the bot speaks the language of the Telegram there.
+func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message, place int64) {
+	b.unpark(ctx, place)
+	b.Topics.Note(place, m)
+	if err := b.NoteLanguage(m.Chat, who.LanguageCode); err != nil {
+		b.Log.Warn("language_not_noted", logkey.ChatID, m.Chat.ID, logkey.Error, err.Error())
 	}
-	if err := b.Chats.Set(in.ID, func(s *conversation.Settings) { s.Telegram = from.LanguageCode }); err != nil {
-		b.Log.Warn("language_not_noted", logkey.ChatID, in.ID, logkey.Error, err.Error())
-		return
+}
+
+// unpark hears that a chat takes messages again.
+func (b *Bot) unpark(ctx context.Context, chatID int64) {
+	parked := b.Sender.Parked(chatID)
+	if b.Sender.Unpark(chatID); parked {
+		b.Cards.Reachable(ctx, chatID)
+		_ = b.each("unparked", func(f chat.Feature) error { f.Unparked(chatID); return nil })
 	}
-	b.Spoken()
 }
 
 // inside gives the place of a message, and the number that the message has there.
-func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
+func (b *Bot) inside(m *models.Message) (to outbox.Conversation, message int) {
 	to = inbox.ConversationOf(m)
-	to.ChatID, message = b.Chats.Aliases.In(m.Chat.ID, m.ID)
+	to.ChatID, message = b.Aliases.In(m.Chat.ID, m.ID)
 	return to, message
 }
 
-func (b *Bot) incomingOf(key string, m *models.Message) chat.Incoming {
-	place, message := b.inside(m)
-	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
-		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
+// read reads a message: where it is, who has written it and what it answers; a command of ours,
+// without Run where there is none, or something for another bot, or a text for the agent, with
+// nothing changed but our own name cut out. Words of others are no command, and so is a caption.
+func (b *Bot) read(key string, m *models.Message) (
+	in chat.Incoming, c chat.Command, args, text string, foreign bool) {
+	in = chat.Incoming{Key: key, From: m.From.ID, Sent: time.Unix(int64(m.Date), 0),
+		Quoted: quotation.Source(m) != ""}
+	in.To, in.MessageID = b.inside(m)
 	if to := m.ReplyToMessage; to != nil {
-		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
+		_, in.ReplyTo = b.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
 		// what opens a topic is "answered" by all messages of the topic
-		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
+		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil &&
+			strings.EqualFold(to.From.Username, b.Username)
 	}
-	return in
-}
-
-// parse reads a message: a command of ours, without Run where there is none, or something for another
-// bot, or a text for the agent, with nothing changed but our own name cut out. The words of others are
-// no command, and so is a caption.
-func (b *Bot) parse(in chat.Incoming, m *models.Message) (c chat.Command, args, text string, foreign bool) {
 	text = quotation.Text(m)
 	if in.Quoted || m.Text == "" {
-		return c, "", text, false
+		return in, c, "", text, false
 	}
 	name, to, rest := quotation.Command(text)
 	if ours := to == "" || strings.EqualFold(to, b.Username); !ours {
-		return c, "", text, in.To.ChatID != in.From && quotation.IsForBot(name, to)
+		return in, c, "", text, in.To.ChatID != in.From && quotation.IsForBot(name, to)
 	}
 	if to != "" {
 		text = "/" + name + rest
 	}
-	return b.commands[name], strings.TrimSpace(rest), text, false
+	return in, b.commands[name], strings.TrimSpace(rest), text, false
 }
 
-// offer gives a text to the first feature that takes it.
-func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string) error {
+// offer gives a text to the first feature that takes it, and files to the prompts.
+func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*models.Update) error {
 	for _, f := range b.Rooms {
-		if f.Text == nil {
-			continue
-		}
+		f.Note(&in)
+	}
+	if us[0].Message.Text == "" {
+		return b.Prompts.Files(ctx, in, us)
+	}
+	for _, f := range b.Rooms {
 		if taken, err := f.Text(ctx, &in, text); taken || err != nil {
 			return err
 		}
@@ -132,8 +141,7 @@ func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) {
 		return nil
 	}
-	in := b.incomingOf("", m)
-	c, _, _, _ := b.parse(in, m)
+	in, c, _, _, _ := b.read("", m)
 	if c.Unkept == nil {
 		return nil
 	}
@@ -149,63 +157,45 @@ func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 
 // UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
-	if !b.IsAllowed(f.From) || !b.MayShow(f.Conversation) {
-		return nil
-	}
-	word, tell := i18n.UpdateFailed, b.Fail
-	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
-		tell = b.Warn
-	}
+	to, word, tell := f.Conversation, i18n.UpdateFailed, b.Fail
 	switch {
+	case !b.IsAllowed(f.From), !b.MayShow(to):
+		return nil
 	case f.Tap:
 		if word = i18n.InternalError; f.Late {
 			word = i18n.TapLate
 		}
-		if f.Update != nil && f.Update.CallbackQuery != nil {
-			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.In(f.Conversation).Say(word), true)
-		}
+		b.Sender.Answer(ctx, to, f.Update.CallbackQuery.ID, b.In(to).Say(word), true)
 		return nil
 	case f.Waits:
 		word, tell = i18n.PromptWaits, b.Warn
 	case f.Unreadable:
 		word = i18n.Unreadable
+	case f.Update != nil && f.Update.EditedMessage != nil: // the message may be where it belongs
+		tell = b.Warn
 	}
-	return tell(ctx, f.Conversation, f.MessageID, render.Plain(b.In(f.Conversation).Say(word)), nil)
+	return tell(ctx, to, f.MessageID, render.Plain(b.In(to).Say(word)), nil)
 }
 
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
-func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Context) error, err error) {
+func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
 	q := u.CallbackQuery
 	m, old := q.Message.Message, q.Message.InaccessibleMessage
-	if old != nil { // Telegram does not say any more in which topic the message stands, so nothing is done
+	if old != nil { // Telegram does not say any more in which topic it stands, so nothing is done
 		m = &models.Message{Chat: old.Chat}
 	}
 	if m == nil || !b.Hears(q.From.ID, m.Chat) {
 		return nil, nil
 	}
-	to, message := b.inside(m)
-	b.noteLanguage(&q.From, m.Chat)
-	if old != nil || b.Chats.Aliases.Lost(to.ChatID, message) {
-		b.Sender.Answer(ctx, to, q.ID, b.In(to).Say(i18n.StaleButton), true)
-		return nil, nil
-	}
-	b.unpark(ctx, to.ChatID)
-	b.Topics.Note(to.ChatID, m)
-	t := chat.Tap{From: q.From.ID, To: to, Message: message}
-	a := chat.Answer{Text: b.In(to).Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
-	var owner chat.Feature
-	// An app may send any data for any message of the bot's: what counts are the buttons as Telegram has the message.
-	sent := func(one models.InlineKeyboardButton) bool { return one.CallbackData == q.Data }
-	if m.ReplyMarkup != nil && slices.ContainsFunc(slices.Concat(m.ReplyMarkup.InlineKeyboard...), sent) {
-		var ok bool
-		t.Card, ok = b.Cards.Tap(ctx, t.To, t.Message, q.Data)
-		if i := slices.IndexFunc(b.Rooms, func(f chat.Feature) bool { return f.Cards[t.Card.Kind] != nil }); i >= 0 {
-			owner = b.Rooms[i]
+	t := chat.Tap{From: q.From.ID}
+	t.To, t.Message = b.inside(m)
+	owner, err := chat.Feature{}, error(nil)
+	a := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton), Alert: true}
+	if old == nil && !b.Aliases.Lost(t.To.ChatID, t.Message) {
+		b.heardFrom(ctx, &q.From, m, t.To.ChatID)
+		if owner, a, err = b.decide(ctx, &t, m, q.Data); err != nil {
+			return nil, err // which is told as the answer
 		}
-		err = b.call(owner.Name, "tap", func() (err error) { a, err = b.answerTap(ctx, owner, t, ok); return err })
-	}
-	if err != nil {
-		return nil, err // which is told as the answer
 	}
 	b.Sender.Answer(ctx, t.To, q.ID, a.Fit().Text, a.Alert)
 	if a.Then == nil {
@@ -222,41 +212,121 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	}, nil
 }
 
-// answerTap does what a tapped option says; ok says that the option is still drawn. A tap on what is
-// not does nothing: the card was drawn again, and what is of no card loses its buttons.
-func (b *Bot) answerTap(ctx context.Context, owner chat.Feature, t chat.Tap, ok bool) (chat.Answer, error) {
-	stale := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton)}
-	switch late := owner.Late[t.Card.Kind]; {
-	case t.Card.Kind == "":
-		stale.Then = func(ctx context.Context) error {
-			if err := b.Sender.EditButtons(ctx, t.To, t.Message, nil); !chat.IsRefused(err) {
-				return err
-			}
-			return nil // the message is gone, or too old to be edited
-		}
-	case ok && t.Card.For != 0 && t.Card.For != t.From:
-		return chat.Answer{Text: b.In(t.To).Say(i18n.NotForYou)}, nil
-	case ok && owner.Cards != nil:
-		return owner.Cards[t.Card.Kind](ctx, t)
-	case late != nil:
-		stale.Text = cmp.Or(late(t), stale.Text)
+// decide has the owner of the tapped card decide what the option says. A tap on what is not drawn
+// any more does nothing: the card was drawn again, and what is of no card loses its buttons.
+func (b *Bot) decide(ctx context.Context, t *chat.Tap, m *models.Message, data string) (
+	owner chat.Feature, a chat.Answer, err error) {
+	a.Text = b.In(t.To).Say(i18n.StaleButton)
+	// An app may send any data for any message of the bot's: the buttons that Telegram has count.
+	sent := func(one models.InlineKeyboardButton) bool { return one.CallbackData == data }
+	if k := m.ReplyMarkup; k == nil || !slices.ContainsFunc(slices.Concat(k.InlineKeyboard...), sent) {
+		return owner, a, nil // a message that has other buttons by now keeps them
 	}
-	return stale, nil
+	var drawn bool
+	t.Card, drawn = b.Cards.Tap(ctx, t.To, t.Message, data)
+	kind := t.Card.Kind
+	for _, f := range b.Rooms {
+		if f.Cards[kind] != nil {
+			owner = f
+		}
+	}
+	err = b.call(owner.Name, "tap", func() (err error) {
+		switch late := owner.Late[kind]; {
+		case kind == "":
+			a.Then = func(ctx context.Context) error {
+				if err := b.Sender.EditButtons(ctx, t.To, t.Message, nil); !chat.IsRefused(err) {
+					return err
+				}
+				return nil // the message is gone, or too old to be edited
+			}
+		case drawn && t.Card.For != 0 && t.Card.For != t.From:
+			a.Text = b.In(t.To).Say(i18n.NotForYou)
+		case drawn && owner.Cards != nil:
+			a, err = owner.Cards[kind](ctx, *t)
+		case late != nil:
+			a.Text = cmp.Or(late(*t), a.Text)
+		}
+		return err
+	})
+	return owner, a, err
 }
 
-// unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
-// what it missed.
-func (b *Bot) unpark(ctx context.Context, chatID int64) {
-	parked := b.Sender.Parked(chatID)
-	b.Sender.Unpark(chatID)
-	if !parked {
-		return
+// Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and
+// runs again after a while; the others run on.
+func (b *Bot) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Cards.Run}}, b.Rooms...) {
+		tell := sync.OnceFunc(func() {
+			if err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name}); err != nil {
+				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err.Error())
+			}
+		})
+		g.Go(func() error {
+			return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
+				b.logPanic(f.Name, "run", p)
+				tell()
+			})
+		})
 	}
-	b.Cards.Reachable(ctx, chatID)
-	_ = b.each("unparked", func(f chat.Feature) error {
-		if f.Unparked != nil {
-			f.Unparked(chatID)
+	return g.Wait()
+}
+
+// Forget takes away what is kept of a session that is itself forgotten.
+func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
+	return errors.Join(b.Cards.Forget(ctx, id), b.Book.Forget(id),
+		b.each("forget", func(f chat.Feature) error { return f.Forget(ctx, id) }))
+}
+
+// each tells all features, whatever becomes of one.
+func (b *Bot) each(where string, tell func(f chat.Feature) error) (err error) {
+	for _, f := range b.Rooms {
+		err = errors.Join(err, b.call(f.Name, where, func() error { return tell(f) }))
+	}
+	return err
+}
+
+// call calls a feature. A crash of it is logged with its stack, and is an error.
+func (b *Bot) call(feature, where string, do func() error) error {
+	err := guard.Call(do)
+	if p, crashed := errors.AsType[*guard.Panic](err); crashed {
+		b.logPanic(feature, where, p)
+	}
+	return err
+}
+
+func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
+	b.Log.Error("feature_crashed", logkey.Feature, feature, logkey.Where, where,
+		logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
+}
+
+// SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
+// News that a feature crashes at are told as an error of ours: told again, the feature would crash
+// again, and the session would wait for it.
+func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) error {
+	teller, known := b.tellers[reflect.TypeOf(n)]
+	if !known {
+		return fmt.Errorf("unknown news %T", n)
+	}
+	for _, f := range append(slices.Clone(b.Rooms), teller) {
+		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
+		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
+			to := s.Conversation
+			err = b.For(s.ID).Say(ctx, to, chat.Warning+b.In(to).Say(i18n.InternalError))
 		}
-		return nil
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sent hears which message the chat has, of a session or of none. One that has waited since before
+// its session was forgotten names it no more.
+func (b *Bot) Sent(m outbox.Message, id int) {
+	if _, known := b.Records.Get(m.Session); !known && m.Session != uuid.Nil {
+		m.Session = uuid.Max
+	}
+	if err := b.NoteMessage(m.To, id, m.Session); err != nil {
+		b.Log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err.Error())
+	}
 }

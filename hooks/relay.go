@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -20,7 +21,7 @@ import (
 
 // Errors of the relay, matched with errors.Is.
 var (
-	ErrNotWaiting = errors.New("no hook waits with this request")
+	ErrNotWaiting = refusal.New(refusal.NotFound, "no hook waits with this request")
 	ErrRefused    = errors.New("the request is refused")
 )
 

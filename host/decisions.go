@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -35,11 +34,7 @@ var (
 
 // Decide gives a waiting hook a decision.
 func (d Decisions) Decide(_ context.Context, id string, decision decisions.Decision) error {
-	err := d.Relay.Decide(id, decision)
-	if errors.Is(err, hooks.ErrNotWaiting) {
-		return &refusal.Error{Code: refusal.NotFound, Err: err}
-	}
-	return err
+	return d.Relay.Decide(id, decision)
 }
 
 // Leave lets a waiting hook go.

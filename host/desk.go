@@ -34,35 +34,6 @@ func programOf(p process.Process) string {
 	return filepath.Base(name)
 }
 
-// Dialog returns the dialog that the terminal of a session shows.
-func (m Desk) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
-	d, err := m.Lifecycle.Dialog(ctx, id)
-	return d, m.refused(err)
-}
-
-// Press presses a key of a dialog.
-func (m Desk) Press(ctx context.Context, id uuid.UUID, mark, key string) (desk.Dialog, error) {
-	d, err := m.Lifecycle.Press(ctx, id, mark, key)
-	return d, m.refused(err)
-}
-
-// Choose chooses an option of a dialog.
-func (m Desk) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (desk.Dialog, error) {
-	d, err := m.Lifecycle.Choose(ctx, id, mark, option)
-	return d, m.refused(err)
-}
-
-// Terminals is lifecycle.Service.
-type Terminals interface {
-	Screen(ctx context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error)
-}
-
-// Screen returns what the terminal of a session shows, after a key if one is to be pressed.
-func (m Desk) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
-	now, err := m.Terminals.Screen(ctx, id, press)
-	return now, m.refused(err)
-}
-
 // looksTime bounds the looks at all sessions together: a person waits for them.
 const looksTime = 3 * time.Second
 
@@ -106,12 +77,6 @@ func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) desk.Out
 	return m.Observer.Output(ctx, r, command)
 }
 
-// Interrupt presses Esc once, where an agent works.
-func (m Desk) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
-	told, err = m.Lifecycle.Interrupt(ctx, id)
-	return told, m.refused(err)
-}
-
 // Attach gives the command that shows a session at the desk.
 func (m Desk) Attach(id uuid.UUID) string {
 	r, _ := m.Records.Get(id)
@@ -121,13 +86,13 @@ func (m Desk) Attach(id uuid.UUID) string {
 // Writers returns the other processes that write a session's conversation.
 func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
-	return m.writersOf(all), m.refused(err)
+	return m.writersOf(all), err
 }
 
 // Orphans returns the windows that belong to no session.
 func (m Desk) Orphans(ctx context.Context) ([]desk.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
-	return windowsOf(m, all), m.refused(err)
+	return windowsOf(m, all), err
 }
 
 // Ignore makes a window be mentioned no more.
@@ -136,14 +101,14 @@ func (m Desk) Ignore(ctx context.Context, w desk.Window) error {
 	if len(known) == 0 {
 		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
 	}
-	return m.refused(m.Windows.Ignore(ctx, known[0]))
+	return m.Windows.Ignore(ctx, known[0])
 }
 
 // NewOrphans returns those of the windows that were not reported to the chat yet.
 func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
-		return nil, m.refused(err)
+		return nil, err
 	}
 	var all []desk.Window
 	for _, w := range of {
@@ -158,7 +123,7 @@ func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, 
 
 // Told notes that windows were reported to the chat.
 func (m Desk) Told(ctx context.Context, all []desk.Window) error {
-	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
+	return m.Windows.Told(ctx, windowsBehind(all))
 }
 
 func windowsOf(m Desk, all []evidence.Window) (shown []desk.Window) {

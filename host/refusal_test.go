@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"testing"
 
 	"github.com/google/uuid"
@@ -34,7 +33,8 @@ func TestRefusals(t *testing.T) {
 		{"no pane", tmux.ErrNoPane, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard that found no pane", &tmux.GuardError{}, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, refusal.Error{Code: refusal.Guarded}},
-		{"no claude", fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, &exec.Error{Name: "cc", Err: exec.ErrNotFound}), refusal.Error{Code: refusal.NoClaude, Command: "cc"}},
+		{"no claude", lifecycle.ErrNoClaude, refusal.Error{Code: refusal.NoClaude, Command: "claude"}},
+		{"a prompt that is typed", lifecycle.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
 		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: views.Running, Open: true}},
@@ -45,15 +45,14 @@ func TestRefusals(t *testing.T) {
 		{"anything else", disk, refusal.Error{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := Sessions{}.refused(deep(tt.err))
+			err := Sessions{}.Refused(deep(tt.err))
 			require.ErrorIs(t, err, tt.err)
 			got := *refusal.In(err)
 			got.Err = nil
 			assert.Equal(t, tt.want, got)
 		})
 	}
-	assert.NoError(t, Sessions{}.refused(nil))
-	assert.Equal(t, refusal.NotFound, refusal.In(Sessions{}.refusedPrompt(fs.ErrNotExist)).Code)
+	assert.NoError(t, Sessions{}.Refused(nil))
 }
 
 // What the chat knows of states, items and processes is what the machine has.

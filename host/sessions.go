@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/internal/address"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -25,9 +24,16 @@ import (
 	"ccbot/tmux"
 )
 
-// Lifecycle is the part of lifecycle.Service that this package uses: one method for each method
-// that the chat's ports about sessions have together.
+// Lifecycle is the part of lifecycle.Service that this package uses. The ports that it names are
+// implemented there as the chat needs them.
 type Lifecycle interface {
+	prompts.Queue
+	prompts.Decisions
+	prompts.Edits
+	prompts.Order
+	control.Namer
+	desk.Keys
+	modes.Switches
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
@@ -36,25 +42,10 @@ type Lifecycle interface {
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
-	Queue(ctx context.Context, id uuid.UUID, key string) error
-	Keep(ctx context.Context, id uuid.UUID, key string) error
-	SendAgain(ctx context.Context, id uuid.UUID, key string) error
-	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
-	Drop(ctx context.Context, id uuid.UUID, key string) error
-	Withdraw(ctx context.Context, id uuid.UUID, key string) error
-	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
-	ToFront(ctx context.Context, id uuid.UUID, key string) error
-	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
-	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
-	Rename(ctx context.Context, id uuid.UUID, name string) error
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
-	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
-	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
-	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
-	Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error)
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -75,11 +66,11 @@ type Orphans interface {
 
 // Desk is what a person at this machine would see and do. It implements the chat's port desk.
 type Desk struct {
-	Terminals Terminals
-	Lifecycle Lifecycle
-	Observer  Observer
-	Windows   Orphans
-	Records   AllRecords
+	Lifecycle
+	desk.Panes // lifecycle.Panes
+	Observer   Observer
+	Windows    Orphans
+	Records    AllRecords
 }
 
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,
@@ -99,31 +90,10 @@ type Sessions struct {
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }
 
-var (
-	_ control.Starter   = Sessions{}
-	_ control.Ender     = Sessions{}
-	_ control.Keeper    = Sessions{}
-	_ control.Namer     = Sessions{}
-	_ prompts.Queue     = Sessions{}
-	_ prompts.Decisions = Sessions{}
-	_ prompts.Edits     = Sessions{}
-	_ prompts.Order     = Sessions{}
-	_ desk.Keys         = Sessions{}
-	_ desk.Panes        = Sessions{}
-	_ desk.Screens      = Sessions{}
-	_ desk.Neighbours   = Sessions{}
-	_ desk.Windows      = Sessions{}
-	_ desk.Notices      = Sessions{}
-	_ modes.Switches    = Sessions{}
-	_ talk.Shown        = Sessions{}
-	_ views.Works       = Sessions{}
-	_ views.Successors  = Sessions{}
-)
-
 // Start starts an agent in a new window.
 func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
 	r, err := m.Lifecycle.Start(ctx, q)
-	return View(r), m.refused(err)
+	return View(r), m.Refused(err)
 }
 
 // Successor returns the session that has taken over the conversation of another one. Without such a
@@ -138,7 +108,7 @@ func (m Sessions) Successor(of views.Session) views.Session {
 // Restore brings a session back.
 func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
 	back, err := m.Lifecycle.Restore(ctx, q)
-	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.refused(err)
+	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
@@ -146,18 +116,16 @@ func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Resto
 func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, error) {
 	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Asked: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
-	return View(r), m.refused(err)
+	return View(r), m.Refused(err)
 }
 
 // Archive ends a session.
 func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
-	return m.refused(m.Lifecycle.Archive(ctx, id, session.State(final), why))
+	return m.Lifecycle.Archive(ctx, id, session.State(final), why)
 }
 
-// ArchiveQuiet ends a session in which nothing has happened.
-func (m Sessions) ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) error {
-	return m.refused(m.Lifecycle.ArchiveQuiet(ctx, id, lifecycle.Silence{Since: q.Since, Why: q.Why, Together: q.Together}))
-}
+// Forget removes the record of a session that is over, and all copies of it.
+func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.Forgets(ctx, id) }
 
 // EndWriters ends other writers of a session's conversation.
 func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error) {
@@ -166,27 +134,12 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 		all = append(all, process.ParseIdentity(string(one)))
 	}
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
-	return endingsOf(ended), m.refused(err)
-}
-
-// Forget removes the record of a session that is over, and all copies of it.
-func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error {
-	return m.refused(m.Forgets(ctx, id))
-}
-
-// Move makes a session be shown in another place.
-func (m Sessions) Move(ctx context.Context, id uuid.UUID, to address.Conversation) error {
-	return m.refused(m.Lifecycle.Move(ctx, id, to))
-}
-
-// Rename gives a session a name that a person chose.
-func (m Sessions) Rename(ctx context.Context, id uuid.UUID, name string) error {
-	return m.refused(m.Lifecycle.Rename(ctx, id, name))
+	return endingsOf(ended), m.Refused(err)
 }
 
 // Advance notes up to which place the chat has a transcript.
 func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	return m.refused(m.Lifecycle.Advance(ctx, id, transcript.Cursor(c)))
+	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
 }
 
 // Reported notes that the chat got the report of what a start did to a session.
@@ -195,62 +148,7 @@ func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	return m.refused(err)
-}
-
-// Queue makes a prompt be typed when its turn comes.
-func (m Sessions) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.Queue(ctx, id, key))
-}
-
-// Keep makes a prompt wait for a session that may be over.
-func (m Sessions) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.Keep(ctx, id, key))
-}
-
-// Wake makes a session be looked at now.
-func (m Sessions) Wake(id uuid.UUID) { m.Lifecycle.Wake(id) }
-
-// SendAgain types an unproven prompt again.
-func (m Sessions) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.SendAgain(ctx, id, key))
-}
-
-// SendAnyway types a prompt although a person's draft is in the box.
-func (m Sessions) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.SendAnyway(ctx, id, key))
-}
-
-// Drop gives an unproven prompt up.
-func (m Sessions) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.Drop(ctx, id, key))
-}
-
-// Withdraw takes a prompt out of the queue.
-func (m Sessions) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.Withdraw(ctx, id, key))
-}
-
-// Reword changes a prompt that was not typed.
-func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error {
-	return m.refusedPrompt(m.Lifecycle.Reword(ctx, id, key, text, class))
-}
-
-// ToFront makes a prompt the next one.
-func (m Sessions) ToFront(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refusedPrompt(m.Lifecycle.ToFront(ctx, id, key))
-}
-
-// SendNow makes a prompt the next one, and interrupts what runs.
-func (m Sessions) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
-	told, err = m.Lifecycle.SendNow(ctx, id, key)
-	return told, m.refusedPrompt(err)
-}
-
-// Switch reads what a session's agent runs with, and wants something else of it.
-func (m Sessions) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (modes.Now, error) {
-	now, err := m.Lifecycle.Switch(ctx, id, want)
-	return now, m.refused(err)
+	return err
 }
 
 // endingsOf are processes that were ended, or left alone, as the chat sees them.

@@ -1,11 +1,15 @@
 package lifecycle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
@@ -13,35 +17,37 @@ import (
 
 var (
 	// ErrNoAgent means that the session has no living agent to speak to.
-	ErrNoAgent = errors.New("the session has no living agent")
+	ErrNoAgent = refusal.New(refusal.NoAgent, "the session has no living agent")
 	// ErrNoClaude means that Claude Code's command cannot be found.
-	ErrNoClaude = errors.New("claude is not installed")
+	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
+	// ErrNoPrompt means that a prompt is typed or finished, or that the session does not hold it.
+	ErrNoPrompt error = &refusal.Error{Code: refusal.NotFound, Err: fs.ErrNotExist}
 	// ErrChanged means that a process, a dialog or a session is not as it was when somebody decided about it.
-	ErrChanged = errors.New("it is not what it was any more")
+	ErrChanged = refusal.New(refusal.Changed, "it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
-	ErrNoTerminal = errors.New("it runs outside of ccbot's tmux server, or in the background")
+	ErrNoTerminal = refusal.New(refusal.NoTerminal, "it runs outside of ccbot's tmux server, or in the background")
 	// ErrBoxBusy means that the prompt box cannot be cleared now.
-	ErrBoxBusy = errors.New("the prompt box cannot be cleared now")
+	ErrBoxBusy = refusal.New(refusal.BoxBusy, "the prompt box cannot be cleared now")
 	// ErrDraftHidden means that the draft holds more than the screen shows, so that clearing it
 	// would lose something.
-	ErrDraftHidden = errors.New("the draft holds more than the screen shows")
+	ErrDraftHidden = refusal.New(refusal.DraftHidden, "the draft holds more than the screen shows")
 	// ErrNoDialog means that the terminal asks nothing.
-	ErrNoDialog = errors.New("no dialog is open")
+	ErrNoDialog = refusal.New(refusal.NoDialog, "no dialog is open")
 	// ErrRelayed means that the chat itself has the question of the dialog, so that no option is
 	// chosen through the terminal.
-	ErrRelayed = errors.New("the dialog is answered in the chat")
+	ErrRelayed = refusal.New(refusal.Relayed, "the dialog is answered in the chat")
 	// ErrUnseen means that the terminal cannot be seen now, so that it is unknown where a key would
 	// go.
-	ErrUnseen = errors.New("the terminal cannot be seen now")
+	ErrUnseen = refusal.New(refusal.Unseen, "the terminal cannot be seen now")
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")
 	// ErrIdle means that there is nothing to interrupt.
-	ErrIdle = errors.New("the agent is idle and asks nothing")
+	ErrIdle = refusal.New(refusal.Idle, "the agent is idle and asks nothing")
 	// ErrAsks means that a dialog is open, which Esc would answer.
-	ErrAsks = errors.New("a dialog is open")
+	ErrAsks = refusal.New(refusal.Asks, "a dialog is open")
 	// ErrStillWorks means that the agent still works although Esc was pressed.
-	ErrStillWorks = errors.New("the agent works on after Esc")
+	ErrStillWorks = refusal.New(refusal.StillWorks, "the agent works on after Esc")
 )
 
 // DirError says that no session can be opened in a directory.
@@ -61,6 +67,13 @@ const (
 
 func (e *DirError) Error() string { return fmt.Sprintf("directory %q: %s", e.Dir, e.Why) }
 
+var dirCodes = map[DirFault]refusal.Code{DirMissing: refusal.DirMissing, DirNotADir: refusal.DirNotADir}
+
+// As makes the error a refusal, like the other methods of that name below.
+func (e *DirError) As(target any) bool {
+	return refusal.Error{Code: cmp.Or(dirCodes[e.Why], refusal.DirNoAccess), Dir: e.Dir, Reason: string(e.Why), Err: e}.Into(target)
+}
+
 // StateError says that the session's state does not allow an operation.
 type StateError struct {
 	State session.State
@@ -71,11 +84,19 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
 }
 
+func (e *StateError) As(target any) bool {
+	return refusal.Error{Code: refusal.WrongState, State: views.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
+}
+
 // MovedError says that an operation is not possible because another session continues this one.
 type MovedError struct{ To uuid.UUID }
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("session %s goes on with its conversation", e.To)
+}
+
+func (e *MovedError) As(target any) bool {
+	return refusal.Error{Code: refusal.Moved, Err: e}.Into(target)
 }
 
 // WriterError is the refusal to start a second writer of a conversation: each of Writers writes the
@@ -96,4 +117,15 @@ type TranscriptError struct {
 
 func (e *TranscriptError) Error() string {
 	return fmt.Sprintf("transcript %s: %v", e.Health.Path, e.Health.Faults)
+}
+
+func (e *TranscriptError) As(target any) bool {
+	r := refusal.Error{Code: refusal.Damaged, Err: e}
+	if e.Nothing {
+		r.Code = refusal.NothingLeft
+	}
+	for _, fault := range e.Health.Faults {
+		r.Faults = append(r.Faults, string(fault))
+	}
+	return r.Into(target)
 }

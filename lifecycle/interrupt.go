@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -186,7 +185,7 @@ func saysInterrupt(from transcript.Cursor) (says bool) {
 // SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
 // decided so. The draft is reported before it is taken out of the box, and the box is proven empty
 // before anything is typed. ErrBoxBusy means that a dialog, a turn, bash mode or a person who types
-// is in the way; ErrDraftHidden that the draft cannot be reported in full; fs.ErrNotExist that the
+// is in the way; ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the
 // prompt no longer waits there.
 func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
@@ -196,7 +195,7 @@ func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) erro
 			return err
 		}
 		if head == nil || head.Key != key || head.State != Held {
-			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
+			return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
 		}
 		w.term.look(ctx)
 		switch {

@@ -78,15 +78,15 @@ type Relays interface {
 }
 
 // Prompts is the one store of prompts and their state. A change is durable when the call returns.
-// fs.ErrNotExist means that a prompt is finished, or that no session holds it yet, or that a person
+// ErrNoPrompt means that a prompt is finished, or that no session holds it yet, or that a person
 // still has to decide whether it is typed.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
 	// NewPrompt reads a prompt of which nothing was typed yet, as HoldPrompt would hold it; saved, it
-	// is in the queue of the session. fs.ErrNotExist means that the prompt is typed, or finished.
+	// is in the queue of the session. ErrNoPrompt means that the prompt is typed, or finished.
 	NewPrompt(key string, session uuid.UUID) (Prompt, error)
 	// HoldPrompt moves a prompt of which nothing was typed yet into the queue of a session. Calling
-	// it again does nothing. fs.ErrNotExist means that the prompt is typed, or finished.
+	// it again does nothing. ErrNoPrompt means that the prompt is typed, or finished.
 	HoldPrompt(key string, session uuid.UUID) error
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error

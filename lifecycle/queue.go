@@ -17,7 +17,7 @@ import (
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
 // typed at once if Run runs and nothing is in the way. The record is written first. While the prompt
 // is not held, the queue treats it as absent, so the owner of the prompt may queue it again, also for
-// another session. Calling Queue again does nothing. fs.ErrNotExist means that the prompt is typed,
+// another session. Calling Queue again does nothing. ErrNoPrompt means that the prompt is typed,
 // or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return accept(ctx, s, id, key, false)
@@ -146,7 +146,7 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 }
 
 // Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
-// in another way. fs.ErrNotExist means that the prompt is no longer held, or belongs to another
+// in another way. ErrNoPrompt means that the prompt is no longer held, or belongs to another
 // session.
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error {
@@ -161,11 +161,11 @@ func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 }
 
 func notQueued(key string) error {
-	return fmt.Errorf("prompt %s is in no queue: %w", key, fs.ErrNotExist)
+	return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 }
 
 // Reword gives a held prompt another text, because the person has edited the message.
-// fs.ErrNotExist means that the prompt is no longer held: it may have been typed.
+// ErrNoPrompt means that the prompt is no longer held: it may have been typed.
 func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
 	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
 		p, err := promptIn(w, key, Held)
@@ -177,7 +177,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 	})
 }
 
-// resolve calls change with a prompt of the session, on the session's worker. fs.ErrNotExist means
+// resolve calls change with a prompt of the session, on the session's worker. ErrNoPrompt means
 // that the prompt is not in the given state.
 func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState,
 	change func(*work, Prompt) error) error {
@@ -197,7 +197,7 @@ func promptIn(w *work, key string, state PromptState) (Prompt, error) {
 	case err != nil:
 		return p, fmt.Errorf("prompt %s: %w", key, err)
 	case p.State != state:
-		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, fs.ErrNotExist)
+		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, ErrNoPrompt)
 	}
 	return p, nil
 }

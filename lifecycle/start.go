@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -199,7 +200,7 @@ func (w *work) spec() (tmux.Spec, error) {
 		command, err = filepath.Abs(command)
 	}
 	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("%w: %w", ErrNoClaude, err)
+		return tmux.Spec{}, &refusal.Error{Code: refusal.NoClaude, Command: launch.Command, Err: fmt.Errorf("%w: %w", ErrNoClaude, err)}
 	}
 	settings, err := w.Launches.Write(w.r.ID, w.r.Dir)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -83,7 +84,10 @@ func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
 			assert.Equal(t, DirNotADir, e.Why)
 		}},
 		{"no claude", func(t *testing.T, w *world, _ *StartRequest) { require.NoError(t, os.Remove(w.Command)) },
-			func(t *testing.T, err error) { assert.ErrorIs(t, err, ErrNoClaude) }},
+			func(t *testing.T, err error) {
+				assert.ErrorIs(t, err, ErrNoClaude)
+				assert.True(t, filepath.IsAbs(refusal.In(err).Command), "as it is configured")
+			}},
 		{"tmux refuses", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("NewWindow", broken) },
 			func(t *testing.T, err error) { assert.ErrorIs(t, err, broken) }},
 		{"the server does not answer", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("Server", broken) },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/process"
@@ -170,12 +171,7 @@ func (o *Observer) lastActive(r session.Record, v View) time.Time {
 }
 
 // Silence is why a session is archived in which nothing happens.
-type Silence struct {
-	Since    time.Time     // the last sign of life, as a look has told it
-	Quiet    time.Duration // for how long nothing has happened since; 0: a person asks for the end
-	Why      string
-	Together bool // who asks tells an ordinary end, with those of other sessions
-}
+type Silence = control.Silence
 
 // ArchiveQuiet archives a session in which nothing has happened; it returns nil only if Archive would.
 // It looks once more on the session's worker. ErrChanged means that nothing was done, because something

@@ -195,12 +195,12 @@ func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
 	return nil
 }
 
-// ownPrompt reads a prompt of the session's queue. fs.ErrNotExist means that the prompt no longer
+// ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer
 // exists, or belongs to another session by now.
 func ownPrompt(w *work, key string) (Prompt, error) {
 	p, err := w.Prompts.Prompt(key)
 	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
-		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, fs.ErrNotExist)
+		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, ErrNoPrompt)
 	}
 	return p, err
 }

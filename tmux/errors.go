@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"ccbot/bot/port/refusal"
 )
 
 // Sentinels, for errors.Is. Every other error means that the outcome is unknown: an operation may
 // have happened, a pane may live.
 var (
 	// ErrNoTmux: there is no tmux on PATH.
-	ErrNoTmux = errors.New("tmux is not installed")
+	ErrNoTmux = refusal.New(refusal.NoTmux, "tmux is not installed")
 	// ErrTooOld: tmux is older than MinVersion; the text has both versions.
 	ErrTooOld = errors.New("tmux is too old")
 	// ErrDefaultSocket: a test binary asked for the user's own server.
@@ -20,10 +22,10 @@ var (
 	// ErrNoServer: no server listens on the socket; this is proven, not guessed.
 	ErrNoServer = errors.New("no tmux server")
 	// ErrNoPane: the server answered that it has no such pane.
-	ErrNoPane = errors.New("no such tmux pane")
+	ErrNoPane = refusal.New(refusal.NoAgent, "no such tmux pane")
 	// ErrGuard: the pane did not match the guard; nothing reached it. When the pane is missing the
 	// error is ErrNoPane as well.
-	ErrGuard = errors.New("tmux pane is not as expected")
+	ErrGuard = refusal.New(refusal.Guarded, "tmux pane is not as expected")
 	// ErrNotSent: there was no connection to send on in time, so nothing happened.
 	ErrNotSent = errors.New("tmux command was not sent")
 	// ErrLost: the command was sent and no answer came. The operation may have happened, and under
@@ -46,9 +48,12 @@ func (e *GuardError) Error() string {
 	return fmt.Sprintf("%v: %s: want %q, is %q (pid, dead, in mode, input off, synchronized, command)", ErrGuard, e.Pane, e.Want, e.Got)
 }
 
-// Is matches ErrGuard, and ErrNoPane when the pane was missing.
-func (e *GuardError) Is(target error) bool {
-	return target == ErrGuard || target == ErrNoPane && e.Got == ""
+// Unwrap gives ErrGuard, and before it ErrNoPane when the pane was missing.
+func (e *GuardError) Unwrap() []error {
+	if e.Got == "" {
+		return []error{ErrNoPane, ErrGuard}
+	}
+	return []error{ErrGuard}
 }
 
 // commandError is tmux's own answer to a command that failed.
@@ -60,7 +65,10 @@ type commandError struct {
 // Error is tmux's text after the command's name.
 func (e *commandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
 
-// Is matches ErrNoPane when the text proves it.
-func (e *commandError) Is(target error) bool {
-	return target == ErrNoPane && strings.HasPrefix(e.Text, "can't find pane")
+// Unwrap gives the sentinel that the text proves.
+func (e *commandError) Unwrap() error {
+	if strings.HasPrefix(e.Text, "can't find pane") {
+		return ErrNoPane
+	}
+	return nil
 }

@@ -226,7 +226,7 @@ func TestEnding(t *testing.T) {
 func TestErrors(t *testing.T) {
 	assert.ErrorIs(t, &commandError{Command: "x", Text: "can't find pane: %9"}, ErrNoPane)
 	assert.NotErrorIs(t, &commandError{Command: "x", Text: "unknown: can't find pane"}, ErrNoPane)
-	assert.False(t, (&commandError{Text: "x"}).Is(nil))
+	assert.NoError(t, (&commandError{Text: "x"}).Unwrap())
 	refused := &GuardError{Got: "1"}
 	assert.ErrorIs(t, refused, ErrGuard)
 	assert.NotErrorIs(t, refused, ErrNoPane)

@@ -24,9 +24,8 @@ import (
 
 // Deps are what the feature works with.
 type Deps struct {
-	Chat   *chat.Chat
-	Asked  history.Asked
-	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
+	Chat  *chat.Chat
+	Asked history.Asked
 	// Text is all that is known of a session, and AskForget asks whether to delete its record.
 	Text      func(ctx context.Context, to address.Conversation, r views.Session) render.Text
 	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
@@ -232,7 +231,7 @@ func (a *archive) do(_ context.Context, v chat.Visit, what string) (answer chat.
 		return answer, "", nil
 	}
 	answer.Then = func(ctx context.Context) error {
-		_, err := a.Resume(ctx, chat.Resume{Session: a.Chat.Book.Successor(r), To: v.To, From: v.By})
+		_, err := a.Chat.Resume(ctx, chat.Resume{Session: a.Chat.Book.Successor(r), To: v.To, From: v.By})
 		return err
 	}
 	return answer, "", nil

@@ -227,7 +227,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 
 // Left hears that a request's hook is gone without an answer. When the program stops, this is told
 // of every request, although the hooks will redial; so it is only looked at while Run runs.
-func (a *Requests) Left(q Request) {
+func (a *Requests) Left(_ context.Context, q Request) {
 	if r, ok := a.find(q.ID); ok {
 		r.left.Store(true)
 		pause.Poke(r.wake)

@@ -69,8 +69,7 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	written := func(_ context.Context, in *chat.Incoming, _ string) (bool, error) { b.Note(in); return false, nil }
-	return chat.Feature{Name: "browse", Text: written, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: "browse", Note: b.note, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return b.run(ctx) })
 		g.Go(func() error {
@@ -85,9 +84,9 @@ func (b *Browser) Feature() chat.Feature {
 // patience is how long after a person has last used a page a message beside it is meant for it.
 const patience = 15 * time.Minute
 
-// Note notes in a message that somebody sends while a page of theirs is open that it becomes a first prompt. One that
+// note notes in a message that somebody sends while a page of theirs is open that it becomes a first prompt. One that
 // answers a message of a session's is for that session.
-func (b *Browser) Note(in *chat.Incoming) {
+func (b *Browser) note(in *chat.Incoming) {
 	_, answers, _ := b.chat.Book.Answered(in.Message)
 	key, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
 	if answers || !open || b.chat.Now().Sub(used) > patience {

@@ -25,11 +25,10 @@ import (
 
 // Changes shows the changes of sessions.
 type Changes struct {
-	chat   *chat.Chat
-	diffs  diffs.Diffs
-	upload func(ctx context.Context, f outbox.File) (messageID int, err error)
-	cards  chat.Cards[subject]
-	opens  sync.Mutex // held from the look at the cards to the post of another one
+	chat  *chat.Chat
+	diffs diffs.Diffs
+	cards chat.Cards[subject]
+	opens sync.Mutex // held from the look at the cards to the post of another one
 }
 
 // subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
@@ -65,8 +64,8 @@ func (q quoted) path() string {
 const kind = "changes"
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, d diffs.Diffs, upload func(ctx context.Context, f outbox.File) (int, error)) *Changes {
-	return &Changes{chat: c, diffs: d, upload: upload, cards: chat.NewCards[subject](c, kind)}
+func New(c *chat.Chat, d diffs.Diffs) *Changes {
+	return &Changes{chat: c, diffs: d, cards: chat.NewCards[subject](c, kind)}
 }
 
 // Feature is what the roof knows of this package.
@@ -80,17 +79,17 @@ func (c *Changes) Feature() chat.Feature {
 }
 
 // Show shows what has changed in a session's folder since a moment. Two taps are one message.
-func (c *Changes) Show(ctx context.Context, to outbox.Conversation, session uuid.UUID, since diffs.Since) error {
+func (c *Changes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
 	c.opens.Lock()
 	defer c.opens.Unlock()
 	key := ""
 	for _, shown := range c.cards.List() {
 		p := shown.Payload
-		if p.Session == session && p.Turn == since && shown.Look.To == to && c.chat.Now().Sub(p.Posted) < stillThere {
+		if p.Session == r.ID && p.Turn == in.Since && shown.Look.To == in.To && c.chat.Now().Sub(p.Posted) < stillThere {
 			key = shown.Key
 		}
 	}
-	return c.post(ctx, to, subject{Session: session, Turn: since}, key)
+	return c.post(ctx, in.To, subject{Session: r.ID, Turn: in.Since}, key)
 }
 
 // post shows a subject in the card of a key, or in a new one below.
@@ -192,7 +191,7 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 	data := []byte("--- a/" + cmp.Or(f.From, f.Path) + "\n+++ b/" + f.Path + "\n" + p.Text)
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	_, err = c.upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: s.Session,
+	_, err = c.chat.Upload(ctx, outbox.File{To: t.To, Name: glyph.Name(path.Base(f.Path)) + ".diff", Caption: caption, Session: s.Session,
 		Body: bytes.NewReader(data), Size: int64(len(data)), ReplyTo: t.Message})
 	return err
 }

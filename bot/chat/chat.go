@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -37,9 +39,20 @@ type Chat struct {
 	Lang   string             // of the bot itself: where nothing else is known
 	Pages  *Pages             // of all features
 	Log    *slog.Logger
-	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
-	// die there.
+	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
+	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error) // Telegram took or refused it
+	Resume    func(ctx context.Context, q Resume) (back bool, err error)          // tells what came of it
+}
+
+// New is a Chat about the sessions of a machine.
+func New(m *machine.Machine, s Sender, chats *conversation.Store, cards *card.Board, words *i18n.Catalog, now func() time.Time,
+	log *slog.Logger) *Chat {
+	c := &Chat{Sender: s, Cards: cards, Speech: words, Log: log,
+		Book:  &conversation.Book{Store: chats, Records: m.Records, Successors: m.Sessions, Move: m.Sessions.Move},
+		Facts: Facts{Places: m.Places, Now: now, Attach: m.Sessions.Attach}}
+	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c}
+	return c
 }
 
 // In are the sentences of a chat, in the language that its people have chosen, or that of the person's
@@ -160,8 +173,7 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 
 // Warn says under a message that something is wrong with the message.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
-	text = render.Join(render.Plain(Warning), text)
-	return c.Post(ctx, card.Look{To: to, Text: text, ReplyTo: message, Options: links, Sounds: true})
+	return c.Post(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links, Sounds: true})
 }
 
 // WarnAll says in each private chat that something is wrong.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"strings"
 
@@ -114,7 +113,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 // IsGone reports whether an error says that a prompt or a session is not there any more, or not in
 // the state that something was decided about.
 func IsGone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
+	return errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
 }
 
 // Explain tells a failure. The update is handled with that.

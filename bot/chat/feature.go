@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -29,8 +30,9 @@ type Feature struct {
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
 	Heard func(ctx context.Context, s views.Session, n news.News) error
-	// Text is asked whether a text of a person is meant for the feature: the first feature that takes
-	// the text has it. One that does not may note in the message what the next one has to know.
+	// Note notes in a message for an agent, a text or files, what its taker has to know. Then Text is
+	// asked whether a text is meant for the feature: the first one that takes it has it.
+	Note     func(in *Incoming)
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
 	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
@@ -41,6 +43,21 @@ type Feature struct {
 	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	Shown   func(r views.Session) // in another conversation than before
 	Moved   func(ctx context.Context, where Where) error
+}
+
+// Whole is the feature with a function that does nothing in each field for one that is empty.
+func (f Feature) Whole() Feature {
+	for field, value := range reflect.ValueOf(&f).Elem().Fields() {
+		if field.Type.Kind() == reflect.Func && value.IsNil() {
+			value.Set(reflect.MakeFunc(field.Type, func([]reflect.Value) (none []reflect.Value) {
+				for out := range field.Type.Outs() {
+					none = append(none, reflect.Zero(out))
+				}
+				return none
+			}))
+		}
+	}
+	return f
 }
 
 // Teller tells one type of news, which no other feature tells.
@@ -74,8 +91,9 @@ type Incoming struct {
 	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
-	Missed bool   // the text was written for a request that was over when it came
-	First  func() // called when the message is kept for the session that its sender starts next; nil: it is for another
+	Since  diffs.Since // of a button of a turn: the work tree before the turn
+	Missed bool        // the text was written for a request that was over when it came
+	First  func()      // called when the message is kept for the session that its sender starts next; nil: it is for another
 }
 
 // Command is one slash command of ours.

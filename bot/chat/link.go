@@ -94,11 +94,6 @@ type Resume struct {
 	Many    bool                // one of several: one message has said that all of them come back
 }
 
-// Above is the outcome with the lines of what was done before above it.
-func (q Resume) Above(text render.Text) render.Text {
-	return Lines(q.Before, text)
-}
-
 // Restore is the resume as the agents' machine carries it out, and as a card keeps it for a button.
 func (q Resume) Restore() control.Restore {
 	return control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}

@@ -84,11 +84,6 @@ type Pages struct {
 	using sync.Mutex // held from the look at a message to the change of it
 }
 
-// NewPages gives the pages of a chat; there are none yet.
-func NewPages(c *Chat) *Pages {
-	return &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c}
-}
-
 // Feature is what the roof knows of all pages.
 func (p *Pages) Feature() Feature {
 	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}

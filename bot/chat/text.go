@@ -188,18 +188,13 @@ func (p Facts) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
 func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {
-	screen := screen(shown)
+	screen := render.Pre(strings.Trim(LastLines(TightScreen(shown), 30), "\n"), "") // as a phone shows it
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over
 		head = Lines(head, p.Text(i18n.LastScreen))
 	}
 	return Lines(head, screen, foot)
-}
-
-// screen is the end of a terminal's screen as a phone shows it, in monospace.
-func screen(screen string) render.Text {
-	return render.Pre(strings.Trim(LastLines(TightScreen(screen), 30), "\n"), "")
 }
 
 // TightScreen is a terminal's screen without gaps, with horizontal rules that fit.

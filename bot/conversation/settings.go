@@ -3,6 +3,8 @@ package conversation
 import (
 	"time"
 
+	"github.com/go-telegram/bot/models"
+
 	"ccbot/internal/address"
 )
 
@@ -55,5 +57,19 @@ func (c *Store) Settings(chat int64) Settings {
 
 // Set changes the settings of a chat.
 func (c *Store) Set(chat int64, change func(s *Settings)) error {
-	return c.change(address.Conversation{ChatID: chat}, func(f *file) { change(&f.Settings) })
+	was := c.Settings(chat)
+	err := c.change(address.Conversation{ChatID: chat}, func(f *file) { change(&f.Settings) })
+	now := c.Settings(chat)
+	if c.Spoken != nil && (now.Language != was.Language || now.Telegram != was.Telegram) {
+		c.Spoken()
+	}
+	return err
+}
+
+// NoteLanguage notes the language in which a person has Telegram, in the person's own chat.
+func (c *Store) NoteLanguage(chat models.Chat, language string) error {
+	if language == "" || chat.Type != models.ChatTypePrivate || language == c.Settings(chat.ID).Telegram {
+		return nil
+	}
+	return c.Set(chat.ID, func(s *Settings) { s.Telegram = language })
 }

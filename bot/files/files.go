@@ -12,7 +12,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/files"
 	"ccbot/bot/port/refusal"
@@ -24,52 +23,63 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Files sends the files of sessions.
+// Files brings files of sessions into the chat.
 type Files struct {
-	Book *conversation.Book
-	Open func(ctx context.Context, session uuid.UUID, path string) (port.File, error)
-	// Heading is a session's name above what it shows where another session is the current one.
-	Heading func(r views.Session) render.Text
-	// Upload returns when Telegram took a file or refused it.
-	Upload func(ctx context.Context, f outbox.File) (messageID int, err error)
+	chat    *chat.Chat
+	disk    port.Files
+	heading func(r views.Session) render.Text
+	crew    guard.Crew // what /get sends: what a person writes meanwhile does not wait for that
+}
+
+// New returns the Files of a chat. heading is a session's name above what it shows where another session is
+// the current one.
+func New(c *chat.Chat, disk port.Files, heading func(r views.Session) render.Text) *Files {
+	return &Files{chat: c, disk: disk, heading: heading}
+}
+
+// Feature is what the roof knows of Files.
+func (s *Files) Feature() chat.Feature {
+	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: s.get}}, Run: func(ctx context.Context) error {
+		return s.crew.Run(ctx, func(p *guard.Panic) { s.chat.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
+	}}
 }
 
 // uploadFor bounds a file's way into the chat: what comes after it waits.
 const uploadFor = 10 * time.Minute
 
-// Send sends a file of a session's folder into its chat and returns when Telegram took the file.
+// SendFile sends a file of a session's folder into its chat and returns when Telegram took the file.
 // Errors: *refusal.Error, or what the outbox fails with.
-func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) error {
-	r, ok := s.Book.Records.Get(id)
+func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+	r, ok := s.chat.Book.Records.Get(id)
 	text := render.Plain(caption)
 	switch {
 	case !ok || !r.Live:
 		return &refusal.Error{Code: refusal.WrongState, State: r.State}
-	case !s.Book.MayShow(r.Conversation):
+	case !s.chat.Book.MayShow(r.Conversation):
 		return &refusal.Error{Code: refusal.NotShown}
 	case text.Length() > outbox.MaxCaption:
 		return &refusal.Error{Code: refusal.CaptionTooLong}
 	}
-	f, err := s.Open(ctx, id, path)
+	f, err := s.disk.Open(ctx, id, path)
 	if err != nil {
 		return err
 	}
 	defer f.Body.Close()
-	if headed := render.Join(s.Heading(r), text); headed.Length() <= outbox.MaxCaption {
+	if headed := render.Join(s.heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
 	}
-	return s.Put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text})
+	return s.put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text})
 }
 
-// Put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of Send.
-func (s *Files) Put(ctx context.Context, f port.File, as outbox.File) error {
+// put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of SendFile.
+func (s *Files) put(ctx context.Context, f port.File, as outbox.File) error {
 	if f.Size > outbox.MaxFile {
 		return &refusal.Error{Code: refusal.FileTooBig}
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadFor)
 	defer cancel()
 	as.Body, as.Size, as.Name = f.Body, f.Size, cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")
-	_, err := s.Upload(ctx, as)
+	_, err := s.chat.Upload(ctx, as)
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):
@@ -80,59 +90,43 @@ func (s *Files) Put(ctx context.Context, f port.File, as outbox.File) error {
 	return err
 }
 
-// getter brings files of a session's folder to the person who asks for them.
-type getter struct {
-	chat  *chat.Chat
-	files port.Files
-	send  func(ctx context.Context, f port.File, as outbox.File) error
-	crew  guard.Crew // sends: what a person writes meanwhile does not wait for that
-}
-
-// Getting gives the feature with the command /get.
-func Getting(c *chat.Chat, disk port.Files, send func(ctx context.Context, f port.File, as outbox.File) error) chat.Feature {
-	g := &getter{chat: c, files: disk, send: send}
-	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: g.get}}, Run: func(ctx context.Context) error {
-		return g.crew.Run(ctx, func(p *guard.Panic) { c.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
-	}}
-}
-
 // get sends a file, or says what is in a folder. A restart in the middle of a long file sends nothing
 // more of it.
-func (g *getter) get(ctx context.Context, in chat.Incoming, name string) error {
-	all := g.chat.Book.FindFor(in.Message, "", nil)
+func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
+	all := s.chat.Book.FindFor(in.Message, "", nil)
 	if len(all) == 0 {
-		return g.chat.TellNone(ctx, in, "", nil)
+		return s.chat.TellNone(ctx, in, "", nil)
 	}
 	r := all[0]
 	if strings.TrimSpace(name) == "" {
-		return g.answer(ctx, in, r, g.chat.In(in.To).Text(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": g.chat.Short(r.Dir)}))
+		return s.answer(ctx, in, r, s.chat.In(in.To).Text(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": s.chat.Short(r.Dir)}))
 	}
-	if _, err := g.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
-		return g.chat.Explain(ctx, in.To, g.chat.In(in.To).Failure(r, err))
+	if _, err := s.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	at := Below(r.Dir, g.chat.Places.Bounds().Home, name)
-	f, err := g.files.Open(ctx, r.ID, at)
+	at := Below(r.Dir, s.chat.Places.Bounds().Home, name)
+	f, err := s.disk.Open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
 		var l port.Listing
-		if l, err = g.files.List(ctx, r.ID, at); err == nil {
-			return g.answer(ctx, in, r, listing(g.chat.In(in.To), at, l))
+		if l, err = s.disk.List(ctx, r.ID, at); err == nil {
+			return s.answer(ctx, in, r, listing(s.chat.In(in.To), at, l))
 		}
 	}
 	if err == nil && f.Size > outbox.MaxFile {
 		err = errors.Join(&refusal.Error{Code: refusal.FileTooBig}, f.Body.Close())
 	}
 	if err != nil {
-		return g.refuse(ctx, in, r, at, f.Size, err)
+		return s.refuse(ctx, in, r, at, f.Size, err)
 	}
-	g.chat.Sender.Typing(ctx, in.To)
-	g.crew.Add(func(ctx context.Context) {
+	s.chat.Sender.Typing(ctx, in.To)
+	s.crew.Add(func(ctx context.Context) {
 		defer f.Body.Close()
-		err := g.send(ctx, f, outbox.File{To: in.To, Session: r.ID, ReplyTo: in.MessageID})
+		err := s.put(ctx, f, outbox.File{To: in.To, Session: r.ID, ReplyTo: in.MessageID})
 		if err != nil && ctx.Err() == nil {
-			err = g.refuse(ctx, in, r, at, f.Size, err)
+			err = s.refuse(ctx, in, r, at, f.Size, err)
 		}
 		if err != nil {
-			g.chat.Log.Warn("get_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			s.chat.Log.Warn("get_failed", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 		}
 	})
 	return nil
@@ -157,8 +151,8 @@ func Below(dir, home, name string) string {
 	return path.Join(dir, name)
 }
 
-func (g *getter) answer(ctx context.Context, in chat.Incoming, r views.Session, text render.Text) error {
-	return g.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
+func (s *Files) answer(ctx context.Context, in chat.Incoming, r views.Session, text render.Text) error {
+	return s.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
 }
 
 // listing shows what is in a folder. As code nothing in a name can be tapped.
@@ -191,18 +185,18 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.FileTooBig: i18n.GetTooBig, refusal.NotTaken: i18n.GetNotTaken, refusal.TookTooLong: i18n.GetTooLong,
 }
 
-func (g *getter) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
-	p := g.chat.In(in.To)
+func (s *Files) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
+	p := s.chat.In(in.To)
 	word, ok := refusals[refusal.In(err).Code]
 	if !ok {
-		return g.chat.Explain(ctx, in.To, p.Failure(r, err))
+		return s.chat.Explain(ctx, in.To, p.Failure(r, err))
 	}
-	g.chat.Log.Info("request_refused", logkey.Error, err.Error())
+	s.chat.Log.Info("request_refused", logkey.Error, err.Error())
 	file, below := strings.CutPrefix(at, r.Dir+"/")
-	if file = g.chat.ShortTail(file); !below {
-		file = g.chat.ShortTail(at)
+	if file = s.chat.ShortTail(file); !below {
+		file = s.chat.ShortTail(at)
 	}
-	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": g.chat.Short(r.Dir), "Size": chat.Size(size),
+	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": chat.Size(size),
 		"Limit": chat.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
-	return g.answer(ctx, in, r, text)
+	return s.answer(ctx, in, r, text)
 }

@@ -10,7 +10,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/history"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
@@ -23,7 +22,6 @@ type History struct {
 	chat    *chat.Chat
 	said    history.Conversations
 	exports history.Exports
-	upload  func(ctx context.Context, f outbox.File) (int, error)
 }
 
 const (
@@ -40,9 +38,8 @@ const (
 )
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, said history.Conversations, exports history.Exports,
-	upload func(ctx context.Context, f outbox.File) (int, error)) *History {
-	return &History{chat: c, said: said, exports: exports, upload: upload}
+func New(c *chat.Chat, said history.Conversations, exports history.Exports) *History {
+	return &History{chat: c, said: said, exports: exports}
 }
 
 // Feature is what the roof knows of this package.

@@ -59,8 +59,8 @@ func (m *Modes) Feature() chat.Feature {
 const stillThere = time.Minute
 
 // Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
-func (m *Modes) Show(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
-	return m.show(ctx, to, session, asked, true)
+func (m *Modes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
+	return m.show(ctx, in.To, r.ID, in.From, true)
 }
 
 // show shows a session's modes in a new message; tapped: or in the one that the last tap has brought. An earlier card of

@@ -62,7 +62,6 @@ type Deps struct {
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
-	Resume      func(ctx context.Context, q chat.Resume) (back bool, err error)
 	Attachments Attachments
 }
 

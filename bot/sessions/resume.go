@@ -145,7 +145,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 	dir := s.chat.Short(q.Session.Dir)
 	text := s.chat.In(q.To).Text(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": render.Code(dir)})
-	return s.tellBegin(ctx, q.To, q.Session, q.Above(text))
+	return s.tellBegin(ctx, q.To, q.Session, chat.Lines(q.Before, text))
 }
 
 // makeOpenCurrent takes a session that is open already as one that came back.
@@ -159,7 +159,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
-	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(text), nil)
+	return s.chat.For(q.Session.ID).Post(ctx, q.To, chat.Lines(q.Before, text), nil)
 }
 
 // refuse explains why a session could not come back, and offers what can be done.
@@ -168,7 +168,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 		q.Session = now
 	}
 	e, f := refusal.In(err), s.chat.In(q.To).Failure(q.Session, err)
-	f.Text = q.Above(f.Text)
+	f.Text = chat.Lines(q.Before, f.Text)
 	asCopy := func(word i18n.Key) card.Option {
 		return s.chat.In(q.To).Option(word, string(control.UseCopy), outbox.Primary)
 	}

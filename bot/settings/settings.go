@@ -24,15 +24,14 @@ type Configured struct {
 type Settings struct {
 	chat       *chat.Chat
 	configured Configured
-	spoken     func() // told that a chat has another language than before
 }
 
 // page begins the addresses.
 const page = "settings"
 
 // New is /settings with its pages.
-func New(c *chat.Chat, configured Configured, spoken func()) chat.Feature {
-	s := &Settings{c, configured, spoken}
+func New(c *chat.Chat, configured Configured) chat.Feature {
+	s := &Settings{c, configured}
 	return chat.Feature{Name: page,
 		Commands: []chat.Command{{Name: page, Run: func(ctx context.Context, in chat.Incoming, _ string) error {
 			return c.Pages.Open(ctx, in, page)
@@ -155,11 +154,7 @@ func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answe
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
-	err := s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value) })
-	if err == nil && o.name == language {
-		s.spoken()
-	}
-	return chat.Answer{}, "", err
+	return chat.Answer{}, "", s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value) })
 }
 
 // The settings that the rest of the package knows by name.

@@ -43,7 +43,6 @@ type status struct {
 	agents  Agents
 	records control.Keeper
 	entries Entries
-	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
 	rename  func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error
 	cards   chat.Cards[over]
 }
@@ -72,12 +71,10 @@ type About struct {
 	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
 }
 
-// New returns the feature of a chat. resume resumes a session, and tells what came of it; rename asks
-// for another name.
+// New returns the feature of a chat. rename asks for another name.
 func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
-	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
 	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) (chat.Feature, About) {
-	s := &status{chat: c, agents: agents, records: records, entries: entries, resume: resume, rename: rename,
+	s := &status{chat: c, agents: agents, records: records, entries: entries, rename: rename,
 		cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
@@ -118,7 +115,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 	if t.Card.Option == resumeOption {
 		return chat.Do(func(ctx context.Context) error {
 			q, _ := s.chat.Accepted(control.Restore{Session: r.ID}, t)
-			if back, err := s.resume(ctx, q); err != nil || !back {
+			if back, err := s.chat.Resume(ctx, q); err != nil || !back {
 				return err
 			}
 			return s.cards.End(ctx, t, "")

@@ -38,8 +38,8 @@ type Deps struct {
 	Threaded func() bool // the bot has threaded mode in private chats
 	// Rename calls a session as a person has called its topic. nil: sessions keep their names.
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
-	// AskArchive asks a person whether to archive a session.
-	AskArchive func(ctx context.Context, in chat.Incoming, r views.Session, question i18n.Key) error
+	// AskEnd asks a person whether to end a session.
+	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
 }
 
 // Topics open topics for sessions, and keep the two in step.
@@ -199,7 +199,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicEdited != nil && m.ForumTopicEdited.Name != "":
 		return t.renamed(ctx, in, r, m.ForumTopicEdited.Name)
 	case m.ForumTopicClosed != nil && r.Open:
-		return t.AskArchive(ctx, in, r, i18n.TopicClosedAsk)
+		return t.AskEnd(views.Archived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
 	case m.ForumTopicReopened != nil && r.Resumable:
 		return t.Chat.For(r.ID).Post(ctx, in.To, t.Chat.In(in.To).OverText(r), t.Chat.In(in.To).ResumeLink(r))
 	}
@@ -266,7 +266,7 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 	if tap.Card.Option == archiveOption {
 		return chat.Do(func(ctx context.Context) error {
 			in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From}
-			return t.AskArchive(ctx, in, r, i18n.KillConfirm)
+			return t.AskEnd(views.Archived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r)
 		})
 	}
 	return chat.Do(func(ctx context.Context) error {

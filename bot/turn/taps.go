@@ -11,29 +11,16 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
-
-// Asked is what a tap asks for.
-type Asked struct {
-	To      address.Conversation
-	From    int64
-	Session uuid.UUID
-	Since   diffs.Since // the work tree before the turn
-	Once    uuid.UUID   // the same for all taps of the button
-}
-
-// Act does what a button says.
-type Act func(ctx context.Context, a Asked) error
 
 // Button is one that another feature acts on.
 type Button string
@@ -141,8 +128,8 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 			return nil
 		})
 	}
-	asked := Asked{To: tap.To, From: tap.From, Session: s.Session, Since: s.since(),
-		Once: uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option))}
+	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key
+		Key: inbox.PromptKey(uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option)))}
 	return chat.Do(func(ctx context.Context) error {
 		if Button(what) == Stop { // the turn may be over, whatever its card shows: the next one is not meant
 			t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
@@ -150,7 +137,9 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 				return nil // its card is about to say so
 			}
 		}
-		return act(ctx, asked)
+		r, _ := t.Chat.Book.Records.Get(s.Session)
+		r.ID = s.Session // which may be forgotten
+		return act(ctx, in, r)
 	})
 }
 
@@ -185,14 +174,13 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 
 // Compacting has an agent's own /compact typed when its turn comes. add puts a prompt into the inbox,
 // durably, and says whether its key is new: two taps are one.
-func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue prompts.Queue) Act {
-	return func(ctx context.Context, a Asked) error {
+func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue prompts.Queue) chat.OnSession {
+	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
 		typed, class, _ := prompts.Normalise("//compact")
-		e := inbox.Entry{Key: inbox.PromptKey(a.Once), State: inbox.Held, Session: a.Session, Conversation: a.To,
-			Text: typed, Class: string(class)}
+		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: string(class)}
 		if fresh, err := add(e); err != nil || !fresh {
 			return err
 		}
-		return queue.Queue(ctx, a.Session, e.Key)
+		return queue.Queue(ctx, r.ID, e.Key)
 	}
 }

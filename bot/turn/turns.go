@@ -35,7 +35,7 @@ type Deps struct {
 	InFront     func(r views.Session) bool     // people read the session where it is shown
 	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
 	Others      Others
-	Acts        map[Button]Act
+	Acts        map[Button]chat.OnSession
 	Steps       func(to address.Conversation) Steps // as people of a place want to see them
 }
 

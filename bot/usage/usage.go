@@ -36,13 +36,12 @@ const (
 type usage struct {
 	chat     *chat.Chat
 	spending spending.Spending
-	upload   func(ctx context.Context, f outbox.File) (messageID int, err error)
 	cards    chat.Cards[warning] // each open until its window ends: it says that the chat was warned
 }
 
 // New gives the feature.
-func New(c *chat.Chat, s spending.Spending, upload func(ctx context.Context, f outbox.File) (int, error)) chat.Feature {
-	u := &usage{chat: c, spending: s, upload: upload, cards: chat.NewCards[warning](c, warningKind)}
+func New(c *chat.Chat, s spending.Spending) chat.Feature {
+	u := &usage{chat: c, spending: s, cards: chat.NewCards[warning](c, warningKind)}
 	command := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, page) }
 	return chat.Feature{Name: page, Commands: []chat.Command{{Name: page, Run: command}},
 		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
@@ -120,7 +119,7 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.R
 	}
 	w := words{u.chat.In(to)}
 	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(spending.Days), "Cost": money(rep.Spans[len(rep.Spans)-1].All.Cost)})
-	_, err = u.upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
+	_, err = u.chat.Upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
 		Size: int64(len(png)), Photo: true})
 	return err
 }

@@ -88,8 +88,8 @@ func (w *Waiting) Feature() chat.Feature {
 }
 
 // Show shows what waits for a session. Two taps are one message.
-func (w *Waiting) Show(ctx context.Context, to address.Conversation, session uuid.UUID) error {
-	return w.show(ctx, to, session, true)
+func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
+	return w.show(ctx, in.To, r.ID, true)
 }
 
 // show shows what waits for a session in a new message; tapped: or leaves the one that the last tap has brought, which

@@ -22,7 +22,6 @@ import (
 // Deps are what the feature works with.
 type Deps struct {
 	Chat     *chat.Chat
-	Resume   func(ctx context.Context, q chat.Resume) (back bool, err error)
 	Continue func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// Retry tries again to end what is left of a session.
 	Retry func(t chat.Tap, r views.Session) (chat.Answer, error)
@@ -137,7 +136,7 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	case what == retry && r.State == views.CleanupFailed:
 		a, err = w.Retry(t, r)
 	case what == resume:
-		a.Then = func(ctx context.Context) error { _, err := w.Resume(ctx, q); return err }
+		a.Then = func(ctx context.Context) error { _, err := w.Chat.Resume(ctx, q); return err }
 	case what == chat.OfLaunch(goOn, r):
 		a.Then = func(ctx context.Context) error { _, err := w.Continue(ctx, q); return err }
 	}

@@ -27,7 +27,6 @@ type Others struct {
 	ender      control.Ender
 	neighbours desk.Neighbours
 	windows    desk.Windows
-	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	follow     func(r views.Session)
 	conflicts  chat.Cards[shown]
 	lists      chat.Cards[[]desk.ID] // of windows, and questions about one
@@ -39,13 +38,11 @@ const (
 	windowKind   = "windows"
 )
 
-// New returns the Others of a chat. resume resumes a session, or tells why not; follow has what is new
-// of a session shown.
+// New returns the Others of a chat. follow has what is new of a session shown.
 func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
-	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
 	follow func(r views.Session)) *Others {
 	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
-		resume: resume, follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
+		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
 		lists: chat.NewCards[[]desk.ID](c, windowKind)}
 }
 
@@ -79,7 +76,7 @@ func (o *Others) Refused(ctx context.Context, q chat.Resume, found []desk.Writer
 
 func (o *Others) post(ctx context.Context, c conflict, sounds bool) error {
 	look := o.look(c, false)
-	look.Text, look.Sounds = c.resume.Above(look.Text), sounds
+	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), sounds
 	return o.conflicts.Post(ctx, look, c.shown())
 }
 

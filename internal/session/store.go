@@ -23,10 +23,17 @@ import (
 // Errors of a store, matched with errors.Is.
 var (
 	// ErrNotFound means that no record has the id.
-	ErrNotFound = errors.New("there is no such session")
+	ErrNotFound error = notFound{}
 	// errReadOnly means a change in a read-only store.
 	errReadOnly = errors.New("the session records are open for reading only")
 )
+
+type notFound struct{}
+
+func (notFound) Error() string { return "there is no such session" }
+
+// NotFound makes the error a refusal, see refusal.In.
+func (notFound) NotFound() {}
 
 // Store keeps the records of one ccbot: in memory for reading, and permanently in one file per
 // record. The history of a session that is over is in its file only: there are thousands of them,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -23,7 +24,7 @@ import (
 )
 
 // ErrUnreadable means that it cannot be read which processes write a conversation.
-var ErrUnreadable = errors.New("look for writers")
+var ErrUnreadable = refusal.New(refusal.NoEvidence, "look for writers")
 
 // Contradiction is how long two pieces of evidence may contradict each other: /clear and /resume
 // reach the presence file and the hooks one after the other.

@@ -156,7 +156,7 @@ func (w *World) Reopened(t *testing.T) {
 	t.Helper()
 	chats, err := OpenChats(filepath.Join(w.Dir, "chats"))
 	require.NoError(t, err)
-	w.Deps.Chats = chats
+	w.Chats = chats
 	w.Again()
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -225,7 +224,7 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 	}
 	return f.entries.Change(key, func(e *inbox.Entry) error {
 		if e.State == inbox.Typing {
-			return fs.ErrNotExist
+			return lifecycle.ErrNoPrompt
 		}
 		e.State, e.Session, e.Told = inbox.Held, id, nil
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -18,10 +19,10 @@ import (
 // ShowsTurn shows the card of a turn that runs.
 func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	t.Helper()
-	none := func(context.Context, turn.Asked) error { return nil }
+	none := func(context.Context, chat.Incoming, views.Session) error { return nil }
 	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk,
 		Steps:   func(session.Conversation) turn.Steps { return turn.OnCard },
-		InFront: func(views.Session) bool { return true }, Waits: func(views.Session) []string { return nil }, Others: w.Resumer, Acts: map[turn.Button]turn.Act{turn.Stop: none, turn.Changes: none}}).Feature()
+		InFront: func(views.Session) bool { return true }, Waits: func(views.Session) []string { return nil }, Others: w.Resumer, Acts: map[turn.Button]chat.OnSession{turn.Stop: none, turn.Changes: none}}).Feature()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()

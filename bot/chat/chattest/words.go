@@ -2,7 +2,6 @@ package chattest
 
 import (
 	"context"
-	"io/fs"
 	"testing"
 	"time"
 
@@ -188,7 +187,7 @@ func (w *World) SayAsks(t *testing.T) {
 	hidden := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
 	w.TapAt(t, Alice, PrivateChat(Alice), w.Message(t, hidden), OfCard(allow, DataBehind(t, w.Shows(t, w.Message(t, hidden)), w.Word(i18n.AskDeny))))
 	_, notice = w.HeldBehind(t, r)
-	w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { return fs.ErrNotExist }
+	w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { return lifecycle.ErrNoPrompt }
 	w.Press(t, Alice, notice, w.Word(i18n.ButtonDenyWith))
 	w.HangsUp(hidden)
 	w.TapsOn(t, Alice, hidden, i18n.AskDeny)

@@ -24,7 +24,10 @@ import (
 	"ccbot/bot/alias"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/files"
@@ -58,6 +61,7 @@ var (
 // World is a Bot among fakes; its inbox and chats are real folders.
 type World struct {
 	*bot.Bot
+	Chats      *conversation.Store
 	Records    *fakeRecords
 	Lifecycle  *fakeSessions
 	Windows    *fakeWindows
@@ -98,7 +102,7 @@ func NewWorld(t *testing.T) *World {
 	records := &fakeRecords{All: make(map[uuid.UUID]session.Record)}
 	ports := new(gate)
 	room := watch.New(slog.New(slog.DiscardHandler))
-	w := &World{ports: ports, Records: records, Inbox: &fakeEntries{Store: store},
+	w := &World{ports: ports, Chats: chats, Records: records, Inbox: &fakeEntries{Store: store},
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
 		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
@@ -107,19 +111,20 @@ func NewWorld(t *testing.T) *World {
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Terminals: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
+	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
 		Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
-			Username: "cc_bot", Lang: "en", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
+			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
-			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-			Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Entries: w.Inbox, Chats: chats,
-			Sender: w.Telegram, Words: words,
-			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
+			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
+				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}},
+			Chat: &chat.Chat{Speech: words, Lang: "en", Log: slog.New(slog.DiscardHandler),
+				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
+			Entries: w.Inbox, Sender: w.Telegram, Health: func(context.Context) health.Figures { return w.Figures }},
 	}
 	w.open(t)
 	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
@@ -211,8 +216,10 @@ func (w *World) Again() {
 		synctest.Wait() // what still runs has read the world as it was
 	}
 	w.openCards()
+	was := w.Chat
+	w.Deps.Chat = chat.New(w.Machine, w.Deps.Sender, w.Chats, was.Cards, was.Speech, was.Now, was.Log)
+	w.Deps.Chat.Lang, w.Deps.Chat.Failpoint = was.Lang, was.Failpoint
 	w.Bot = bot.New(w.Config, w.Deps)
-	w.Health = func(context.Context) health.Figures { return w.Figures }
 }
 
 func (w *World) openCards() {
@@ -423,13 +430,6 @@ func (w *World) Dies(t *testing.T, at string, do func() error) {
 	<-over
 	w.Failpoint = nil
 	require.True(t, died)
-}
-
-// Silent requires that nothing at all was said or shown.
-func (w *World) Silent(t *testing.T) {
-	t.Helper()
-	require.Empty(t, w.Telegram.Done(), "strangers get silence")
-	require.Empty(t, w.Lifecycle.Done())
 }
 
 // Prompt puts an entry into the inbox that is a prompt of a session.

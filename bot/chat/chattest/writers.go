@@ -169,7 +169,7 @@ const (
 	Warning          = chat.Warning
 )
 
-func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender = s, s }
+func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender, w.Upload = s, s, s.SendFile }
 
 func Ref(id uuid.UUID) string { return id.String() }
 

@@ -38,7 +38,8 @@ type Ender interface {
 
 // Silence is why a session is archived in which nothing happens.
 type Silence struct {
-	Since    time.Time // the last sign of life, see desk.Look
+	Since    time.Time     // the last sign of life, see desk.Look
+	Quiet    time.Duration // for how long nothing has happened since; 0: a person asks for the end
 	Why      string
 	Together bool // who asks tells an ordinary end, with those of other sessions
 }

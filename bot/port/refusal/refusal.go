@@ -91,10 +91,29 @@ const (
 	TookTooLong    Code = "took_too_long" // Telegram was given up
 )
 
-// In gives the refusal in an error; without one an Error without a code.
+// New is a refusal that needs no details; text is for the log.
+func New(code Code, text string) error { return &Error{Code: code, Err: errors.New(text)} }
+
+// Into is the As method of an error that is this refusal, see errors.As.
+func (e Error) Into(target any) bool {
+	to, ok := target.(**Error)
+	if ok {
+		*to = &e
+	}
+	return ok
+}
+
+// In gives the refusal in an error; without one an Error without a code. An error with a method NotFound
+// is of a package that knows no ports.
 func In(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if _, ok := errors.AsType[interface {
+		error
+		NotFound()
+	}](err); ok {
+		return &Error{Code: NotFound, Err: err}
 	}
 	return &Error{Err: err}
 }

@@ -131,7 +131,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
 	environ := machine(t, before, api, web)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
-		require.NoError(t, s.bot.Chats.SetCurrent(here, before.ID))
+		require.NoError(t, s.bot.SetCurrent(here, before.ID))
 		back, err := s.resume(ctx, "api")
 		require.NoError(t, err)
 		assert.Equal(t, "its chat goes on with it", back.Chat)

@@ -175,7 +175,7 @@ var figures = Change[struct{}, health.Figures]{Verb: "figures", do: func(ctx con
 
 // english are the chat's sentences for who stands at the desk.
 func (s *system) english() chat.Phrases {
-	return chat.Phrases{Words: s.bot.Words.For("en"), Facts: s.bot.Facts}
+	return chat.Phrases{Words: s.bot.Speech.For("en"), Facts: s.bot.Facts}
 }
 
 // Figures asks the running bot for its figures. A bot that is too old does not know the verb.

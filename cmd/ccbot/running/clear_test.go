@@ -17,8 +17,10 @@ import (
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/hooks"
@@ -54,11 +56,9 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
-	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
-		bot.Deps{
-			Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{},
-			Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Sender: speaks, Words: words, Now: time.Now, Log: log})
+	m := &port.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
+	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}},
+		bot.Deps{Machine: m, Chat: chat.New(m, speaks, chats, s.cards, words, time.Now, log), Sender: speaks, Entries: s.inbox, Asks: s.asks})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 

@@ -129,7 +129,7 @@ func TestP8_DamagedFilesAreSetAsideAndTold(t *testing.T) {
 			}
 			log, posts := startOnce(t, environ, func(s *system) {
 				assert.Len(t, s.store.List(), 1, "the others are whole")
-				current := s.bot.Chats.Current(session.Conversation{ChatID: 1, ThreadID: 3})
+				current := s.bot.Store.Current(session.Conversation{ChatID: 1, ThreadID: 3})
 				assert.Equal(t, idOf(2), current)
 			})
 			for _, k := range kept {

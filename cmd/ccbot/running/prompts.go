@@ -3,7 +3,6 @@ package running
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/google/uuid"
@@ -16,17 +15,17 @@ import (
 // prompts shows the inbox to lifecycle as the store of prompts.
 type prompts struct{ inbox *inbox.Store }
 
-// Prompt reads a prompt; fs.ErrNotExist says that no queue holds it.
+// Prompt reads a prompt; lifecycle.ErrNoPrompt says that no queue holds it.
 func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
-		return lifecycle.Prompt{}, fs.ErrNotExist
+		return lifecycle.Prompt{}, lifecycle.ErrNoPrompt
 	}
 	if err != nil {
 		return lifecycle.Prompt{}, err
 	}
 	if !slices.Contains(queued, e.State) {
-		return lifecycle.Prompt{}, fs.ErrNotExist
+		return lifecycle.Prompt{}, lifecycle.ErrNoPrompt
 	}
 	return promptOf(e), nil
 }
@@ -56,7 +55,7 @@ func promptOf(e inbox.Entry) lifecycle.Prompt {
 // queued are the states of a prompt that a queue holds.
 var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
 
-// HoldPrompt puts a prompt of which nothing was typed into a session's queue. fs.ErrNotExist: the
+// HoldPrompt puts a prompt of which nothing was typed into a session's queue. lifecycle.ErrNoPrompt: the
 // prompt was typed already, or is finished.
 func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
@@ -67,7 +66,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 	case e.State == inbox.Held && e.Session == session:
 		return errUnchanged
 	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
-		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, fs.ErrNotExist)
+		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, lifecycle.ErrNoPrompt)
 	}
 	e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
 	return nil
@@ -100,7 +99,7 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 }
 
 // MovePrompt gives a prompt to another session, durably; a second call changes nothing.
-// fs.ErrNotExist says that the prompt is finished.
+// lifecycle.ErrNoPrompt says that the prompt is finished.
 func (p prompts) MovePrompt(key string, to uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
 		if e.Session == to {
@@ -117,7 +116,7 @@ func asNotExist(err error) error {
 	case errors.Is(err, errUnchanged):
 		return nil
 	case errors.Is(err, inbox.ErrNoEntry):
-		return fs.ErrNotExist
+		return lifecycle.ErrNoPrompt
 	}
 	return err
 }

@@ -20,8 +20,10 @@ import (
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/turn"
@@ -143,7 +145,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.wireSessions(instance, environ, hook); err != nil {
 		return nil, err
 	}
-	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
+	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Shown(m.Written)
@@ -226,16 +228,16 @@ func (s *system) wireChat(environ []string) error {
 	}
 	who := listsOf(s.Config)
 	s.owner.Store(s.AllowedUsers[0])
+	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
+		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
+	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
+	c := chat.New(m, speaks, chats, s.cards, words, time.Now, s.log)
+	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
 	s.bot = bot.New(
-		bot.Config{Allowed: who.People, Groups: who.Groups, Lang: s.Lang,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on",
-			Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
-		bot.Deps{
-			Sessions: s.sessions, Records: host.Views{Records: s.store},
-			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-			Transcripts: said, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Sender: sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}, Words: words, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)})
-	s.bot.Health = s.health
+		bot.Config{Allowed: who.People, Groups: who.Groups, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
+			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
+		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Health: s.health})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
 }
@@ -276,7 +278,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: Failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.IdleIn(r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
@@ -320,10 +322,10 @@ func (u unmade) Remove(id uuid.UUID) error {
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
-	s.sessions.Terminals = s.lifecycle
-	s.relay.Connect(s.bot)
+	s.sessions.Panes = s.lifecycle
+	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.lifecycle.Wake
-	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
+	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.

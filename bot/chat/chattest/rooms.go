@@ -1,0 +1,35 @@
+package chattest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/decisions"
+	"ccbot/internal/session"
+)
+
+// Asked and the others here are those of rooms of the bot.
+func (w *World) Asked(ctx context.Context, q decisions.Request) error {
+	return w.Requests.Asked(ctx, q)
+}
+
+func (w *World) Left(ctx context.Context, q decisions.Request) { w.Requests.Left(ctx, q) }
+
+func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+	return w.Bot.Files.SendFile(ctx, id, path, caption)
+}
+
+func (w *World) IdleIn(at session.Conversation, id uuid.UUID) time.Duration {
+	return w.Idle.After(w.IdleAfter, at, id)
+}
+
+// Silent requires that nothing at all was said or shown.
+func (w *World) Silent(t *testing.T) {
+	t.Helper()
+	require.Empty(t, w.Telegram.Done(), "strangers get silence")
+	require.Empty(t, w.Lifecycle.Done())
+}

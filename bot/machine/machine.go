@@ -1,0 +1,75 @@
+// Package machine is all that the chat knows of one machine of agents. The chat touches the machine by
+// this alone, and with plain values, so that it may be another one than the chat's own.
+package machine
+
+import (
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/diffs"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/history"
+	"ccbot/bot/port/modes"
+	"ccbot/bot/port/places"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/spending"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+)
+
+// Machine is one machine of agents. A feature is given the ports that it needs of it.
+type Machine struct {
+	Sessions    Sessions
+	Records     views.Views
+	Decisions   Decisions
+	Places      Places
+	Files       files.Files
+	Received    files.Received
+	Transcripts Transcripts
+}
+
+// Sessions are the ports about sessions and windows.
+type Sessions interface {
+	control.Starter
+	control.Ender
+	control.Keeper
+	control.Namer
+	prompts.Queue
+	prompts.Decisions
+	prompts.Edits
+	prompts.Order
+	views.Works
+	views.Successors
+	desk.Keys
+	desk.Panes
+	desk.Screens
+	desk.Neighbours
+	desk.Windows
+	desk.Notices
+	modes.Switches
+	talk.Shown
+	diffs.Diffs
+	spending.Spending
+}
+
+// Places are the ports about folders.
+type Places interface {
+	places.Places
+	places.Folders
+	places.Worktrees
+	places.Beside
+}
+
+// Decisions are the ports about what agents ask for.
+type Decisions interface {
+	decisions.Waiters
+	decisions.Records
+}
+
+// Transcripts are the ports about what was said, as it is written and from any place.
+type Transcripts interface {
+	talk.Transcripts
+	history.Conversations
+	history.Exports
+	history.Asked
+}
