@@ -27,7 +27,7 @@ func TestQuestions(t *testing.T) {
 			words := chat.Phrases{Words: all.For("en"), Facts: chat.Facts{Now: time.Now}}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			text := asked{Reason: why, Tool: "Bash"}.text(words, e, views.Session{Name: "api"})
-			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == homeless
+			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
 			options := slices.Concat(q.options(words, []views.Session{{Name: "api"}})...)
