@@ -28,6 +28,7 @@ const (
 // it, again and again. What Claude Code itself asks comes to the chat all the same, and not by way
 // of the terminal's screen.
 func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
+	t.Parallel()
 	for _, seen := range []bool{true, false} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 			r := w.NewCurrentSession(t, "api", session.Running)
@@ -115,6 +116,7 @@ func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
 
 // TestManyRequestsThatArePermittedAreAllShown: a person who answers quickly meets no bound.
 func TestManyRequestsThatArePermittedAreAllShown(t *testing.T) {
+	t.Parallel()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		for range atOnce {

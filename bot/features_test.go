@@ -120,6 +120,7 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 // TestP7_ATapIsAnsweredWhileItsPortHangs: the person sees at once that the tap has come, however
 // long the agent's machine takes.
 func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
@@ -211,6 +212,7 @@ func crashes(f chat.Feature) chat.Feature {
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
 func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
+	t.Parallel()
 	for i, broken := range chattest.NewWorld(t).Features() {
 		t.Run(broken.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -232,6 +232,7 @@ func (s *strictAPI) said(from time.Time) (all []string) {
 // full messages is a file. Nothing is lost, twice or out of order, and the answer to the next prompt is
 // a message of its own that comes soon. The stand-in never has to refuse anything.
 func TestP5_AFloodIsJoined(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		end      string // of each text
@@ -346,6 +347,7 @@ func TestP5_AFileOfManyTextsShowsHowTheyBeginAndEnd(t *testing.T) {
 // TestP5_AKillRepeatsAFileAsItWas: what the file had is on disk before the first try, so the next run
 // sends the same again, whatever was said since, and the rest after it.
 func TestP5_AKillRepeatsAFileAsItWas(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		time.Sleep(time.Hour)
@@ -371,6 +373,7 @@ func TestP5_AKillRepeatsAFileAsItWas(t *testing.T) {
 
 // TestP5_AFileThatIsRefusedComesAsMessages: in a chat that takes no files.
 func TestP5_AFileThatIsRefusedComesAsMessages(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, api, _ := flooded(t)
 		api.before = func(how string, _ int) error {
@@ -390,6 +393,7 @@ func TestP5_AFileThatIsRefusedComesAsMessages(t *testing.T) {
 
 // TestP5_APanicAtAFileLosesNothing: the texts of the file are shown all the same.
 func TestP5_APanicAtAFileLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, panics := range []int{1, 2, 3} {
 		t.Run(fmt.Sprint(panics), func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -435,6 +439,7 @@ func TestP5_TextsAreNotJoinedOverAPrompt(t *testing.T) {
 // each text comes in order, and at most the message under way is repeated. One with several texts is
 // repeated as it was.
 func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

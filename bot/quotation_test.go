@@ -60,6 +60,7 @@ var hostile = []string{"!touch x", "/exit", "/kill", "/new x /tmp", "//clear", "
 	"hello\n!touch x\r\n/exit\r!touch y\u2028!touch z", "\n\n/exit", " /exit", "\u200b!touch x", "/tmp/secret.png", "x\\"}
 
 func TestP7_OnlyAPersonsOwnWordsAct(t *testing.T) {
+	t.Parallel()
 	for _, tt := range ofOthers {
 		for _, text := range hostile {
 			t.Run(tt.name+": "+text, func(t *testing.T) {

@@ -34,6 +34,7 @@ func shot(t *testing.T, w *chattest.World) outbox.Message {
 var allKeys = []string{"↑", "↓", "←", "→", "Tab", "⇧Tab", "Space", "Enter", "Esc", "^C"}
 
 func TestAScreenshotHasKeys(t *testing.T) {
+	t.Parallel()
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnScreen = before

@@ -114,6 +114,7 @@ func inChat(chat models.Chat, m outbox.Message) *models.Message {
 // an app may send any data for any message of the bot's. Strangers, and anybody in a group that is
 // not listed, get not even an answer.
 func TestP9_AForgedTapDoesNothing(t *testing.T) {
+	t.Parallel()
 	w, all := buttonsOfAll(t)
 	other := w.Session(t, "other", session.Running)
 	bare := outbox.Message{Text: chattest.Plain("a message of ours")}
@@ -204,6 +205,7 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 // TestP9_GarbageInAButtonDoesNothing calls every verb past the look at the buttons, as a message of
 // an earlier version might: arguments that name nothing.
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
+	t.Parallel()
 	w, all := buttonsOfAll(t)
 	before := w.State(t)
 	for verb := range all {

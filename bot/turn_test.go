@@ -372,6 +372,7 @@ func TestStepsAsMessages(t *testing.T) {
 }
 
 func TestStepsThatWaitAreNotLost(t *testing.T) {
+	t.Parallel()
 	inTurns(t, turn.AsMessages, func(t *testing.T, w *turnWorld) {
 		w.types("go")
 		w.phase("working")

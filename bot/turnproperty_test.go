@@ -259,6 +259,7 @@ func (s *simulation) untrue() string {
 // Whatever happens in whatever order: one card per turn, none before its prompt, no edit without a change,
 // and in the end each says what the transcript says.
 func TestTurnsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	moves := []string{"type", "type, and the transcript is quicker", "desk", "tell again", "items again", "call", "call", "call", "result",
 		"result", "failure", "asks", "end", "interrupt", "restart", "restart in the middle of an end", "delete", "posts wait", "posts go",
 		"block", "unblock", "beside", "in front", "details"}

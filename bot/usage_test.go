@@ -89,6 +89,7 @@ func TestUsageIsAPage(t *testing.T) {
 }
 
 func TestThePictureOfUsageIsPosted(t *testing.T) {
+	t.Parallel()
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
 	w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }

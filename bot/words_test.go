@@ -29,6 +29,7 @@ var ownNames = strings.NewReplacer("Русский", "", "中文", "")
 // not the bot's, and beside another person's chat in a third one. It looks for a field that was not
 // filled, for a key that says itself, and for a sentence in a language of somebody else.
 func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
+	t.Parallel()
 	var keys []string
 	sentences := chattest.Consts(t, "../i18n", "")
 	for _, key := range sentences {
