@@ -189,10 +189,11 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 	}
 	t := chat.Tap{From: q.From.ID}
 	t.To, t.Message = b.inside(m)
-	owner, err := chat.Feature{}, error(nil)
+	var owner chat.Feature
 	a := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton), Alert: true}
 	if old == nil && !b.Aliases.Lost(t.To.ChatID, t.Message) {
 		b.heardFrom(ctx, &q.From, m, t.To.ChatID)
+		var err error
 		if owner, a, err = b.decide(ctx, &t, m, q.Data); err != nil {
 			return nil, err // which is told as the answer
 		}

@@ -84,6 +84,7 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
 }
 
+// As gives the refusal that a person sees.
 func (e *StateError) As(target any) bool {
 	return refusal.Error{Code: refusal.WrongState, State: views.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
 }
@@ -95,6 +96,7 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("session %s goes on with its conversation", e.To)
 }
 
+// As gives the refusal that a person sees.
 func (e *MovedError) As(target any) bool {
 	return refusal.Error{Code: refusal.Moved, Err: e}.Into(target)
 }
@@ -119,6 +121,7 @@ func (e *TranscriptError) Error() string {
 	return fmt.Sprintf("transcript %s: %v", e.Health.Path, e.Health.Faults)
 }
 
+// As gives the refusal that a person sees.
 func (e *TranscriptError) As(target any) bool {
 	r := refusal.Error{Code: refusal.Damaged, Err: e}
 	if e.Nothing {
