@@ -67,10 +67,10 @@ type Orphans interface {
 // Desk is what a person at this machine would see and do. It implements the chat's port desk.
 type Desk struct {
 	Lifecycle
-	desk.Panes // lifecycle.Panes
-	Observer   Observer
-	Windows    Orphans
-	Records    AllRecords
+	desk.Panes
+	Observer Observer
+	Windows  Orphans
+	Records  AllRecords
 }
 
 // Sessions are the sessions and windows of this machine. It implements the chat's ports control,

@@ -232,7 +232,7 @@ func (w *work) clearDraft(ctx context.Context) error {
 }
 
 // ToFront has a held prompt typed before all others that wait, because a person has decided so. A
-// prompt that is being typed, or stands in the box, stays before it. fs.ErrNotExist means that the
+// prompt that is being typed, or stands in the box, stays before it. ErrNoPrompt means that the
 // prompt is no longer held, or belongs to another session.
 func (s *Service) ToFront(ctx context.Context, id uuid.UUID, key string) error {
 	return resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error { return toFront(w, key) })
@@ -269,7 +269,7 @@ func toFront(w *work, key string) error {
 //
 // ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is in
 // the box. No key was pressed then, and the order is as it was, unless the dialog has opened in the
-// moment between the look and Esc. After ErrStillWorks the prompt is the next one. fs.ErrNotExist means
+// moment between the look and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means
 // that it is no longer held.
 func (s *Service) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
 	told = true

@@ -104,14 +104,16 @@ func (r *Receipt) hasEnded() bool {
 
 // ended lists for the history what was ended, and how; empty if nothing was ended.
 func (r *Receipt) ended() (text string) {
-	all := r.Others
+	all := slices.Clone(r.Others)
 	if r.Agent != nil {
 		all = append([]Ending{*r.Agent}, all...)
 	}
+	all = slices.DeleteFunc(all, func(e Ending) bool { return !e.over() || e.How == process.HowAlreadyGone })
 	for _, e := range all[:min(len(all), maxNamed)] {
-		if e.over() && e.How != process.HowAlreadyGone {
-			text += fmt.Sprintf("; process %d ended (%s)", e.Process.PID, e.How)
-		}
+		text += fmt.Sprintf("; process %d ended (%s)", e.Process.PID, e.How)
+	}
+	if more := len(all) - maxNamed; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,4 +37,19 @@ func TestP3_WhatIsNotProvenGoneIsAFailure(t *testing.T) {
 		})
 	}
 	assert.True(t, Ending{Outcome: process.Outcome{Ended: true, Verified: true}}.over())
+}
+
+// A history names some of the processes that were ended, and says how many more there were.
+func TestAHistorySaysHowManyWereEnded(t *testing.T) {
+	var r Receipt
+	for pid, how := range []process.How{process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone, process.HowAlreadyGone,
+		process.HowAlreadyGone, process.HowAlreadyGone, process.HowKill} {
+		r.Others = append(r.Others, Ending{Outcome: process.Outcome{Process: process.Process{Identity: process.Identity{PID: pid}},
+			Ended: true, Verified: true, How: how}})
+	}
+	assert.Equal(t, "; process 6 ended (kill)", r.ended())
+	for range 9 {
+		r.Others = append(r.Others, r.Others[6])
+	}
+	assert.Equal(t, strings.Repeat("; process 6 ended (kill)", maxNamed)+"; and 4 more", r.ended())
 }

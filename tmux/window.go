@@ -95,10 +95,10 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// text is the one command list that makes the window. Every command after new-window needs -t, because with -d the
-// new window is not the current one. Its id is not known yet, so this is the one place where a name
-// is a target. A process that ends at once is still kept, because tmux looks at ended panes only
-// after the list.
+// text is the one command list that makes the window. Every command after new-window needs -t,
+// because with -d the new window is not the current one. Its id is not known yet, so this is the
+// one place where a name is a target. A process that ends at once is still kept, because tmux looks
+// at ended panes only after the list.
 func (s Spec) text(p place, marker string) string {
 	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + p.cfg.Session + ":", "-n", s.Key, "-c", literal(s.Dir)}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -124,9 +124,9 @@ func (s Spec) text(p place, marker string) string {
 	return strings.Join(list, " ; ")
 }
 
-// Rename gives the window of a pane another name, which may be any text but an empty one. It acts only
-// while the window has the tag: a person may have moved the pane into a window of theirs. Control
-// characters become spaces, and tmux writes backslashes and "$x" in names its own way, so
+// Rename gives the window of a pane another name, which may be any text but an empty one. It acts
+// only while the window has the tag: a person may have moved the pane into a window of theirs.
+// Control characters become spaces, and tmux writes backslashes and "$x" in names its own way, so
 // Pane.WindowName may differ.
 func (c *Client) Rename(ctx context.Context, g Guard, tag, name string) error {
 	if name == "" || tag == "" {

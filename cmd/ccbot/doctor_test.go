@@ -454,3 +454,14 @@ func TestDoctorForAnOrdinaryUser_AsUser(t *testing.T) {
 	_, faults = p.report(exit.Failure)
 	assert.Contains(t, faults, doctor.Code("folder_not_writable"), "the first start could not make it")
 }
+
+// A damaged id does not hide what else is wrong in the folder.
+func TestDoctorNamesFaultsBesideADamagedID(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.write("s/instance", "what is this", 0o600)
+	p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
+	_, faults := p.report(exit.Failure)
+	assert.Contains(t, faults, doctor.Code("instance_damaged"))
+	assert.Contains(t, faults, doctor.Code("records_unreadable"))
+}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/google/uuid"
 
 	"ccbot/archive"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
@@ -19,7 +19,11 @@ import (
 // no parts that could change anything. If a bot runs, dryRun prints what `ccbot recover` would make
 // that bot do.
 func (c *call) dryRun(ctx context.Context) error {
-	d, err := desk.Open(c.environ, io.Discard) // the plan reports records that cannot be read
+	settings, err := config.LoadForReading(c.environ)
+	if err != nil {
+		return err
+	}
+	d, err := desk.Of(settings, c.environ, c.stderr) // the plan reports records that cannot be read
 	if err != nil {
 		return err
 	}

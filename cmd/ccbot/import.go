@@ -66,6 +66,7 @@ func (c *call) importFormer(ctx context.Context, dir string, yes bool) (report i
 	}
 	report = importer.Importer{Desk: d, Host: name, Sources: sources}.Plan(ctx, all, time.Now().UTC())
 	if report.Made = yes; !yes {
+		d.NameUnread(c.stderr)
 		return report, nil
 	}
 	store, err := session.Open(filepath.Join(d.Dir, "sessions"), filepath.Join(d.Dir, "quarantine"), time.Now, settings.QuietLog(c.stderr))

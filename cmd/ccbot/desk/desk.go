@@ -36,10 +36,22 @@ func Open(environ []string, stderr io.Writer) (Desk, error) {
 	if err != nil {
 		return Desk{}, err
 	}
-	return Of(c, environ, stderr)
+	d, err := Of(c, environ, stderr)
+	if err == nil {
+		d.NameUnread(stderr)
+	}
+	return d, err
 }
 
-// Of is Open with settings that were read before. Where the records cannot be read, all else is there.
+// NameUnread names the records that cannot be read.
+func (d Desk) NameUnread(stderr io.Writer) {
+	for _, a := range d.Store.Aside() {
+		fmt.Fprintln(stderr, "ccbot:", Aside(a))
+	}
+}
+
+// Of is Open with settings that were read before; the records that cannot be read are in its Store. Where none
+// can be read, all else is there. Its log goes to stderr.
 func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error) {
 	d = Desk{Config: c, environ: environ, log: c.QuietLog(stderr)}
 	if d.Table, err = process.NewTable(); err != nil {
@@ -48,9 +60,6 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error)
 	d.Store, err = session.OpenReadOnly(filepath.Join(c.Dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return d, statefolder.Error(c.Dir, err)
-	}
-	for _, a := range d.Store.Aside() {
-		fmt.Fprintln(stderr, "ccbot:", Aside(a))
 	}
 	return d, nil
 }

@@ -188,7 +188,7 @@ func (w *World) asideRecords() (all []string) {
 
 // forgotten: no record has the id of a launch, and no window; false where that is not known.
 func (w *World) forgotten(id string) bool {
-	if w.unread != nil || len(w.Store.Aside()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
+	if w.blind != nil || len(w.Store.Aside()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
 		return false
 	}
 	record, err := uuid.Parse(id)

@@ -38,8 +38,8 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 			return []Finding{found("tmux_silent", "", "tmux does not answer: %v", err)}
 		}
 	}
-	if w.unread != nil {
-		return []Finding{unseen("tmux", w.unread)}
+	if w.blind != nil {
+		return []Finding{unseen("tmux", w.blind)}
 	}
 	due, orphans := w.planned()
 	if n := len(orphans); n > 0 {

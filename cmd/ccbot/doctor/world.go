@@ -34,7 +34,8 @@ type World struct {
 	self    string // the program that looks
 	pid     int    // of the running bot; 0: none holds the lock
 	program string // of pid, as the kernel names it
-	unread  error  // why records and windows cannot be seen
+	unread  error  // why records cannot be seen
+	blind   error  // why windows cannot be seen
 	seen    recovery.World
 	picture desk.Picture
 }
@@ -91,8 +92,8 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 	if w.unread == nil {
 		w.unread = w.set.wrong
 	}
-	if w.unread == nil {
-		w.seen, w.picture, w.unread = w.Survey(ctx)
+	if w.blind = w.unread; w.blind == nil {
+		w.seen, w.picture, w.blind = w.Survey(ctx)
 	}
 	return w, nil
 }
