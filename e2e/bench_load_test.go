@@ -110,16 +110,14 @@ func (b *bench) busy() {
 	c.start("CCBOT_BENCH_PROFILE=" + profile)
 	c.open(n, "slow 600") // the turn outlives the measurement
 	c.until("all have begun", func() bool { return len(lines[struct{}](b, c.sent)) == n })
-	marked, cards := make(map[string]time.Time), time.Now()
+	marked := make(map[string]time.Time)
 	const steps = 3 // of each turn, so that it has a card
 	for i := range c.sessions {
 		for turn := range steps {
 			c.work(i, turn, marked)
 		}
 	}
-	for _, s := range c.sessions {
-		c.came(cards, "the card of "+s.name, shows(s.person, s.name+" · "))
-	}
+	c.rest()
 	time.Sleep(2 * time.Second) // the chats may send again
 	forgetPeak(c.pid())
 	bot, tmux, began := processor(c.pid()), processor(c.server), time.Now()
