@@ -14,6 +14,9 @@ func TestATurnStartsNoProcess(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say the first"), "the first")
+	w.until("what the start asks of other programs is answered", func() bool {
+		return len(w.childrenOf(itoa(w.bot.cmd.Process.Pid))) == 1 // the client of tmux
+	})
 	before, calls := w.spawned(), len(w.api.Calls())
 	w.hear(w.say("say the second"), "the second")
 	assert.Equal(t, before, w.spawned())

@@ -47,7 +47,9 @@ func TestDoctorAndTheBot(t *testing.T) {
 	assert.Contains(t, faults["orphan_windows"], id)
 
 	w.kill9()
-	w.tmux("kill-pane", "-t", w.record("work").Binding.Pane)
+	bound := w.record("work").Binding
+	w.tmux("kill-pane", "-t", bound.Pane)
+	w.until("the agent has ended", func() bool { return !w.alive(bound.Agent) })
 	faults, _ = term.doctor("")
 	assert.Contains(t, faults, doctor.Code("bot_down"))
 	assert.Contains(t, faults, doctor.Code("socket_stale"))

@@ -108,19 +108,20 @@ func (w *world) spawned() map[string]string {
 		require.NoError(w.t, err)
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		fields := strings.Fields(rest) // from field 3 on
-		tasks, err := filepath.Glob("/proc/" + pid + "/task/*/children")
-		require.NoError(w.t, err)
-		all[name] = "faults of ended children " + fields[8] + " and " + fields[10] + ", children " + childrenOf(tasks)
+		all[name] = "faults of ended children " + fields[8] + " and " + fields[10] + ", children " + strings.Join(w.childrenOf(pid), " ")
 	}
 	return all
 }
 
-func childrenOf(files []string) string {
-	var all strings.Builder
-	for _, f := range files {
+// childrenOf gives the process numbers of the children of a process.
+func (w *world) childrenOf(pid string) (all []string) {
+	w.t.Helper()
+	tasks, err := filepath.Glob("/proc/" + pid + "/task/*/children")
+	require.NoError(w.t, err)
+	for _, f := range tasks {
 		if data, err := os.ReadFile(f); err == nil {
-			all.Write(data)
+			all = append(all, strings.Fields(string(data))...)
 		}
 	}
-	return all.String()
+	return all
 }

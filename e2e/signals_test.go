@@ -126,16 +126,24 @@ func TestP4_AStopDoesNotWaitForEver(t *testing.T) {
 	w.once()
 }
 
-// TestP8_ASecondSignalEndsAtOnce with what is on disk.
+// TestP8_ASecondSignalEndsAtOnce with what is on disk, where a stop would never come to its end: the message in hand is
+// held.
 func TestP8_ASecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	w, s := slowed(t)
+	w := newWorld(t)
+	s := newSlowAPI(w)
+	w.env = append(w.env, "TELEGRAM_API_URL="+s.URL)
+	held := filepath.Join(t.TempDir(), "held")
+	w.start("CCBOT_FAILPOINT=accepted", "CCBOT_FAILFILE="+held)
+	w.say("/list")
+	w.until("the message is in hand", func() bool { _, err := os.Stat(held); return err == nil })
+	require.NoError(t, w.bot.cmd.Process.Signal(syscall.SIGTERM))
+	w.until("the bot polls no more", func() bool { return s.polls.Load() == 0 })
 	require.NoError(t, w.bot.cmd.Process.Signal(syscall.SIGTERM))
 	w.until("ccbot has ended", w.bot.over)
 	status := w.bot.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	assert.True(t, status.Signaled() && status.Signal() == syscall.SIGTERM, "%v\n%s", w.bot.cmd.ProcessState, w.bot.log)
 	assert.NotContains(t, w.bot.log.String(), "msg=stopped")
-	close(s.open)
 	w.start()
 	w.until("the answer comes", func() bool { return w.heard(noSessions) == 1 })
 	w.stop()
