@@ -35,8 +35,7 @@ type walk struct {
 func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)) {
 	t.Parallel()
 	pagetest.Browser(t)
-	catalog, err := i18n.Load(glyph.Name)
-	require.NoError(t, err)
+	catalog := i18n.Load(glyph.Name)
 	ways := map[string]func(t *testing.T){"with a kill behind each screen": func(t *testing.T) {
 		take(t, &walk{name: name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
 	}}

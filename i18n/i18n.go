@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -30,27 +31,31 @@ var names = []string{"Branch", "Current", "Dir", "From", "Mode", "Model", "Name"
 // Languages are the codes a person can choose from; the first is the default.
 func Languages() []string { return []string{"en", "ru", "zh"} }
 
-// Catalog holds the sentences of all languages.
+// Catalog holds the sentences of all languages. A language is read when it is asked for: most people speak one.
 type Catalog struct {
-	words map[string]Words
+	words map[string]func() Words
 }
 
-// Load reads the sentences that are built into the program. An error means a
-// broken build.
-func Load(show func(name string) string) (*Catalog, error) {
-	c := &Catalog{words: make(map[string]Words)}
+// Load makes the catalog of the sentences that are built into the program.
+func Load(show func(name string) string) *Catalog {
+	c := &Catalog{words: make(map[string]func() Words)}
 	for _, lang := range Languages() {
-		data, err := locales.ReadFile("locales/" + lang + ".json")
-		if err != nil {
-			return nil, err
-		}
-		w := Words{lang: lang, tag: language.Make(lang), show: show}
-		if err := json.Unmarshal(data, &w.all); err != nil {
-			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
-		}
-		c.words[lang] = w
+		c.words[lang] = sync.OnceValue(func() Words { return read(lang, show) })
 	}
-	return c, nil
+	return c
+}
+
+// read reads the sentences of a language; it panics in a broken build, which fails the tests.
+func read(lang string, show func(name string) string) Words {
+	w := Words{lang: lang, tag: language.Make(lang), show: show}
+	data, err := locales.ReadFile("locales/" + lang + ".json")
+	if err == nil {
+		err = json.Unmarshal(data, &w.all)
+	}
+	if err != nil {
+		panic(fmt.Errorf("read the %s sentences: %w", lang, err))
+	}
+	return w
 }
 
 // sentence has its blanks as {{.Name}}, and what it quotes of other sentences as {{.Word.button_retry}}.
@@ -75,11 +80,11 @@ func (c *Catalog) For(languages ...string) Words {
 	for _, lang := range languages {
 		tag, _ := language.Parse(lang) // what it could read of a bad tag is good enough
 		base, confidence := tag.Base()
-		if w, ok := c.words[base.String()]; ok && confidence == language.Exact {
-			return w
+		if words, ok := c.words[base.String()]; ok && confidence == language.Exact {
+			return words()
 		}
 	}
-	return c.words[Languages()[0]]
+	return c.words[Languages()[0]]()
 }
 
 // Words says sentences in one language. It may be used by several goroutines.

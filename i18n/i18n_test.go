@@ -166,8 +166,7 @@ func TestSayCounts(t *testing.T) {
 		{"russian", "ru", map[int]string{0: "0 сессий:", 1: "1 сессия:", 2: "2 сессии:", 5: "5 сессий:", 21: "21 сессия:"}},
 		{"chinese", "zh", map[int]string{0: "0 个会话：", 1: "1 个会话：", 2: "2 个会话：", 5: "5 个会话：", 21: "21 个会话："}},
 	}
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for count, want := range tt.want {
@@ -180,8 +179,7 @@ func TestSayCounts(t *testing.T) {
 // TestEverySentenceRenders says everything in every language, with counts, from
 // several goroutines at once, and looks for blanks that stayed empty.
 func TestEverySentenceRenders(t *testing.T) {
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	english := sentences(t, "en")
 	var wg sync.WaitGroup
 	for _, lang := range append(Languages(), Languages()...) {
@@ -219,8 +217,7 @@ func TestFor(t *testing.T) {
 		{"none", "", "en"},
 		{"nonsense", "!!!", "en"},
 	}
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, c.For(tt.lang).Lang())
@@ -231,8 +228,7 @@ func TestFor(t *testing.T) {
 }
 
 func TestSay(t *testing.T) {
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	en := c.For("en")
 	tests := []struct {
 		name, got, want string
@@ -254,8 +250,7 @@ func TestSay(t *testing.T) {
 // TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
 func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
 	ours := strings.Fields("Added Age All Cached Cards Command Commit Cost Count Date Details Done Errors Feature First Free How ID In Inbox Key Last Limit Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Removed Said Seconds Signal Size Source Span State Status Tasks Time To Tokens Took Total Version Waits What Where Work")
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	for _, lang := range Languages() {
 		for key, f := range sentences(t, lang) {
 			for _, name := range blanks(f["other"]) {
@@ -300,8 +295,7 @@ func TestNamesFromOtherPackages(t *testing.T) {
 
 // TestButtonWords: the design fixes the English words on buttons.
 func TestButtonWords(t *testing.T) {
-	c, err := Load(dotted)
-	require.NoError(t, err)
+	c := Load(dotted)
 	tests := []struct {
 		key  Key
 		want string

@@ -38,9 +38,7 @@ func cardOf(tool, input string, suggestions ...string) Card {
 
 func viewer(t testing.TB, lang string) Viewer {
 	t.Helper()
-	c, err := i18n.Load(glyph.Name)
-	require.NoError(t, err)
-	return Viewer{Words: c.For(lang), Home: "/home/u"}
+	return Viewer{Words: i18n.Load(glyph.Name).For(lang), Home: "/home/u"}
 }
 
 // written is a card as it is on disk.

@@ -98,11 +98,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 	if err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
-	words, err := i18n.Load(glyph.Name)
-	if err != nil {
-		return err
-	}
-	s := setup.Setup{Config: c, Chats: chats, Words: words,
+	s := setup.Setup{Config: c, Chats: chats, Words: i18n.Load(glyph.Name),
 		Hooks: func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
 		return c.Token.CleanError(statefolder.Error(c.Dir, err))

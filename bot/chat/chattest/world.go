@@ -88,12 +88,10 @@ type World struct {
 }
 
 // sentences are read once for all worlds: nothing changes them.
-var sentences = sync.OnceValues(func() (*i18n.Catalog, error) { return i18n.Load(glyph.Name) })
+var sentences = i18n.Load(glyph.Name)
 
 func NewWorld(t *testing.T) *World {
 	t.Helper()
-	words, err := sentences()
-	require.NoError(t, err)
 	dir := t.TempDir()
 	chats, err := OpenChats(filepath.Join(dir, "chats"))
 	require.NoError(t, err)
@@ -122,7 +120,7 @@ func NewWorld(t *testing.T) *World {
 			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}},
-			Chat: &chat.Chat{Speech: words, Lang: "en", Log: slog.New(slog.DiscardHandler),
+			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
 			Entries: w.Inbox, Sender: w.Telegram, Health: func(context.Context) health.Figures { return w.Figures }},
 	}

@@ -66,10 +66,7 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error)
 
 // Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
 func (d Desk) Words() chat.Phrases {
-	var english i18n.Words // which says the keys, in a broken build
-	if words, err := i18n.Load(glyph.Name); err == nil {
-		english = words.For("en")
-	}
+	english := i18n.Load(glyph.Name).For("en")
 	attach := func(id uuid.UUID) string {
 		r, _ := d.Store.Get(id)
 		return "ccbot attach " + terminal.ShellWord(r.Name)

@@ -190,10 +190,6 @@ func (s *system) openAsks() (err error) {
 
 // wireChat makes the chat side.
 func (s *system) wireChat(environ []string) error {
-	words, err := i18n.Load(glyph.Name)
-	if err != nil {
-		return err
-	}
 	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
 	if err != nil {
 		return err
@@ -231,7 +227,7 @@ func (s *system) wireChat(environ []string) error {
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
-	c := chat.New(m, speaks, chats, s.cards, words, time.Now, s.log)
+	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
 	s.bot = bot.New(
 		bot.Config{Allowed: who.People, Groups: who.Groups, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
