@@ -41,7 +41,7 @@ var (
 	tooManyMethods = map[string]int{
 		"lifecycle.work": 118, "lifecycle.Service": 52,
 	}
-	tooManyDependencies = map[string]int{"bot/prompt.New": 10, "lifecycle.New": 15}
+	tooManyDependencies = map[string]int{"lifecycle.New": 15}
 )
 
 // within compares a figure with its limit and with what is allowed today.

@@ -102,7 +102,6 @@ type Bot struct {
 	*conversation.Book
 	*health.Disk
 	Answers  *answer.Answers
-	Browser  *browse.Browser
 	Changes  *changes.Changes
 	Files    *files.Files
 	Idle     *idle.Idle
@@ -187,7 +186,7 @@ func (b *Bot) talks() []chat.Feature {
 		Records: b.Decisions, Entries: b.Entries, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
-		Changes: b.Entries, Requests: b.Requests, Attachments: prompt.Attachments{Files: b.Received,
+		Changes: b.Entries, Requests: b.Requests, Attachments: &prompt.Attachments{Chat: c, Files: b.Received,
 			Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
@@ -203,9 +202,7 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	told, about := status.New(c, s, s, b.Entries, names.Ask)
-	firsts := prompt.Firsts{Prompts: b.Prompts}
-	b.Browser = browse.New(browse.Deps{Chat: c, Folders: b.Places, Worktrees: b.Places,
-		Beside: b.Places, First: firsts, Settled: firsts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return []chat.Feature{b.Pages.Feature(), names.Feature(), b.Requests.Feature(), turns.Feature(),
 		dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(), b.Moves.Feature(),
 		told, menu.New(c), usage.New(c, s), b.Files.Feature(),
@@ -213,7 +210,7 @@ func (b *Bot) talks() []chat.Feature {
 			AskForget: about.AskForget}), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 		screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
 		settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-		b.Browser.Feature(), b.Prompts.Feature()}
+		pages.Feature(), b.Prompts.Feature()}
 }
 
 // stepsIn says where the steps of turns are shown for a place: what its chat has chosen counts

@@ -26,7 +26,6 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -73,11 +72,6 @@ func (a attachment) called(ending string) string {
 	return a.name + cmp.Or(ending, path.Ext(a.kind))
 }
 
-// shown is its name in a sentence.
-func (a attachment) shown() string {
-	return chat.Tail(glyph.Name(path.Base(a.called(""))), 80)
-}
-
 // Files takes a message that is no text, or the messages of an album, of which in is the first. The
 // files go into the directory of the session that they are for, and one prompt names them there. A
 // file that cannot be had is told, and the prompt goes without it.
@@ -95,14 +89,11 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
 	}
 	got, err := p.fetch(ctx, in, r, all)
+	if none, is := errors.AsType[fileError](err); is && ctx.Err() == nil {
+		return p.notDelivered(ctx, in, render.Plain(none.Error()), nil)
+	}
 	if err != nil {
 		return err
-	}
-	if len(got.names) == 0 {
-		return p.notDelivered(ctx, in, render.Plain(lines(got.problems...)), nil)
-	}
-	if len(got.problems) > 0 {
-		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
 	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
 		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumLate))
@@ -122,7 +113,7 @@ type fetched struct {
 	problems []string // sentences about the others
 }
 
-// fetch brings the files of a message to the folder of a session.
+// fetch brings the files of a message to the folder of a session. A fileError says why none could be had.
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
@@ -131,14 +122,14 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 		if part.Sent = time.Unix(int64(u.Message.Date), 0); i > 0 {
 			part.Key = inbox.UpdateKey(u.ID)
 		}
-		name, said, err := p.receive(ctx, part, r, u.Message)
-		switch problem, is := errors.AsType[*fileError](err); {
+		name, said, err := p.Attachments.receive(ctx, part, r, u.Message)
+		switch problem, is := errors.AsType[fileError](err); {
 		case err == nil:
 			got.names = append(got.names, name)
 		case ctx.Err() != nil || !is:
 			return got, err
-		case !slices.Contains(got.problems, problem.text):
-			got.problems = append(got.problems, problem.text)
+		case !slices.Contains(got.problems, string(problem)):
+			got.problems = append(got.problems, string(problem))
 		}
 		if texts = append(texts, quotation.Text(u.Message)); said != "" {
 			texts, spoken = append(texts, quotation.Of("Transcript of a voice message", said)), append(spoken, said)
@@ -148,7 +139,10 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 		got.spoken = lines(spoken...)
 	}
 	if got.text = lines(texts...); len(got.names) == 0 {
-		return got, nil
+		return got, fileError(lines(got.problems...))
+	}
+	if len(got.problems) > 0 {
+		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
@@ -160,7 +154,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 }
 
 // bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
-// the prompt. A *fileError says why none could be had.
+// the prompt. A fileError says why none could be had.
 func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Session) error {
 	if len(e.Files) == 0 {
 		return nil
@@ -181,9 +175,6 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if err != nil {
 		return err
 	}
-	if len(got.names) == 0 {
-		return &fileError{text: lines(got.problems...)}
-	}
 	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
 	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise meanwhile
@@ -196,8 +187,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if err != nil || len(got.problems) == 0 {
 		return err
 	}
-	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
-	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(text), nil)
+	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(lines(got.problems...)), nil)
 }
 
 // withFiles is a prompt that names the files that came with it, one per line. The words are for the
@@ -217,6 +207,7 @@ func lines(all ...string) string {
 
 // Attachments bring the files of messages to the agents' machine.
 type Attachments struct {
+	Chat       *chat.Chat
 	Files      files.Received
 	Downloader Downloader
 	Voice      Transcriber // nil: recordings are only files
@@ -239,89 +230,75 @@ type Transcriber interface {
 }
 
 // fileError is why a file is not passed on: a sentence for who sent it.
-type fileError struct {
-	text string
-	err  error // of a download that may succeed yet
-}
+type fileError string
 
-func (e *fileError) Error() string { return e.text }
+func (e fileError) Error() string { return string(e) }
 
 // MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
 // only a file.
 const MaxRecording = 20 << 20
 
-// receive is receiveOnce; a download that fails is tried again, three times in all.
-func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
-	m *models.Message) (name, said string, err error) {
+// receive brings a message's file to a session's folder, and gives what is said in a recording. What
+// fails is tried again, three times in all, unless that is for good. A fileError says why there is no file.
+func (a *Attachments) receive(ctx context.Context, in chat.Incoming, r views.Session, m *models.Message) (name, said string, err error) {
+	file, p := attached(m), a.Chat.In(in.To)
+	if file.id == "" {
+		return "", "", fileError(p.Say(i18n.MediaUnknown))
+	}
+	a.Chat.Sender.Typing(ctx, in.To)
+	spoken := a.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
+	shown := i18n.Args{"Name": chat.Tail(glyph.Name(path.Base(file.called(""))), 80)}
 	for try := 1; ; try++ {
-		name, said, err = p.receiveOnce(ctx, in, r, m)
-		problem, is := errors.AsType[*fileError](err)
-		if !is || problem.err == nil {
-			return name, said, err
+		name, said, err = a.bring(ctx, in, r, file, spoken)
+		switch {
+		case err == nil:
+			return name, said, nil
+		case errors.Is(err, ErrFileTooBig):
+			return "", "", fileError(p.Say(i18n.FileTooBig, shown))
+		case errors.As(err, new(*refusal.Error)):
+			a.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+			return "", "", fileError(p.Failure(r, err).Text.Text)
 		}
-		p.Chat.Log.Warn("file_not_fetched", logkey.Error, problem.err.Error())
+		a.Chat.Log.Warn("file_not_fetched", logkey.Error, err.Error())
 		if try == 3 || pause.For(ctx, time.Second) != nil {
-			return "", "", err
+			return "", "", fileError(p.Say(i18n.FileNotFetched, shown))
 		}
 	}
 }
 
-// receiveOnce puts a message's file into a session's folder, once for each message however often it
-// is handled. What is said in a recording is written down from what Telegram gave, before the agent's
-// machine has the file. The errors about the file are of type *fileError.
-func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Session,
-	m *models.Message) (name, said string, err error) {
-	file := attached(m)
-	if file.id == "" {
-		return "", "", &fileError{text: p.Chat.In(in.To).Say(i18n.MediaUnknown)}
-	}
-	p.Chat.Sender.Typing(ctx, in.To)
-	spoken := p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
+// bring puts a file into a session's folder, once for each message however often it is handled. What is said in a
+// recording is written down from what Telegram gave, before the agent's machine has the file.
+func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r views.Session, file attachment, spoken bool) (
+	name, said string, err error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
-	name, err = p.Attachments.Files.Has(ctx, r.ID, id)
+	name, err = a.Files.Has(ctx, r.ID, id)
 	if err != nil || name != "" && !spoken {
-		return name, "", problem(p.Chat, in.To, r, file, err)
+		return name, "", err
 	}
-	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
+	body, ending, err := a.Downloader.Open(ctx, file.id)
 	if err != nil {
-		return "", "", problem(p.Chat, in.To, r, file, err)
+		return "", "", err
 	}
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
 		recording, err := io.ReadAll(body)
 		if err != nil {
-			return "", "", problem(p.Chat, in.To, r, file, err)
+			return "", "", err
 		}
-		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
+		if said, err = a.saidIn(ctx, in, file.called(ending), recording); err != nil {
 			return "", "", err
 		}
 		content = bytes.NewReader(recording)
 	}
-	name, err = p.Attachments.Files.Put(ctx, r.ID, id, file.called(ending), content)
-	return name, said, problem(p.Chat, in.To, r, file, err)
-}
-
-// problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
-func problem(c *chat.Chat, to address.Conversation, r views.Session, file attachment, err error) error {
-	said := i18n.Args{"Name": file.shown()}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrFileTooBig):
-		return &fileError{text: c.In(to).Say(i18n.FileTooBig, said)}
-	case errors.As(err, new(*refusal.Error)):
-		c.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return &fileError{text: c.In(to).Failure(r, err).Text.Text}
-	}
-	return &fileError{c.In(to).Say(i18n.FileNotFetched, said), err}
+	name, err = a.Files.Put(ctx, r.ID, id, file.called(ending), content)
+	return name, said, err
 }
 
 // saidIn is what is said in a recording, as a program has written that down. Where the program
 // fails, the agent gets the file alone, and the person is told.
-func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
-	recording []byte) (string, error) {
-	said, err := p.Attachments.Voice.Text(ctx, name, recording)
+func (a *Attachments) saidIn(ctx context.Context, in chat.Incoming, name string, recording []byte) (string, error) {
+	said, err := a.Voice.Text(ctx, name, recording)
 	said = strings.TrimSpace(said)
 	switch {
 	case ctx.Err() != nil:
@@ -329,9 +306,8 @@ func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
 	case err == nil && said != "":
 		return said, nil
 	}
-	p.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
-	text := render.Plain(p.Chat.In(in.To).Say(i18n.VoiceFailed))
-	return "", p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
+	a.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
+	return "", a.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(a.Chat.In(in.To).Say(i18n.VoiceFailed)), nil)
 }
 
 // Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are

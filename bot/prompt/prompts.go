@@ -62,7 +62,7 @@ type Deps struct {
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
-	Attachments Attachments
+	Attachments *Attachments
 }
 
 // Prompts are the prompts of all sessions.
