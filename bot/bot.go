@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/answer"
 	"ccbot/bot/archive"
 	"ccbot/bot/ask"
+	"ccbot/bot/attachment"
 	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
@@ -90,8 +91,8 @@ type Deps struct {
 	Sender     Sender
 	Entries    Entries
 	Asks       *ask.Store
-	Downloader prompt.Downloader
-	Voice      prompt.Transcriber                         // nil: nothing writes recordings down
+	Downloader attachment.Downloader
+	Voice      attachment.Transcriber                     // nil: nothing writes recordings down
 	Health     func(ctx context.Context) measured.Figures // measures how ccbot does
 }
 
@@ -186,8 +187,8 @@ func (b *Bot) talks() []chat.Feature {
 		Records: b.Decisions, Entries: b.Entries, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
-		Changes: b.Entries, Requests: b.Requests, Attachments: &prompt.Attachments{Chat: c, Files: b.Received,
-			Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
+		Changes: b.Entries, Requests: b.Requests, Confirm: b.VoiceConfirm,
+		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	queues := waiting.New(c, b.Entries, s, s, b.Prompts.Discard, b.Requests.Again, dialogs.Again)

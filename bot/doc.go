@@ -37,6 +37,7 @@
 //	writers        who else writes a conversation, and windows of nobody
 //	chat, card     how a feature speaks, and what it is; messages that are kept as they should look
 //	conversation   what is known of one place; alias: what Telegram and ccbot call it
+//	attachment     the files of messages, on their way to the folder of a session
 //	quotation      what a person's message says, as it may be typed, or that it is a command
 //	inbox, outbox, render; port: all that the chat knows of the agents' machine
 package bot

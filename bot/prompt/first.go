@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
@@ -55,7 +56,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 			continue
 		}
 		err := p.decide(ctx, a, e, r, was, by)
-		switch problem, is := errors.AsType[fileError](err); {
+		switch problem, is := errors.AsType[attachment.Refused](err); {
 		case is: // it stays under its question
 			err = errors.Join(p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(problem.Error()), nil),
 				p.ask(ctx, was, e, views.Session{}))

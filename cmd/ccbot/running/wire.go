@@ -19,13 +19,13 @@ import (
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
+	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
-	"ccbot/bot/prompt"
 	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
@@ -329,7 +329,7 @@ func (s *system) wireSocket(hook string) {
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
-func (s *system) transcriber(environ []string) prompt.Transcriber {
+func (s *system) transcriber(environ []string) attachment.Transcriber {
 	if len(s.VoiceWords) == 0 {
 		return nil
 	}
