@@ -30,6 +30,7 @@ import (
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/rename"
 	"ccbot/bot/report"
@@ -121,6 +122,12 @@ type Bot struct {
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
 	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
+	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
+		return b.each("current", func(f chat.Feature) error { return f.Current(ctx, to, id) })
+	}
+	b.OnShown = func(r views.Session) error {
+		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
+	}
 	b.Upload, b.Disk = d.Sender.SendFile, health.NewDisk(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b
@@ -128,8 +135,7 @@ func New(c Config, d Deps) *Bot {
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.Events = nil, conversation.Events{}
-	b.commands, b.tellers = make(map[string]chat.Command), make(map[reflect.Type]chat.Feature)
+	b.Rooms, b.commands, b.tellers = nil, make(map[string]chat.Command), make(map[reflect.Type]chat.Feature)
 	for _, f := range rooms {
 		f = f.Whole()
 		b.Rooms = append(b.Rooms, f)
@@ -140,8 +146,6 @@ func (b *Bot) Install(rooms []chat.Feature) {
 		for _, t := range f.News {
 			b.tellers[t.Of] = chat.Feature{Name: f.Name, Heard: t.Tell}
 		}
-		b.Events.Current = append(b.Events.Current, f.Current)
-		b.Events.Shown = append(b.Events.Shown, f.Shown)
 	}
 }
 

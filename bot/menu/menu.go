@@ -78,9 +78,7 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	var buttons []card.Option
 	for _, e := range entries {
-		if m.chat.Pages.Known(e.address) {
-			buttons = append(buttons, e.button(p))
-		}
+		buttons = append(buttons, e.button(p))
 	}
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: chat.Rows(2, buttons...)}, nil
 }
