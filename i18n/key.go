@@ -4,9 +4,9 @@ import "strings"
 
 //go:generate go test -count=1 -run ^TestKeysAreThoseOfTheCatalogue$ . -args -write
 
-// Key names one sentence. Each sentence of locales/en.json has a constant in keys_gen.go, with the
-// names of its blanks behind it. The functions below make a key from a code, such as a session's
-// state.
+// Key names one sentence. Each sentence of locales/en.json that the program names has a constant in
+// keys_gen.go, with the names of its blanks behind it. The functions below make a key from a code, such
+// as a session's state.
 type Key string
 
 // SaidKey is the key of the sentence about a change by a rule, such as "recovery.mark_lost".
