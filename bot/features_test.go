@@ -123,7 +123,7 @@ func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
 			for _, one := range chattest.Data(m) { // TestP8_EveryOptionSurvivesARestart has all cards
-				assert.True(t, card.IsButton(one), one)
+				assert.True(t, chattest.IsButton(one), one)
 				w.AnswersWhileItHangs(t, m, one)
 			}
 		}

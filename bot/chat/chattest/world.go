@@ -380,7 +380,7 @@ func (w *World) TapButton(t *testing.T, from int64, data string) error {
 
 // IDOf is the id of the message whose card has a button with these data, 55 of any other message.
 func (w *World) IDOf(data string) int {
-	if !card.IsButton(data) {
+	if !IsButton(data) {
 		return 55
 	}
 	id, _, _ := strings.Cut(data, ":")
