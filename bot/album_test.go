@@ -206,7 +206,7 @@ func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
 	key, handle := d.Album(t, "compare")
 	d.Restart()
 	before := len(d.Telegram.Done())
-	delete(d.Allowed, chattest.Alice)
+	delete(d.People, chattest.Alice)
 	require.NoError(t, handle(t.Context()))
 	assert.Len(t, d.Telegram.Done(), before)
 	assert.Empty(t, d.Lifecycle.Done())

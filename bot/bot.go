@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/answer"
-	"ccbot/bot/archive"
 	"ccbot/bot/ask"
 	"ccbot/bot/attachment"
 	"ccbot/bot/browse"
@@ -71,16 +70,15 @@ type Entries interface {
 
 // Config is who may speak, and how they are spoken to.
 type Config struct {
-	Allowed       map[int64]bool // people
-	Groups        map[int64]bool // groups in which they may speak; private chats need none
-	Username      string         // of the bot, without @
-	Threaded      bool           // the bot has threaded mode: its private chats have topics
-	StateDir      string         // ccbot's own files, of which none is ever sent
-	ResumeOnStart string         // of report.Deps
-	ContinueText  string         // of the prompt after which an interrupted session goes on
-	Rich          bool           // rich messages where the server has them
-	Thinking      bool           // what an agent thinks is shown, too
-	VoiceConfirm  bool           // what is said in a recording is shown before it is typed
+	conversation.Lists
+	Username      string // of the bot, without @
+	Threaded      bool   // the bot has threaded mode: its private chats have topics
+	StateDir      string // ccbot's own files, of which none is ever sent
+	ResumeOnStart string // of report.Deps
+	ContinueText  string // of the prompt after which an interrupted session goes on
+	Rich          bool   // rich messages where the server has them
+	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -121,7 +119,7 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
-	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
+	b.Admit(c.Lists)
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.each("current", func(f chat.Feature) error { return f.Current(ctx, to, id) })
 	}
@@ -206,16 +204,13 @@ func (b *Bot) talks() []chat.Feature {
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
-	told, about := status.New(c, s, s, b.Entries, names.Ask)
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return []chat.Feature{b.Pages.Feature(), names.Feature(), b.Requests.Feature(), turns.Feature(),
-		dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(), b.Moves.Feature(),
-		told, menu.New(c), usage.New(c, s), b.Files.Feature(),
-		archive.New(archive.Deps{Chat: c, Asked: b.Transcripts, Text: about.Text,
-			AskForget: about.AskForget}), history.New(c, b.Transcripts, b.Transcripts).Feature(),
+	return append(status.New(c, s, s, b.Entries, b.Transcripts, names.Ask), b.Pages.Feature(),
+		names.Feature(), b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
+		switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s), b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 		screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
 		settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-		pages.Feature(), b.Prompts.Feature()}
+		pages.Feature(), b.Prompts.Feature())
 }
 
 // stepsIn says where the steps of turns are shown for a place: what its chat has chosen counts

@@ -125,7 +125,7 @@ func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r, n := w.News(t, kind)
-			delete(w.Allowed, chattest.Alice)
+			delete(w.People, chattest.Alice)
 			delete(w.Groups, chattest.Ours)
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			assert.Empty(t, w.Telegram.Done())

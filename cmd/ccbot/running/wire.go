@@ -226,7 +226,6 @@ func (s *system) wireChat(environ []string) error {
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
 	}
-	who := listsOf(s.Config)
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
@@ -234,7 +233,7 @@ func (s *system) wireChat(environ []string) error {
 	c := chat.New(m, speaks, chats, s.cards, words, time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
 	s.bot = bot.New(
-		bot.Config{Allowed: who.People, Groups: who.Groups, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
+		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Health: s.health})
