@@ -143,7 +143,7 @@ func TestEachWarningOfHealthHasASentence(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, lang := range []string{"en", "ru", "zh"} {
 		for _, code := range health.Codes() {
-			key := i18n.HealthKey(string(code))
+			key := i18n.HealthKey.Of(string(code))
 			said := w.Speech.For(lang).Say(key, i18n.Args{"Count": 2, "Age": "1 h", "Size": "1 MB", "Dir": "~"})
 			assert.NotEqual(t, string(key), said, lang)
 		}

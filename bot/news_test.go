@@ -60,7 +60,7 @@ func tellings() map[string]told {
 		}},
 		"Doing": {}, // the card of a turn
 		"Switched": {says: func(w *chattest.World) []string {
-			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey("plan"))})}
+			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey.Of("plan"))})}
 		}},
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction

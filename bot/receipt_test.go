@@ -90,27 +90,27 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	var keys []i18n.Key
 	for _, code := range append(chattest.Consts(t, "../lifecycle", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
 		chattest.Consts(t, "../internal/process", "Guard")...)...) {
-		keys = append(keys, i18n.ReasonKey(code))
+		keys = append(keys, i18n.ReasonKey.Of(code))
 	}
 	for _, kind := range chattest.Consts(t, "../lifecycle", "Failure") {
-		keys = append(keys, i18n.FailureKey(kind))
+		keys = append(keys, i18n.FailureKey.Of(kind))
 	}
 	for _, source := range chattest.Consts(t, "../internal/process", "Source") {
-		keys = append(keys, i18n.SourceKey(source))
+		keys = append(keys, i18n.SourceKey.Of(source))
 	}
 	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
-		keys = append(keys, i18n.FaultKey(fault))
+		keys = append(keys, i18n.FaultKey.Of(fault))
 	}
 	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
 		if rule != "stopped" { // it is said by what the session has become
-			keys = append(keys, i18n.SaidKey(rule))
+			keys = append(keys, i18n.SaidKey.Of(rule))
 		}
 	}
 	for _, how := range chattest.Consts(t, "../internal/process", "How") {
-		keys = append(keys, i18n.HowKey(how))
+		keys = append(keys, i18n.HowKey.Of(how))
 	}
 	for _, state := range session.States() {
-		keys = append(keys, i18n.StateKey(string(state)))
+		keys = append(keys, i18n.StateKey.Of(string(state)))
 	}
 	for _, lang := range i18n.Languages() {
 		for _, key := range keys {

@@ -46,7 +46,7 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 			}},
 		{"the current one was not ended cleanly", session.CleanupFailed, []string{"beta"},
 			func(w *chattest.World) string {
-				return chattest.Lines(chattest.Warning+"alpha: "+w.Word(i18n.StateKey(string(session.CleanupFailed)))+", 2 h ago", w.Word(i18n.NotDelivered))
+				return chattest.Lines(chattest.Warning+"alpha: "+w.Word(i18n.StateKey.Of(string(session.CleanupFailed)))+", 2 h ago", w.Word(i18n.NotDelivered))
 			},
 			func(w *chattest.World) []string { return w.SendTo("beta") }},
 	} {

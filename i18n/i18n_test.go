@@ -82,7 +82,7 @@ func named(t *testing.T) (named map[string]bool, made []string) {
 	require.NoError(t, err)
 	source, err := os.ReadFile("key.go")
 	require.NoError(t, err)
-	for _, m := range regexp.MustCompile(`Key\("(\w+_)"`).FindAllSubmatch(source, -1) {
+	for _, m := range regexp.MustCompile(`Codes = "(\w+_)"`).FindAllSubmatch(source, -1) {
 		made = append(made, string(m[1]))
 	}
 	return named, made
@@ -312,17 +312,17 @@ func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
 func TestNamesFromOtherPackages(t *testing.T) {
 	var keys []Key
 	for _, s := range strings.Fields("starting running restoring stopping archived completed lost failed abandoned cleanup_failed") {
-		keys = append(keys, StateKey(s))
+		keys = append(keys, StateKey.Of(s))
 	}
 	for _, p := range strings.Fields("idle working waiting_permission waiting_answer logged_out limit_reached api_error blocked unknown") {
-		keys = append(keys, PhaseKey(p))
+		keys = append(keys, PhaseKey.Of(p))
 	}
 	for _, h := range strings.Fields("hup term kill already_gone") {
-		keys = append(keys, HowKey(h))
+		keys = append(keys, HowKey.Of(h))
 	}
 	for _, rule := range strings.Fields("start ready resume resume.seen resume.followed adopt stop stop.you stop.other stop.idle stopped.archived stopped.completed stopped.cleanup_failed ended lost failed recover.restore " +
 		"recovery.reattach recovery.bind recovery.discard recovery.finish_restore recovery.fail recovery.finish_stop recovery.tidy_transfer recovery.conclude recovery.mark_lost recovery.take_over recovery.abandon recovery.end_leftovers recovery.set_aside") {
-		keys = append(keys, SaidKey(rule))
+		keys = append(keys, SaidKey.Of(rule))
 	}
 	all := sentences(t, "en")
 	for _, key := range keys {

@@ -157,7 +157,7 @@ func choices(p chat.Phrases, a at) []card.Option {
 	mode.with.Mode, model.with.Model = next(modes.Modes, a.with.Mode), next(modes.Models, a.with.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
 	if a.with.Mode != "" {
-		modeName = p.Say(i18n.ModeKey(string(a.with.Mode)))
+		modeName = p.Say(i18n.ModeKey.Of(string(a.with.Mode)))
 	}
 	if a.with.Model != "" {
 		name = a.with.Model

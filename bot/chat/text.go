@@ -100,6 +100,16 @@ func Visible(text string) string {
 	}, text)
 }
 
+// FirstLine is the first line of a text in which something can be seen.
+func FirstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(Visible(line)); !render.Plain(line).Blank() {
+			return line
+		}
+	}
+	return ""
+}
+
 // MaxListed bounds a list of processes or names in a sentence; the rest is counted.
 const MaxListed = 6
 

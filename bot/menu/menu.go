@@ -140,7 +140,7 @@ var firstCommands = []string{"new", "list", "stop", "kill", "done", "resume"}
 func lines(words i18n.Words, commands map[string]chat.Command) (all []Line) {
 	for name, c := range commands {
 		if !c.Hidden {
-			all = append(all, Line{name, words.Say(i18n.MenuKey(name))})
+			all = append(all, Line{name, words.Say(i18n.MenuKey.Of(name))})
 		}
 	}
 	place := func(name string) int {

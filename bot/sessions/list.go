@@ -251,7 +251,7 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
-		e.below = firstLine(l.Asked)
+		e.below = chat.FirstLine(l.Asked)
 		e.need, e.sign, e.state = doing(p, l, s.Idle.Asks(r.ID))
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
 		if at := p.AtWindow(l); len(at) > 0 {
@@ -271,16 +271,6 @@ func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current
 		e.below = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}
 	return e
-}
-
-// firstLine is the first line of a text in which something can be seen.
-func firstLine(text string) string {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
-			return line
-		}
-	}
-	return ""
 }
 
 // doing is the sign and the words of what an agent does; asks says that the chat has a question about it.

@@ -336,7 +336,7 @@ func (w words) events(history []views.Change) render.Text {
 	for _, c := range history[max(0, len(history)-shownEvents):] {
 		line := "\n" + w.Moment(c.At) + " "
 		if c.From != c.To {
-			line += "→ " + w.Say(i18n.StateKey(string(c.To))) + " "
+			line += "→ " + w.Say(i18n.StateKey.Of(string(c.To))) + " "
 		}
 		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
 	}
