@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot"
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
-	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -122,7 +122,7 @@ func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
 	d.Downloads.Fail("b", chattest.ErrNet)
-	d.Downloads.Fail("c", prompt.ErrFileTooBig)
+	d.Downloads.Fail("c", attachment.ErrFileTooBig)
 	key, handle := d.Album(t, "compare")
 	synctest.Test(t, func(t *testing.T) { require.NoError(t, handle(t.Context())) })
 	assert.Equal(t, []string{"a", "b", "b", "b", "c"}, d.Downloads.Done())
@@ -206,7 +206,7 @@ func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
 	key, handle := d.Album(t, "compare")
 	d.Restart()
 	before := len(d.Telegram.Done())
-	delete(d.Allowed, chattest.Alice)
+	delete(d.People, chattest.Alice)
 	require.NoError(t, handle(t.Context()))
 	assert.Len(t, d.Telegram.Done(), before)
 	assert.Empty(t, d.Lifecycle.Done())

@@ -365,7 +365,7 @@ func TestP9_ARequestIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
-		delete(w.Allowed, chattest.Alice)
+		delete(w.People, chattest.Alice)
 		require.Error(t, w.Asked(t.Context(), q.Request), "the terminal decides")
 		w.Work(t)
 		w.Silent(t)

@@ -34,7 +34,7 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
-			delete(w.Allowed, chattest.Alice)
+			delete(w.People, chattest.Alice)
 			if tt.elsewhere {
 				w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 			}

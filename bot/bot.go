@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/answer"
-	"ccbot/bot/archive"
 	"ccbot/bot/ask"
+	"ccbot/bot/attachment"
 	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
@@ -29,6 +29,7 @@ import (
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/rename"
 	"ccbot/bot/report"
@@ -69,16 +70,15 @@ type Entries interface {
 
 // Config is who may speak, and how they are spoken to.
 type Config struct {
-	Allowed       map[int64]bool // people
-	Groups        map[int64]bool // groups in which they may speak; private chats need none
-	Username      string         // of the bot, without @
-	Threaded      bool           // the bot has threaded mode: its private chats have topics
-	StateDir      string         // ccbot's own files, of which none is ever sent
-	ResumeOnStart string         // of report.Deps
-	ContinueText  string         // of the prompt after which an interrupted session goes on
-	Rich          bool           // rich messages where the server has them
-	Thinking      bool           // what an agent thinks is shown, too
-	VoiceConfirm  bool           // what is said in a recording is shown before it is typed
+	conversation.Lists
+	Username      string // of the bot, without @
+	Threaded      bool   // the bot has threaded mode: its private chats have topics
+	StateDir      string // ccbot's own files, of which none is ever sent
+	ResumeOnStart string // of report.Deps
+	ContinueText  string // of the prompt after which an interrupted session goes on
+	Rich          bool   // rich messages where the server has them
+	Thinking      bool   // what an agent thinks is shown, too
+	VoiceConfirm  bool   // what is said in a recording is shown before it is typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 }
@@ -90,8 +90,8 @@ type Deps struct {
 	Sender     Sender
 	Entries    Entries
 	Asks       *ask.Store
-	Downloader prompt.Downloader
-	Voice      prompt.Transcriber                         // nil: nothing writes recordings down
+	Downloader attachment.Downloader
+	Voice      attachment.Transcriber                     // nil: nothing writes recordings down
 	Health     func(ctx context.Context) measured.Figures // measures how ccbot does
 }
 
@@ -102,7 +102,6 @@ type Bot struct {
 	*conversation.Book
 	*health.Disk
 	Answers  *answer.Answers
-	Browser  *browse.Browser
 	Changes  *changes.Changes
 	Files    *files.Files
 	Idle     *idle.Idle
@@ -120,7 +119,13 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
-	b.Admit(conversation.Lists{People: c.Allowed, Groups: c.Groups})
+	b.Admit(c.Lists)
+	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
+		return b.each("current", func(f chat.Feature) error { return f.Current(ctx, to, id) })
+	}
+	b.OnShown = func(r views.Session) error {
+		return b.each("shown", func(f chat.Feature) error { f.Shown(r); return nil })
+	}
 	b.Upload, b.Disk = d.Sender.SendFile, health.NewDisk(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
 	return b
@@ -128,8 +133,7 @@ func New(c Config, d Deps) *Bot {
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.Events = nil, conversation.Events{}
-	b.commands, b.tellers = make(map[string]chat.Command), make(map[reflect.Type]chat.Feature)
+	b.Rooms, b.commands, b.tellers = nil, make(map[string]chat.Command), make(map[reflect.Type]chat.Feature)
 	for _, f := range rooms {
 		f = f.Whole()
 		b.Rooms = append(b.Rooms, f)
@@ -140,8 +144,6 @@ func (b *Bot) Install(rooms []chat.Feature) {
 		for _, t := range f.News {
 			b.tellers[t.Of] = chat.Feature{Name: f.Name, Heard: t.Tell}
 		}
-		b.Events.Current = append(b.Events.Current, f.Current)
-		b.Events.Shown = append(b.Events.Shown, f.Shown)
 	}
 }
 
@@ -187,8 +189,8 @@ func (b *Bot) talks() []chat.Feature {
 		Records: b.Decisions, Entries: b.Entries, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
-		Changes: b.Entries, Requests: b.Requests, Attachments: prompt.Attachments{Files: b.Received,
-			Downloader: b.Downloader, Voice: b.Voice, Confirm: b.VoiceConfirm}})
+		Changes: b.Entries, Requests: b.Requests, Confirm: b.VoiceConfirm,
+		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	queues := waiting.New(c, b.Entries, s, s, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
@@ -202,18 +204,13 @@ func (b *Bot) talks() []chat.Feature {
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
-	told, about := status.New(c, s, s, b.Entries, names.Ask)
-	firsts := prompt.Firsts{Prompts: b.Prompts}
-	b.Browser = browse.New(browse.Deps{Chat: c, Folders: b.Places, Worktrees: b.Places,
-		Beside: b.Places, First: firsts, Settled: firsts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return []chat.Feature{b.Pages.Feature(), names.Feature(), b.Requests.Feature(), turns.Feature(),
-		dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(), b.Moves.Feature(),
-		told, menu.New(c), usage.New(c, s), b.Files.Feature(),
-		archive.New(archive.Deps{Chat: c, Asked: b.Transcripts, Text: about.Text,
-			AskForget: about.AskForget}), history.New(c, b.Transcripts, b.Transcripts).Feature(),
+	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	return append(status.New(c, s, s, b.Entries, b.Transcripts, names.Ask), b.Pages.Feature(),
+		names.Feature(), b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
+		switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s), b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
 		screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
 		settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-		b.Browser.Feature(), b.Prompts.Feature()}
+		pages.Feature(), b.Prompts.Feature())
 }
 
 // stepsIn says where the steps of turns are shown for a place: what its chat has chosen counts

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -23,7 +24,6 @@ import (
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -369,7 +369,7 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 func TestP4_AFirstFileThatCannotBeHadStaysUnderItsQuestion(t *testing.T) {
 	running(t, func(t *testing.T) {
 		d, w := besideACurrent(t)
-		d.Downloads.Fail("d", prompt.ErrFileTooBig)
+		d.Downloads.Fail("d", attachment.ErrFileTooBig)
 		e := d.MustGet(t, chattest.Document("d", "a.txt"))
 		w.Work(t)
 		question := w.Telegram.LastID()

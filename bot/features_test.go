@@ -77,9 +77,7 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 	w.WithoutPorts(func() {
 		assert.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, id))
 		seen, _ := w.Book.Records.Get(id)
-		for _, hear := range w.Events.Shown {
-			hear(seen)
-		}
+		assert.NoError(t, w.OnShown(seen))
 		for _, f := range w.Rooms {
 			if f.Unparked != nil {
 				f.Unparked(chattest.Alice)
@@ -125,7 +123,7 @@ func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
 			for _, one := range chattest.Data(m) { // TestP8_EveryOptionSurvivesARestart has all cards
-				assert.True(t, card.IsButton(one), one)
+				assert.True(t, chattest.IsButton(one), one)
 				w.AnswersWhileItHangs(t, m, one)
 			}
 		}
@@ -313,26 +311,6 @@ func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
 		require.Len(t, s.Telegram.Sent, 1)
 		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputRuns)), s.Telegram.Sent[0].Text.Text)
 	})
-}
-
-// One who hears of a change and crashes does not keep the news from the others.
-func TestAnEventThatCrashesReachesTheOthers(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := w.Session(t, "api", session.Running)
-	heard := 0
-	crash := func() { panic("a mistake of ours") }
-	w.Events = conversation.Events{
-		Current: []func(context.Context, outbox.Conversation, uuid.UUID) error{
-			func(context.Context, outbox.Conversation, uuid.UUID) error { crash(); return nil },
-			func(context.Context, outbox.Conversation, uuid.UUID) error { heard++; return nil },
-		},
-		Shown: []func(views.Session){func(views.Session) { crash() }, func(views.Session) { heard++ }},
-	}
-	seen, ok := w.Book.Records.Get(r.ID)
-	require.True(t, ok)
-	require.Error(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
-	require.Error(t, w.MoveTo(t.Context(), chattest.InTopic, seen))
-	assert.Equal(t, 2, heard)
 }
 
 // TestP8_AResumeThatCrashesEndsNoOther: of several at once, the others come back.

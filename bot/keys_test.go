@@ -385,7 +385,7 @@ func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
-	delete(w.Allowed, chattest.Alice)
+	delete(w.People, chattest.Alice)
 	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 	w.Work(t)
 	w.Silent(t)

@@ -55,7 +55,7 @@ func TestTheListOfCommandsIsInTheLanguageOfWhoeverReadsIt(t *testing.T) {
 		}
 		return w.Menus()[i].Commands[0].Text
 	}
-	said := func(lang string) string { return w.Speech.For(lang).Say(i18n.MenuKey("new")) }
+	said := func(lang string) string { return w.Speech.For(lang).Say(i18n.MenuKey.Of("new")) }
 	assert.Equal(t, said("ru"), list(0, ""), "whose Telegram has a language that is not spoken here")
 	assert.Equal(t, said("en"), list(0, "en"))
 	assert.Equal(t, said("zh"), list(0, "zh"))

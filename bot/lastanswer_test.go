@@ -130,11 +130,11 @@ func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
 	m := w.Quietly(t)
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonOpen))
 	w.Telegram.Forget()
-	delete(w.Allowed, chattest.Alice) // before it is shown
+	delete(w.People, chattest.Alice) // before it is shown
 	w.ReadNow(t, r)
 	assert.Empty(t, w.Telegram.Done())
 
-	w.Allowed[chattest.Alice] = true
+	w.People[chattest.Alice] = true
 	w.Answers.Recall(host.View(w.Record(t, r.ID)), chattest.AtAlice) // the button is spent
 	w.ReadNow(t, r)
 	assert.Equal(t, []string{"api\nsecret"}, w.Telegram.AnswersSent(), "who may see it gets it")

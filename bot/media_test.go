@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
-	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -112,7 +112,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 			r, _ := d.Records.Get(d.R.ID)
 			return d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text
 		}, 0},
-		{"too big", func(_ *testing.T, d *chattest.MediaWorld) { d.Downloads.Fail("d", prompt.ErrFileTooBig) }, chattest.Document("d", "../big.zip"),
+		{"too big", func(_ *testing.T, d *chattest.MediaWorld) { d.Downloads.Fail("d", attachment.ErrFileTooBig) }, chattest.Document("d", "../big.zip"),
 			func(d *chattest.MediaWorld) string { return d.Word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *chattest.MediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, files.Folder)))
@@ -258,7 +258,7 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		d := chattest.NewMediaWorld(t)
 		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}
 		d.Connect(d.Lifecycle, d.Windows)
-		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: prompt.MaxRecording + 1}})
+		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: attachment.MaxRecording + 1}})
 		assert.Equal(t, file, e.Text)
 		assert.Empty(t, d.Telegram.Texts())
 	})

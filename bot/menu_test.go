@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/menu"
 	"ccbot/i18n"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -63,16 +62,6 @@ func TestTheMenuLeadsToEachPageAndBack(t *testing.T) {
 	assert.Contains(t, buttons(t, w, id), "✓ web")
 	press("api")
 	assert.Equal(t, api.ID, w.Book.CurrentID(chattest.AtAlice))
-}
-
-// A button whose page no feature has is not shown.
-func TestTheMenuHasNoButtonThatLeadsNowhere(t *testing.T) {
-	w := chattest.NewWorld(t)
-	clear(w.Chat.Pages.All)
-	w.Install([]chat.Feature{menu.New(w.Chat)})
-	w.MustHear(t, "/menu")
-	w.Work(t)
-	assert.Equal(t, []string{w.Word(i18n.PageHelp)}, buttons(t, w, w.Telegram.LastID()))
 }
 
 func TestTheHelpIsTheSameByTopic(t *testing.T) {
@@ -154,7 +143,7 @@ func TestEachWarningOfHealthHasASentence(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, lang := range []string{"en", "ru", "zh"} {
 		for _, code := range health.Codes() {
-			key := i18n.HealthKey(string(code))
+			key := i18n.HealthKey.Of(string(code))
 			said := w.Speech.For(lang).Say(key, i18n.Args{"Count": 2, "Age": "1 h", "Size": "1 MB", "Dir": "~"})
 			assert.NotEqual(t, string(key), said, lang)
 		}

@@ -60,7 +60,7 @@ func tellings() map[string]told {
 		}},
 		"Doing": {}, // the card of a turn
 		"Switched": {says: func(w *chattest.World) []string {
-			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey("plan"))})}
+			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey.Of("plan"))})}
 		}},
 		"Typed":       {}, // a reaction
 		"Delivered":   {}, // a reaction
@@ -125,7 +125,7 @@ func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r, n := w.News(t, kind)
-			delete(w.Allowed, chattest.Alice)
+			delete(w.People, chattest.Alice)
 			delete(w.Groups, chattest.Ours)
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			assert.Empty(t, w.Telegram.Done())

@@ -60,12 +60,6 @@ func TestASessionWorksInAFolderWithoutLinks(t *testing.T) {
 	assert.Equal(t, []string{`start "api" in ` + project, "restore " + old.ID.String() + " in " + project}, w.Lifecycle.Done())
 }
 
-func TestLastLines(t *testing.T) {
-	assert.Equal(t, "c\nd", chattest.LastLines("a\nb\nc\nd\n \n", 2))
-	assert.Equal(t, "a", chattest.LastLines("a", 2))
-	assert.Empty(t, chattest.LastLines("", 2))
-}
-
 func TestChats(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chats")
 	c, err := chattest.OpenChats(dir)

@@ -48,7 +48,7 @@ func TestReceiptText(t *testing.T) {
 				chattest.Ended(13, process.HowKill, 0), chattest.Ended(14, process.HowAlreadyGone, 0), chattest.Ended(15, process.HowTerm, 3*time.Minute)}},
 			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "• claude, pid 11 ended on request (TERM).",
 				"• claude, pid 12 still runs: it is tmux itself.", "• claude, pid 13 ended by force (KILL).", "• claude, pid 15, 3 min ended on request (TERM)."}},
-		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
+		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true},
 			[]string{"api is archived.", "Everything else in its window stays open.",
 				"1 message is still queued; it is sent when you resume the session."}},
 		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Everything else in its window stays open."}},
@@ -64,7 +64,11 @@ func TestReceiptText(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			assert.Equal(t, chattest.Lines(tt.want...), w.ReceiptText(t, session.Record{Name: "api", State: tt.state}, tt.receipt))
+			r := session.Record{Name: "api", State: tt.state}
+			if strings.HasSuffix(tt.name, "waiting") {
+				r.Prompts = []string{"one"}
+			}
+			assert.Equal(t, chattest.Lines(tt.want...), w.ReceiptText(t, r, tt.receipt))
 		})
 	}
 }
@@ -86,27 +90,27 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	var keys []i18n.Key
 	for _, code := range append(chattest.Consts(t, "../lifecycle", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
 		chattest.Consts(t, "../internal/process", "Guard")...)...) {
-		keys = append(keys, i18n.ReasonKey(code))
+		keys = append(keys, i18n.ReasonKey.Of(code))
 	}
 	for _, kind := range chattest.Consts(t, "../lifecycle", "Failure") {
-		keys = append(keys, i18n.FailureKey(kind))
+		keys = append(keys, i18n.FailureKey.Of(kind))
 	}
 	for _, source := range chattest.Consts(t, "../internal/process", "Source") {
-		keys = append(keys, i18n.SourceKey(source))
+		keys = append(keys, i18n.SourceKey.Of(source))
 	}
 	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
-		keys = append(keys, i18n.FaultKey(fault))
+		keys = append(keys, i18n.FaultKey.Of(fault))
 	}
 	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
 		if rule != "stopped" { // it is said by what the session has become
-			keys = append(keys, i18n.SaidKey(rule))
+			keys = append(keys, i18n.SaidKey.Of(rule))
 		}
 	}
 	for _, how := range chattest.Consts(t, "../internal/process", "How") {
-		keys = append(keys, i18n.HowKey(how))
+		keys = append(keys, i18n.HowKey.Of(how))
 	}
 	for _, state := range session.States() {
-		keys = append(keys, i18n.StateKey(string(state)))
+		keys = append(keys, i18n.StateKey.Of(string(state)))
 	}
 	for _, lang := range i18n.Languages() {
 		for _, key := range keys {

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
@@ -186,7 +185,7 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 	questions, before := 0, w.State(t)
 	for id := range w.Telegram.Sent {
 		m := w.Telegram.Now(id + 1)
-		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !card.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
+		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !chattest.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
 			continue
 		}
 		questions++

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
@@ -275,7 +274,7 @@ func TestCallbackDataFits(t *testing.T) {
 			for _, d := range chattest.Data(m) {
 				assert.LessOrEqual(t, len(d), 64, d)
 				assert.NotEmpty(t, d)
-				assert.True(t, card.IsButton(d), "it survives a restart: %s", d)
+				assert.True(t, chattest.IsButton(d), "it survives a restart: %s", d)
 			}
 		}
 	})

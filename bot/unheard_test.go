@@ -82,7 +82,7 @@ func TestP4_PromptsOfAGroupThatHasMovedAreStillHeard(t *testing.T) {
 		for _, stands := range []int64{chattest.Ours, chattest.Grown} {
 			w := chattest.NewWorld(t)
 			require.NoError(t, w.Chats.Aliases.Note(chattest.Ours, chattest.Grown))
-			w.Admit(conversation.Lists{People: w.Allowed, Groups: map[int64]bool{listed: true}})
+			w.Admit(conversation.Lists{People: w.People, Groups: map[int64]bool{listed: true}})
 			key, _ := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), Text: "x"})
 			require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error {
 				e.State, e.Session, e.Conversation = inbox.Held, uuid.New(), session.Conversation{ChatID: stands}

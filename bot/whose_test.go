@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -46,7 +46,7 @@ func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
 			}},
 		{"the current one was not ended cleanly", session.CleanupFailed, []string{"beta"},
 			func(w *chattest.World) string {
-				return chattest.Lines(chattest.Warning+"alpha: "+w.Word(i18n.StateKey(string(session.CleanupFailed)))+", 2 h ago", w.Word(i18n.NotDelivered))
+				return chattest.Lines(chattest.Warning+"alpha: "+w.Word(i18n.StateKey.Of(string(session.CleanupFailed)))+", 2 h ago", w.Word(i18n.NotDelivered))
 			},
 			func(w *chattest.World) []string { return w.SendTo("beta") }},
 	} {
@@ -182,7 +182,7 @@ func TestP4_FilesGoToTheChosenSession(t *testing.T) {
 			key := d.MustGet(t, m).Key
 			assert.Empty(t, d.Received(t))
 			assert.Equal(t, inbox.Asked, d.EntryState(key))
-			d.Downloads.Fail("d", prompt.ErrFileTooBig)
+			d.Downloads.Fail("d", attachment.ErrFileTooBig)
 			require.NoError(t, d.Chooses(t, d.LastSent(t), "api"))
 			assert.Equal(t, inbox.Asked, d.EntryState(key), "the question stays")
 			assert.Equal(t, d.Word(i18n.FileTooBig, i18n.Args{"Name": "a.txt"}), d.Telegram.Last(t).Text.Text)

@@ -1,6 +1,9 @@
 package bot_test
 
 import (
+	"encoding/json"
+	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,8 +33,12 @@ var ownNames = strings.NewReplacer("Русский", "", "中文", "")
 // filled, for a key that says itself, and for a sentence in a language of somebody else.
 func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 	t.Parallel()
+	data, err := os.ReadFile("../i18n/locales/en.json")
+	require.NoError(t, err)
+	var catalogue map[string]any
+	require.NoError(t, json.Unmarshal(data, &catalogue))
 	var keys []string
-	sentences := chattest.Consts(t, "../i18n", "")
+	sentences := slices.Collect(maps.Keys(catalogue))
 	for _, key := range sentences {
 		if strings.Contains(key, "_") {
 			keys = append(keys, key)

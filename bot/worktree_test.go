@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/browse"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/port/news"
 	"ccbot/host"
@@ -149,6 +150,14 @@ func (w *browsing) over(dir string) (r session.Record) {
 	return r
 }
 
+// left has the chat ask about the work tree that a session has left.
+func (w *browsing) left(r session.Record) {
+	w.t.Helper()
+	b := browse.New(browse.Deps{Chat: w.Chat, Places: w.Places})
+	require.NoError(w.t, b.Left(w.t.Context(), host.View(r)))
+	w.Work(w.t)
+}
+
 func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
 	w := inFolders(t, "api")
 	w.repository("api")
@@ -161,8 +170,7 @@ func TestAWorktreeThatASessionLeavesIsRemovedByWhoWasAsked(t *testing.T) {
 	file := filepath.Join(tree, "work")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	left := func() {
-		require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
-		w.Work(t)
+		w.left(w.Record(t, r.ID))
 		w.page = w.Telegram.LastID()
 	}
 	left()
@@ -196,8 +204,7 @@ func TestAWorktreeInWhichAnotherSessionWorksIsNotMentioned(t *testing.T) {
 	over := w.over(filepath.Join(w.Home, "api-2"))
 	w.Session(t, "api-2", session.Running)
 	sent := w.Telegram.LastID()
-	require.NoError(t, w.Browser.Left(t.Context(), host.View(over)))
-	w.Work(t)
+	w.left(over)
 	assert.Equal(t, sent, w.Telegram.LastID())
 }
 
@@ -211,8 +218,7 @@ func TestAWorktreeIsNotRemovedBeforeTheCleanUpIsDone(t *testing.T) {
 	r := w.over(filepath.Join(w.Home, "api-2"))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 	sent := w.Telegram.LastID()
-	require.NoError(t, w.Browser.Left(t.Context(), host.View(w.Record(t, r.ID))))
-	w.Work(t)
+	w.left(w.Record(t, r.ID))
 	assert.Equal(t, sent, w.Telegram.LastID(), "it is not asked")
 	w.open()
 	w.press("~/api-2", w.say(i18n.ButtonRemoveWorktree))

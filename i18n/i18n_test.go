@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"io/fs"
 	"iter"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,10 +37,11 @@ func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
 	assert.Equal(t, string(want), string(got), "`go generate ./i18n` writes it anew")
 }
 
-// constants is the file of the keys: a constant for each English sentence, in their order, with its
-// blanks.
+// constants is the file of the keys: a constant for each English sentence that the program names, in their
+// order, with its blanks. The key of any other is made of a code, or nobody says it.
 func constants(t *testing.T) []byte {
 	t.Helper()
+	named, made := named(t)
 	b := bytes.NewBufferString("// Code generated from locales/en.json by go generate; DO NOT EDIT.\n\n" +
 		"package i18n\n\n// The sentences, each with its blanks.\nconst (\n")
 	initials := map[string]string{"api": "API", "pid1": "PID1", "nul": "NUL"}
@@ -47,6 +50,11 @@ func constants(t *testing.T) []byte {
 		for word := range strings.SplitSeq(key, "_") {
 			name.WriteString(cmp.Or(initials[word], strings.ToUpper(word[:1])+word[1:]))
 		}
+		if !named[name.String()] {
+			ofCode := func(begin string) bool { return strings.HasPrefix(key, begin) }
+			assert.True(t, slices.ContainsFunc(made, ofCode), "nobody says %s", key)
+			continue
+		}
 		own := slices.DeleteFunc(blanks(f["other"]), func(b string) bool { return strings.HasPrefix(b, "Word.") })
 		fmt.Fprintf(b, "%s Key = %q // %s\n", &name, key, strings.Join(own, ", "))
 	}
@@ -54,6 +62,30 @@ func constants(t *testing.T) []byte {
 	source, err := format.Source(bytes.ReplaceAll(b.Bytes(), []byte(" // \n"), []byte("\n")))
 	require.NoError(t, err)
 	return source
+}
+
+// named are the constants that the source of the program and its tests has, and made is what the keys begin
+// with that are made of codes.
+func named(t *testing.T) (named map[string]bool, made []string) {
+	t.Helper()
+	named = make(map[string]bool)
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`\bi18n\.([A-Z]\w+)`).FindAllSubmatch(source, -1) {
+			named[string(m[1])] = true
+		}
+		return err
+	})
+	require.NoError(t, err)
+	source, err := os.ReadFile("key.go")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`Codes = "(\w+_)"`).FindAllSubmatch(source, -1) {
+		made = append(made, string(m[1]))
+	}
+	return named, made
 }
 
 // forms are the plural forms of a sentence; one without plurals has "other".
@@ -275,17 +307,17 @@ func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
 func TestNamesFromOtherPackages(t *testing.T) {
 	var keys []Key
 	for _, s := range strings.Fields("starting running restoring stopping archived completed lost failed abandoned cleanup_failed") {
-		keys = append(keys, StateKey(s))
+		keys = append(keys, StateKey.Of(s))
 	}
 	for _, p := range strings.Fields("idle working waiting_permission waiting_answer logged_out limit_reached api_error blocked unknown") {
-		keys = append(keys, PhaseKey(p))
+		keys = append(keys, PhaseKey.Of(p))
 	}
 	for _, h := range strings.Fields("hup term kill already_gone") {
-		keys = append(keys, HowKey(h))
+		keys = append(keys, HowKey.Of(h))
 	}
 	for _, rule := range strings.Fields("start ready resume resume.seen resume.followed adopt stop stop.you stop.other stop.idle stopped.archived stopped.completed stopped.cleanup_failed ended lost failed recover.restore " +
 		"recovery.reattach recovery.bind recovery.discard recovery.finish_restore recovery.fail recovery.finish_stop recovery.tidy_transfer recovery.conclude recovery.mark_lost recovery.take_over recovery.abandon recovery.end_leftovers recovery.set_aside") {
-		keys = append(keys, SaidKey(rule))
+		keys = append(keys, SaidKey.Of(rule))
 	}
 	all := sentences(t, "en")
 	for _, key := range keys {

@@ -18,7 +18,6 @@ type Receipt struct {
 	Others   []Ending      // leftovers that were ended, and processes that were spared
 	Split    bool          // a person has split the window: their panes stay
 	Adopted  bool          // a person opened the pane: it stays
-	Waiting  int           // prompts that were not typed; they stay with the session
 	Quiet    time.Duration // the session was archived because nothing happened for this long; 0: a person asked for it
 	Together bool          // see Silence
 	Failures []Failure     // what could not be proven; if there is any, the state is cleanup_failed

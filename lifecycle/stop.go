@@ -62,7 +62,6 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
-	receipt.Waiting = len(w.r.Prompts)
 	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted && !w.leftByUs()
 	receipt.Split = !receipt.Adopted && w.term.Pane.WindowPanes > 1
 	w.bindOwn(ctx)

@@ -28,7 +28,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	left := m.start(unbound)
 	restoring := func(ago time.Duration) session.Record {
 		r := m.start(func(r *session.Record) {
-			r.State, r.RestoredFrom, r.Binding = session.Restoring, session.Archived, nil
+			r.State, r.Binding = session.Restoring, nil
 			r.StartedAt = noon.Add(-ago)
 		})
 		m.closeTagged(r)

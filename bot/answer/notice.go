@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"ccbot/bot/card"
@@ -66,12 +65,7 @@ func isAnswer(item talk.Item) bool {
 // firstLine is the first line of an answer as a notice shows the line.
 func firstLine(markdown string) string {
 	beginning := render.Markdown(chat.Head(markdown, 8000)) // which is enough to have a first line
-	for line := range strings.Lines(beginning.Text) {
-		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
-			return chat.Head(line, 120)
-		}
-	}
-	return ""
+	return chat.Head(chat.FirstLine(beginning.Text), 120)
 }
 
 // notify posts the notice that stands for the batch.

@@ -14,9 +14,9 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/machine"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
-	port "ccbot/bot/port/places"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -30,24 +30,15 @@ import (
 type First interface {
 	// Firsts are those that wait, oldest first, and when the first of them was sent.
 	Firsts(to address.Conversation, by int64) (texts []string, since time.Time)
-}
-
-// Settled says what becomes of these texts.
-type Settled interface {
-	// SettleFirsts sends them to a session.
+	// SettleFirsts sends them to a session; with the zero session they go nowhere.
 	SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error
-	// DropFirsts takes them back: they go nowhere.
-	DropFirsts(ctx context.Context, to address.Conversation, by int64) error
 }
 
 // Deps are what Browser works with.
 type Deps struct {
-	Chat      *chat.Chat
-	Folders   port.Folders
-	Worktrees port.Worktrees
-	Beside    port.Beside
-	First     First
-	Settled   Settled
+	Chat   *chat.Chat
+	Places machine.Places
+	First  First
 	// Start starts a session where a person has asked for it; false: it was refused, which was told.
 	Start func(ctx context.Context, to address.Conversation, q control.Start) (r views.Session, began bool, err error)
 	// Resume resumes one, or opens one that is open; false: it was refused, which was told.
@@ -117,7 +108,7 @@ func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string,
 		return b.makeFolder(ctx, v, a, text)
 	}
 	if strings.ContainsAny(cmp.Or(text, " ")[:1], "/~.") { // a path
-		dir, err := b.chat.Places.Resolve(ctx, a.dir, text)
+		dir, err := b.Places.Resolve(ctx, a.dir, text)
 		if err != nil {
 			dir = refusal.In(err).Dir
 		}
@@ -136,9 +127,9 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	if name == "" || strings.ContainsAny(name, "/\x00\n") || name == "." || name == ".." {
 		return "", b.chat.Say(ctx, v.To, p.Say(i18n.NewFolderBad))
 	}
-	dir, err := b.chat.Places.Resolve(ctx, a.dir, "./"+name)
+	dir, err := b.Places.Resolve(ctx, a.dir, "./"+name)
 	if err == nil {
-		err = b.chat.Places.Make(ctx, dir)
+		err = b.Places.Make(ctx, dir)
 	}
 	if err == nil {
 		return a.in(children, dir).String(), nil
@@ -180,7 +171,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	case beside:
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
-		return to(func(ctx context.Context) error { return b.Settled.DropFirsts(ctx, v.To, v.By) }), "", nil
+		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, views.Session{}) }), "", nil
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) {
 			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.dir })
@@ -198,7 +189,7 @@ const mostFavourites = 50
 
 // begin starts a session, which gets the texts that were written meanwhile.
 func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start) error {
-	dir, err := b.chat.Places.Resolve(ctx, "/", q.Dir)
+	dir, err := b.Places.Resolve(ctx, "/", q.Dir)
 	if err != nil {
 		return chat.ErrStay // the page says why
 	}
@@ -215,7 +206,7 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 
 // settle gives a session the texts that were written for it. Who has begun it has left the other pages.
 func (b *Browser) settle(ctx context.Context, v chat.Visit, r views.Session) error {
-	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.Settled.SettleFirsts(ctx, v.To, v.By, r))
+	return errors.Join(b.chat.Pages.Leave(ctx, v.To, v.By, Name), b.First.SettleFirsts(ctx, v.To, v.By, r))
 }
 
 // goOn goes on with a conversation: in the session that has it, else in a new one.
@@ -242,8 +233,8 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 
 // beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
 func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
-	defer b.Beside.Done(a.key)
-	dir, err := b.Beside.Add(ctx, a.dir, a.key)
+	defer b.Places.Done(a.key)
+	dir, err := b.Places.Add(ctx, a.dir, a.key)
 	if err != nil {
 		return b.refused(ctx, v.To, err)
 	}

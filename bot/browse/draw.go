@@ -33,7 +33,7 @@ const (
 func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err error) {
 	a, p := parse(v.Rest), b.chat.In(v.To)
 	if a.view != places && a.view != begun {
-		dir, err := b.chat.Places.Resolve(ctx, "/", a.dir)
+		dir, err := b.Places.Resolve(ctx, "/", a.dir)
 		if err != nil {
 			return b.wrong(p, a, err), nil
 		}
@@ -82,7 +82,7 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 // places are the default folder, the favourites, then the folders of sessions, last used first, then the roots.
 func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	set := b.chat.Book.Settings(v.To.ChatID)
-	all := known(append([]string{set.Dir}, set.Favourites...), b.chat.Places.Bounds().Roots, b.chat.Book.Records.List())
+	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.filter) })
@@ -97,7 +97,7 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 		}
 		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
 	}
-	from, in := set.Dir, b.chat.Places.Bounds()
+	from, in := set.Dir, b.Places.Bounds()
 	switch {
 	case from != "":
 	case len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }):
@@ -157,7 +157,7 @@ func choices(p chat.Phrases, a at) []card.Option {
 	mode.with.Mode, model.with.Model = next(modes.Modes, a.with.Mode), next(modes.Models, a.with.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
 	if a.with.Mode != "" {
-		modeName = p.Say(i18n.ModeKey(string(a.with.Mode)))
+		modeName = p.Say(i18n.ModeKey.Of(string(a.with.Mode)))
 	}
 	if a.with.Model != "" {
 		name = a.with.Model
@@ -167,7 +167,7 @@ func choices(p chat.Phrases, a at) []card.Option {
 
 // children are the folders in a folder.
 func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
-	names, err := b.Folders.Children(ctx, a.dir, a.hidden)
+	names, err := b.Places.Children(ctx, a.dir, a.hidden)
 	s := chat.Screen{Text: render.Code(p.Short(a.dir)), Back: at{with: a.with}.String()}
 	if err != nil {
 		s.Text = p.Failure(views.Session{}, err).Text
@@ -203,7 +203,7 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 
 // up leads to the folder above, where sessions may work there.
 func (b *Browser) up(p chat.Phrases, a at) []card.Option {
-	above, roots := path.Dir(a.dir), b.chat.Places.Bounds().Roots
+	above, roots := path.Dir(a.dir), b.Places.Bounds().Roots
 	if above == a.dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
 // folder is how a session may begin in a folder: anew, with an earlier conversation, in a work tree.
 func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	s := chat.Screen{Text: p.Text(i18n.NewIn, i18n.Args{"Dir": render.Code(p.Short(a.dir))}), Back: at{with: a.with}.String()}
-	talks, more, err := b.Folders.Conversations(ctx, a.dir, a.page*shownTalks, shownTalks)
+	talks, more, err := b.Places.Conversations(ctx, a.dir, a.page*shownTalks, shownTalks)
 	if err != nil {
 		return b.wrong(p, a, err)
 	}
@@ -241,7 +241,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	s.Options = append(s.Options, numbers, b.turns(a, a.page, more))
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
-	} else if w, ours, _ := b.Worktrees.Find(ctx, a.dir); ours {
+	} else if w, ours, _ := b.Places.Find(ctx, a.dir); ours {
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}

@@ -48,7 +48,7 @@ func (b *Browser) run(ctx context.Context) error {
 
 // Left asks whether to remove the work tree that a session has left, or says that it stays.
 func (b *Browser) Left(ctx context.Context, r views.Session) error {
-	w, found, err := b.Worktrees.Find(ctx, r.Dir)
+	w, found, err := b.Places.Find(ctx, r.Dir)
 	if err != nil || !found || r.State == views.CleanupFailed || b.works(w.Dir, r.ID) != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 // removing asks whether to remove a work tree; only who was asked may say yes.
 func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	p, dir := b.chat.In(v.To), v.Rest
-	w, found, err := b.Worktrees.Find(ctx, dir)
+	w, found, err := b.Places.Find(ctx, dir)
 	args := i18n.Args{"Dir": render.Code(p.Short(dir)), "Branch": render.Code(w.Branch)}
 	back := at{view: folder, dir: dir, key: card.NewKey()}.String()
 	switch {
@@ -97,7 +97,7 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 // remove takes a work tree away. Where that is refused for its work, or for who works in it, the page says so.
 func (b *Browser) remove(_ context.Context, v chat.Visit, _ string) (chat.Answer, string, error) {
 	return chat.Answer{Then: func(ctx context.Context) error {
-		err := b.Worktrees.Remove(ctx, v.Rest)
+		err := b.Places.Remove(ctx, v.Rest)
 		if err == nil || refusal.Is(err, refusal.HasWork, refusal.WrongState, refusal.DirMissing) {
 			return nil
 		}

@@ -127,9 +127,3 @@ func parse(data string) (button, bool) {
 	b := button{card: parts[0], revision: parts[1], option: option}
 	return b, err == nil && option >= 0 && b.data() == data
 }
-
-// IsButton says whether the data of a tap is of a card's button.
-func IsButton(data string) bool {
-	_, ok := parse(data)
-	return ok
-}

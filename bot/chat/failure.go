@@ -84,7 +84,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	}
 	var faults []string
 	for _, fault := range e.Faults {
-		faults = append(faults, p.Words.Say(i18n.FaultKey(fault)))
+		faults = append(faults, p.Words.Say(i18n.FaultKey.Of(fault)))
 	}
 	dir := render.Code(p.Short(e.Dir))
 	switch {

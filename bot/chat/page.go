@@ -89,12 +89,6 @@ func (p *Pages) Feature() Feature {
 	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}
 }
 
-// Known reports whether a feature has the page of an address.
-func (p *Pages) Known(address string) bool {
-	page, _ := p.find(address)
-	return page.Draw != nil
-}
-
 // Open shows a page in a message of its own.
 func (p *Pages) Open(ctx context.Context, in Incoming, address string) error {
 	look, _, err := p.draw(ctx, in.To, in.From, address)

@@ -89,7 +89,7 @@ func StateKey(r views.Session) i18n.Key {
 	if r.State == views.Completed && r.Exit != nil && r.Exit.Crashed {
 		return i18n.StateCrashed
 	}
-	return i18n.StateKey(string(r.State))
+	return i18n.StateKey.Of(string(r.State))
 }
 
 // AgedState is the state of a session; of one that is over, with the time since its end.
@@ -143,7 +143,7 @@ const shownStep = 120
 
 // NowText says what an agent does, or what keeps it from doing anything.
 func (p Phrases) NowText(n phase.Now) string {
-	said, what := p.Words.Say(i18n.PhaseKey(string(n.Phase))), FailureText(n.What)
+	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
 	case what == "":
 	case n.Phase.Waiting():
@@ -213,10 +213,10 @@ func (p Phrases) EndingText(e control.Ending) string {
 	args := i18n.Args{"Process": p.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
-		args["How"] = p.Words.Say(i18n.HowKey(e.How))
+		args["How"] = p.Words.Say(i18n.HowKey.Of(e.How))
 		return p.Words.Say(i18n.EndingDone, args)
 	case e.Reason != "":
-		args["Reason"] = p.Words.Say(i18n.ReasonKey(e.Reason))
+		args["Reason"] = p.Words.Say(i18n.ReasonKey.Of(e.Reason))
 		return p.Words.Say(i18n.EndingSpared, args)
 	}
 	return p.Words.Say(i18n.EndingUnknown, args)
@@ -248,7 +248,7 @@ func (p Phrases) NotCleanText(r views.Session) render.Text {
 func (p Phrases) FailureTexts(r views.Session) []string {
 	var all []string
 	for _, f := range r.Failures {
-		key := i18n.FailureKey(f.Kind)
+		key := i18n.FailureKey.Of(f.Kind)
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {
 		case f.PID == 0 && f.Kind == views.FailureUnknown:
@@ -271,7 +271,7 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
 	var what []string
 	for _, a := range all {
-		what = append(what, words.Say(i18n.AnswererKey(string(a))))
+		what = append(what, words.Say(i18n.AnswererKey.Of(string(a))))
 	}
 	if len(what) == 0 {
 		return ""

@@ -86,12 +86,6 @@ func Tail(text string, letters int) string {
 	return text
 }
 
-// LastLines keeps the last lines of a text.
-func LastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
-}
-
 // Visible takes out of somebody's words what does not show, and what would turn around the words
 // behind it on the screen. Names are shown by glyph.Name.
 func Visible(text string) string {
@@ -104,6 +98,16 @@ func Visible(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// FirstLine is the first line of a text in which something can be seen.
+func FirstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(Visible(line)); !render.Plain(line).Blank() {
+			return line
+		}
+	}
+	return ""
 }
 
 // MaxListed bounds a list of processes or names in a sentence; the rest is counted.
@@ -188,7 +192,8 @@ func (p Facts) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
 func (p Phrases) ScreenText(s views.Session, head render.Text, shown string, foot render.Text) render.Text {
-	screen := render.Pre(strings.Trim(LastLines(TightScreen(shown), 30), "\n"), "") // as a phone shows it
+	lines := strings.Split(TightScreen(shown), "\n")
+	screen := render.Pre(strings.Trim(strings.Join(lines[max(0, len(lines)-30):], "\n"), "\n"), "") // as a phone shows it
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent is over

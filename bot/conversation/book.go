@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,7 +12,6 @@ import (
 
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
-	"ccbot/internal/guard"
 	"ccbot/internal/naming"
 )
 
@@ -24,8 +22,11 @@ type Book struct {
 	Records views.Views
 	views.Successors
 	// Move has a session shown in another conversation.
-	Move   func(ctx context.Context, session uuid.UUID, to address.Conversation) error
-	Events Events
+	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
+	// OnCurrent is told which session is the current one of a conversation now, and OnShown of a session that is shown
+	// in another conversation now. Both may be told twice, and call no session: sessions tell their news while they work.
+	OnCurrent func(ctx context.Context, to address.Conversation, id uuid.UUID) error
+	OnShown   func(r views.Session) error
 	// Place gives where a session is shown that a person starts or resumes in a place: there, or in a topic
 	// of the session's own. asked names what asks for it: asked again for that, the place is the same. A
 	// session that is about to start has no id yet.
@@ -138,31 +139,12 @@ func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) []v
 	return b.Find(q.To, arg, fits)
 }
 
-// Events are told as they happen, and may come twice. Who hears one calls no session from it:
-// sessions tell their news while they work. All are told, whatever becomes of one: a panic is an
-// error, too.
-type Events struct {
-	// Current is told which session is the current one of a conversation now.
-	Current []func(ctx context.Context, to address.Conversation, id uuid.UUID) error
-	// Shown is told of a session that is shown in another conversation now.
-	Shown []func(r views.Session)
-}
-
 // MakeCurrent makes a session the current one of a conversation.
 func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid.UUID) error {
 	if err := b.SetCurrent(to, id); err != nil {
 		return err
 	}
-	return tell(b.Events.Current, func(hear func(context.Context, address.Conversation, uuid.UUID) error) error {
-		return hear(ctx, to, id)
-	})
-}
-
-func tell[F any](all []F, call func(F) error) (err error) {
-	for _, hear := range all {
-		err = errors.Join(err, guard.Call(func() error { return call(hear) }))
-	}
-	return err
+	return b.OnCurrent(ctx, to, id)
 }
 
 // MoveTo shows a session in a conversation from now on, or in the session's own topic there.
@@ -173,7 +155,7 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 	if err := b.Move(ctx, r.ID, to); err != nil {
 		return err
 	}
-	return tell(b.Events.Shown, func(hear func(views.Session)) error { hear(r); return nil })
+	return b.OnShown(r)
 }
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session
@@ -272,4 +254,74 @@ func (b *Book) PrivateChats() (all []address.Conversation) {
 // compare orders conversations by chat and topic.
 func compare(a, b address.Conversation) int {
 	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
+}
+
+// Topic is what is kept of a topic that the bot has opened for a session.
+type Topic struct {
+	For  string `json:"for"`            // what asked for it: the key of a message, or the id of a session
+	Name string `json:"name"`           // of the session, when topic and session were last called the same
+	Over bool   `json:"over,omitempty"` // its icon says that its session is over
+}
+
+// NoteTopic keeps what is known of a topic of the bot's.
+func (c *Store) NoteTopic(at address.Conversation, t Topic) error {
+	return c.change(at, func(f *file) { f.Topic = &t })
+}
+
+// Topic is what is kept of a topic; false: the bot has not opened it.
+func (c *Store) Topic(at address.Conversation) (Topic, bool) {
+	if t := c.read(at).Topic; t != nil {
+		return *t, true
+	}
+	return Topic{}, false
+}
+
+// NoteTopicsRefused keeps whether a chat was told that the bot may open no topics there.
+func (c *Store) NoteTopicsRefused(chat int64, told bool) error {
+	at := address.Conversation{ChatID: chat}
+	if c.TopicsRefused(chat) == told {
+		return nil
+	}
+	return c.change(at, func(f *file) { f.NoTopics = told })
+}
+
+// TopicsRefused reports whether a chat was told that the bot may open no topics there.
+func (c *Store) TopicsRefused(chat int64) bool {
+	return c.read(address.Conversation{ChatID: chat}).NoTopics
+}
+
+// OpenedFor is the topic of a chat that was opened for what asked for it.
+func (c *Store) OpenedFor(chat int64, asked string) (at address.Conversation, known bool) {
+	for _, at := range c.All() {
+		if t, ours := c.Topic(at); ours && at.ChatID == chat && t.For == asked {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// TopicOf is the topic of a chat that belongs to a session: the one that shows it, or one where it is the
+// current session.
+func (b *Book) TopicOf(chat int64, r views.Session) (at address.Conversation, known bool) {
+	for _, at := range b.All() {
+		if at.ChatID == chat && at.ThreadID != 0 && b.IsCurrent(at, r) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// Home is where a session is shown that a person uses in a place: in the session's own topic, if it has
+// one in that chat. A topic that was opened for another session stays that session's alone.
+func (b *Book) Home(to address.Conversation, r views.Session) address.Conversation {
+	if r.Conversation == to {
+		return to
+	}
+	if own, known := b.TopicOf(to.ChatID, r); known {
+		return own
+	}
+	if _, ours := b.Topic(to); ours && b.CurrentID(to) != uuid.Nil && !b.IsCurrent(to, r) {
+		to.ThreadID = 0
+	}
+	return to
 }

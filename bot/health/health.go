@@ -69,7 +69,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence says what is wrong, wherever it is shown.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Count": w.Count, "Age": age(p, w.For), "Size": chat.Size(int64(w.Bytes)), "Dir": p.Short(dir)})
 }
 
 func programs(f health.Figures) (all []string) {
@@ -89,7 +89,7 @@ func sessions(p chat.Phrases, in map[string]int) string {
 	var all []string
 	for _, state := range states {
 		if n := in[state]; n > 0 {
-			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Say(i18n.StateKey(state))}))
+			all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": n, "State": p.Say(i18n.StateKey.Of(state))}))
 		}
 	}
 	if len(all) == 0 {

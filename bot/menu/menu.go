@@ -78,9 +78,7 @@ func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
 	var buttons []card.Option
 	for _, e := range entries {
-		if m.chat.Pages.Known(e.address) {
-			buttons = append(buttons, e.button(p))
-		}
+		buttons = append(buttons, e.button(p))
 	}
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: chat.Rows(2, buttons...)}, nil
 }
@@ -142,7 +140,7 @@ var firstCommands = []string{"new", "list", "stop", "kill", "done", "resume"}
 func lines(words i18n.Words, commands map[string]chat.Command) (all []Line) {
 	for name, c := range commands {
 		if !c.Hidden {
-			all = append(all, Line{name, words.Say(i18n.MenuKey(name))})
+			all = append(all, Line{name, words.Say(i18n.MenuKey.Of(name))})
 		}
 	}
 	place := func(name string) int {

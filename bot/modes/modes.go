@@ -207,7 +207,7 @@ func pending(p chat.Phrases, now modes.Now) (lines []string) {
 func options(p chat.Phrases, s shown) [][]card.Option {
 	var ofModes, ofModels []card.Option
 	for _, mode := range modes.Modes {
-		o := p.Option(i18n.ModeKey(string(mode)), string(mode), "")
+		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
 		o.Text, o.For = sign(s.Now.Mode == mode, s.Now.Want.Mode == mode)+o.Text, s.Asked
 		ofModes = append(ofModes, o)
 	}
@@ -236,7 +236,7 @@ func outcome(p chat.Phrases, r views.Session, w modes.Wish, o modes.Outcome) ren
 		word, what = i18n.SwitchedMode, modeText(p, w.Mode)
 	}
 	if o != modes.Done {
-		word = i18n.SwitchedKey(string(o))
+		word = i18n.SwitchedKey.Of(string(o))
 	}
 	return p.Text(word, i18n.Args{"Name": r.Name, "What": what})
 }
@@ -245,5 +245,5 @@ func modeText(p chat.Phrases, mode modes.Mode) string {
 	if mode == "" {
 		return p.Say(i18n.ModeHidden)
 	}
-	return p.Say(i18n.ModeKey(string(mode)))
+	return p.Say(i18n.ModeKey.Of(string(mode)))
 }

@@ -1,14 +1,10 @@
 package prompt
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -16,67 +12,18 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
-	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
-	"ccbot/internal/pause"
 )
-
-// attachment is the file of a message.
-type attachment struct {
-	id   string // Telegram's
-	name string // as its sender calls it, else as we do
-	kind string // with the ending of a name that has none where the server knows none either
-}
-
-// attached finds the file of a message; there is none without an id. A file without a name is
-// called by its kind and message, so that none is like an earlier one.
-func attached(m *models.Message) (a attachment) {
-	switch {
-	case len(m.Photo) > 0:
-		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int { return a.Width - b.Width })
-		a = attachment{p.FileID, "", "photo.jpg"}
-	case m.Animation != nil: // it comes as a document, too
-		a = attachment{m.Animation.FileID, m.Animation.FileName, "animation.mp4"}
-	case m.Video != nil:
-		a = attachment{m.Video.FileID, m.Video.FileName, "video.mp4"}
-	case m.VideoNote != nil:
-		a = attachment{m.VideoNote.FileID, "", "video-note.mp4"}
-	case m.Audio != nil:
-		a = attachment{m.Audio.FileID, m.Audio.FileName, "audio.mp3"}
-	case m.Voice != nil:
-		a = attachment{m.Voice.FileID, "", "voice.ogg"}
-	case m.Document != nil:
-		a = attachment{m.Document.FileID, m.Document.FileName, "file"}
-	}
-	if strings.TrimSpace(a.name) == "" {
-		a.name = fmt.Sprintf("%s-%d", strings.TrimSuffix(a.kind, path.Ext(a.kind)), m.ID)
-	}
-	return a
-}
-
-// called is the attachment's name with an ending.
-func (a attachment) called(ending string) string {
-	if path.Ext(a.name) != "" {
-		return a.name
-	}
-	return a.name + cmp.Or(ending, path.Ext(a.kind))
-}
-
-// shown is its name in a sentence.
-func (a attachment) shown() string {
-	return chat.Tail(glyph.Name(path.Base(a.called(""))), 80)
-}
 
 // Files takes a message that is no text, or the messages of an album, of which in is the first. The
 // files go into the directory of the session that they are for, and one prompt names them there. A
@@ -86,23 +33,20 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if err != nil || !ok {
 		return err
 	}
-	if r.ID == uuid.Nil && attached(all[0].Message).id != "" { // its folder gets the files
+	if r.ID == uuid.Nil && attachment.Name(all[0].Message) != "" { // its folder gets the files
 		var names, texts []string
 		for _, u := range all {
-			names = append(names, attached(u.Message).called(""))
+			names = append(names, attachment.Name(u.Message))
 			texts = append(texts, quotation.Text(u.Message))
 		}
 		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
 	}
 	got, err := p.fetch(ctx, in, r, all)
+	if none, is := errors.AsType[attachment.Refused](err); is && ctx.Err() == nil {
+		return p.notDelivered(ctx, in, render.Plain(none.Error()), nil)
+	}
 	if err != nil {
 		return err
-	}
-	if len(got.names) == 0 {
-		return p.notDelivered(ctx, in, render.Plain(lines(got.problems...)), nil)
-	}
-	if len(got.problems) > 0 {
-		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
 	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
 		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumLate))
@@ -122,7 +66,7 @@ type fetched struct {
 	problems []string // sentences about the others
 }
 
-// fetch brings the files of a message to the folder of a session.
+// fetch brings the files of a message to the folder of a session. An attachment.Refused says why none could be had.
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
@@ -131,24 +75,27 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 		if part.Sent = time.Unix(int64(u.Message.Date), 0); i > 0 {
 			part.Key = inbox.UpdateKey(u.ID)
 		}
-		name, said, err := p.receive(ctx, part, r, u.Message)
-		switch problem, is := errors.AsType[*fileError](err); {
+		name, said, err := p.Attachments.Bring(ctx, part, r, u.Message)
+		switch problem, is := errors.AsType[attachment.Refused](err); {
 		case err == nil:
 			got.names = append(got.names, name)
 		case ctx.Err() != nil || !is:
 			return got, err
-		case !slices.Contains(got.problems, problem.text):
-			got.problems = append(got.problems, problem.text)
+		case !slices.Contains(got.problems, string(problem)):
+			got.problems = append(got.problems, string(problem))
 		}
 		if texts = append(texts, quotation.Text(u.Message)); said != "" {
 			texts, spoken = append(texts, quotation.Of("Transcript of a voice message", said)), append(spoken, said)
 		}
 	}
-	if p.Attachments.Confirm {
+	if p.Confirm {
 		got.spoken = lines(spoken...)
 	}
 	if got.text = lines(texts...); len(got.names) == 0 {
-		return got, nil
+		return got, attachment.Refused(lines(got.problems...))
+	}
+	if len(got.problems) > 0 {
+		got.problems = append(got.problems, p.Chat.In(in.To).Say(i18n.AlbumRest))
 	}
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
@@ -160,7 +107,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, 
 }
 
 // bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
-// the prompt. A *fileError says why none could be had.
+// the prompt. An attachment.Refused says why none could be had.
 func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Session) error {
 	if len(e.Files) == 0 {
 		return nil
@@ -181,9 +128,6 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if err != nil {
 		return err
 	}
-	if len(got.names) == 0 {
-		return &fileError{text: lines(got.problems...)}
-	}
 	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
 	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise meanwhile
@@ -196,8 +140,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r views.Sessio
 	if err != nil || len(got.problems) == 0 {
 		return err
 	}
-	text := lines(append(got.problems, p.Chat.In(e.Conversation).Say(i18n.AlbumRest))...)
-	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(text), nil)
+	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(lines(got.problems...)), nil)
 }
 
 // withFiles is a prompt that names the files that came with it, one per line. The words are for the
@@ -213,125 +156,6 @@ func withFiles(text string, names []string) string {
 // lines puts texts under each other. An empty text leaves no gap.
 func lines(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n")
-}
-
-// Attachments bring the files of messages to the agents' machine.
-type Attachments struct {
-	Files      files.Received
-	Downloader Downloader
-	Voice      Transcriber // nil: recordings are only files
-	Confirm    bool        // what Voice has written down is typed when a person has seen it
-}
-
-// Downloader fetches files that people send from the Bot API server.
-type Downloader interface {
-	// Open begins to fetch a file, whose name on the server has the given ending, such as ".jpg".
-	// The error of Open, or of reading, is ErrFileTooBig, which is for good, or one that may pass.
-	Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error)
-}
-
-// ErrFileTooBig says that the Bot API server does not give a file, for its size.
-var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
-
-// Transcriber writes down what is said in a recording; name is that of its file.
-type Transcriber interface {
-	Text(ctx context.Context, name string, recording []byte) (string, error)
-}
-
-// fileError is why a file is not passed on: a sentence for who sent it.
-type fileError struct {
-	text string
-	err  error // of a download that may succeed yet
-}
-
-func (e *fileError) Error() string { return e.text }
-
-// MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
-// only a file.
-const MaxRecording = 20 << 20
-
-// receive is receiveOnce; a download that fails is tried again, three times in all.
-func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
-	m *models.Message) (name, said string, err error) {
-	for try := 1; ; try++ {
-		name, said, err = p.receiveOnce(ctx, in, r, m)
-		problem, is := errors.AsType[*fileError](err)
-		if !is || problem.err == nil {
-			return name, said, err
-		}
-		p.Chat.Log.Warn("file_not_fetched", logkey.Error, problem.err.Error())
-		if try == 3 || pause.For(ctx, time.Second) != nil {
-			return "", "", err
-		}
-	}
-}
-
-// receiveOnce puts a message's file into a session's folder, once for each message however often it
-// is handled. What is said in a recording is written down from what Telegram gave, before the agent's
-// machine has the file. The errors about the file are of type *fileError.
-func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Session,
-	m *models.Message) (name, said string, err error) {
-	file := attached(m)
-	if file.id == "" {
-		return "", "", &fileError{text: p.Chat.In(in.To).Say(i18n.MediaUnknown)}
-	}
-	p.Chat.Sender.Typing(ctx, in.To)
-	spoken := p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
-	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
-	name, err = p.Attachments.Files.Has(ctx, r.ID, id)
-	if err != nil || name != "" && !spoken {
-		return name, "", problem(p.Chat, in.To, r, file, err)
-	}
-	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
-	if err != nil {
-		return "", "", problem(p.Chat, in.To, r, file, err)
-	}
-	defer body.Close()
-	content := io.Reader(body)
-	if spoken {
-		recording, err := io.ReadAll(body)
-		if err != nil {
-			return "", "", problem(p.Chat, in.To, r, file, err)
-		}
-		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
-			return "", "", err
-		}
-		content = bytes.NewReader(recording)
-	}
-	name, err = p.Attachments.Files.Put(ctx, r.ID, id, file.called(ending), content)
-	return name, said, problem(p.Chat, in.To, r, file, err)
-}
-
-// problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
-func problem(c *chat.Chat, to address.Conversation, r views.Session, file attachment, err error) error {
-	said := i18n.Args{"Name": file.shown()}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrFileTooBig):
-		return &fileError{text: c.In(to).Say(i18n.FileTooBig, said)}
-	case errors.As(err, new(*refusal.Error)):
-		c.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return &fileError{text: c.In(to).Failure(r, err).Text.Text}
-	}
-	return &fileError{c.In(to).Say(i18n.FileNotFetched, said), err}
-}
-
-// saidIn is what is said in a recording, as a program has written that down. Where the program
-// fails, the agent gets the file alone, and the person is told.
-func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
-	recording []byte) (string, error) {
-	said, err := p.Attachments.Voice.Text(ctx, name, recording)
-	said = strings.TrimSpace(said)
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err == nil && said != "":
-		return said, nil
-	}
-	p.Chat.Log.Warn("voice_not_written_down", logkey.Error, fmt.Sprint(err))
-	text := render.Plain(p.Chat.In(in.To).Say(i18n.VoiceFailed))
-	return "", p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
 }
 
 // Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are

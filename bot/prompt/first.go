@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
+	"ccbot/bot/attachment"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
@@ -13,13 +16,10 @@ import (
 	"ccbot/internal/address"
 )
 
-// Firsts are the prompts that people send for the sessions that they are about to start. Until then a question stands
-// under each, as under any of which it is unknown who gets it: nothing is lost where no session is started.
-type Firsts struct{ *Prompts }
-
 // Firsts are the texts that wait for the session that somebody starts in a place, oldest first, and when the first of
-// them was sent.
-func (p Firsts) Firsts(to address.Conversation, by int64) (texts []string, since time.Time) {
+// them was sent. Until then a question stands under each, as under any of which it is unknown who gets it: nothing is
+// lost where no session is started.
+func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string, since time.Time) {
 	for i, e := range p.firsts(to, by) {
 		if texts = append(texts, e.Text); i == 0 {
 			since = sentOf(e)
@@ -28,7 +28,7 @@ func (p Firsts) Firsts(to address.Conversation, by int64) (texts []string, since
 	return texts, since
 }
 
-func (p Firsts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
+func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	for _, c := range p.cards.List() {
 		if c.Payload != (asked{Reason: first, By: by}) || c.Look.To != to {
 			continue
@@ -41,17 +41,13 @@ func (p Firsts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	return all
 }
 
-// DropFirsts ends these prompts: nobody gets them.
-func (p Firsts) DropFirsts(ctx context.Context, to address.Conversation, by int64) error {
-	return p.settle(ctx, dropIt, to, by, views.Session{})
-}
-
-// SettleFirsts sends these prompts to the session that was started, in their order.
-func (p Firsts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
-	return p.settle(ctx, sendTo, to, by, r)
-}
-
-func (p Firsts) settle(ctx context.Context, a answer, to address.Conversation, by int64, r views.Session) error {
+// SettleFirsts sends these prompts to the session that was started, in their order; with the zero session nobody gets
+// them.
+func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by int64, r views.Session) error {
+	a := sendTo
+	if r.ID == uuid.Nil {
+		a = dropIt
+	}
 	var errs []error
 	was := asked{Reason: first, By: by}
 	for _, e := range p.firsts(to, by) {
@@ -60,9 +56,9 @@ func (p Firsts) settle(ctx context.Context, a answer, to address.Conversation, b
 			continue
 		}
 		err := p.decide(ctx, a, e, r, was, by)
-		switch problem, is := errors.AsType[*fileError](err); {
+		switch problem, is := errors.AsType[attachment.Refused](err); {
 		case is: // it stays under its question
-			err = errors.Join(p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(problem.text), nil),
+			err = errors.Join(p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(problem.Error()), nil),
 				p.ask(ctx, was, e, views.Session{}))
 		case err == nil:
 			if a == dropIt {

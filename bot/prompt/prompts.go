@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -62,7 +63,8 @@ type Deps struct {
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
-	Attachments Attachments
+	Attachments *attachment.Attachments
+	Confirm     bool // what is said in a recording is typed when a person has seen it
 }
 
 // Prompts are the prompts of all sessions.
@@ -122,10 +124,17 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 // takeFor is take for a session, with the files that came with the text. For the zero session a
 // person is asked which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, got fetched) error {
-	e, ok, err := accept(ctx, p, in, r, got)
-	if !ok {
+	typed, class, some := prompts.Normalise(withFiles(got.text, got.names))
+	if !some {
+		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
+	}
+	e, err := p.Entries.Load(in.Key)
+	if err != nil {
 		return err
 	}
+	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
+	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
+	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		p.noteTarget(e, r)
 	}
@@ -156,21 +165,6 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
 	}
 	return nil
-}
-
-// accept is the entry of a text; false: there is none.
-func accept(ctx context.Context, p *Prompts, in chat.Incoming, r views.Session, got fetched) (e inbox.Entry, ok bool, err error) {
-	typed, class, some := prompts.Normalise(withFiles(got.text, got.names))
-	if !some {
-		return e, false, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
-	}
-	if e, err = p.Entries.Load(in.Key); err != nil {
-		return e, false, err
-	}
-	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, string(class), got.names, got.spoken
-	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
-	return e, true, nil
 }
 
 // hold queues a prompt for its session. The entry is accepted until the queue holds it: what is known

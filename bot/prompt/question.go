@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -417,7 +418,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	case chat.IsGone(err):
 		err := p.Chat.Tell(ctx, t, p.Chat.In(t.To).Text(i18n.StaleButton))
 		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
-	case errors.As(err, new(*fileError)):
+	case errors.As(err, new(attachment.Refused)):
 		return p.Chat.Tell(ctx, t, render.Plain(err.Error()))
 	case err != nil:
 		f := p.Chat.In(t.To).Failure(r, err)

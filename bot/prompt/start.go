@@ -3,7 +3,6 @@ package prompt
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"ccbot/bot/chat"
@@ -50,27 +49,22 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 // stay. It asks about the others when ccbot was away for longer than MaxAge; about what only was to
 // be handled when its turn comes. It belongs before the prompts are handed to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
+	if err := EndUnheard(ctx, p); err != nil {
+		return err // else they would be typed
+	}
 	entries, err := p.Entries.List()
 	if err != nil {
 		return err
 	}
-	ended := 0
 	for _, e := range entries {
-		if unheard(p, e) {
-			ended++
-			err = p.finish(ctx, e)
-		} else {
-			err = p.askAged(ctx, e, away)
-		}
-		if err != nil {
+		if err := p.askAged(ctx, e, away); err != nil {
 			return err // else it would be typed
 		}
 	}
-	logUnheard(ctx, p.Chat.Log, ended)
 	return nil
 }
 
-// EndUnheard ends, while sessions run, the prompts that wait and whose sender may not speak any more.
+// EndUnheard ends the prompts that wait and whose sender may not speak any more.
 func EndUnheard(ctx context.Context, p *Prompts) error {
 	entries, err := p.Entries.List()
 	errs, ended := []error{err}, 0
@@ -84,7 +78,9 @@ func EndUnheard(ctx context.Context, p *Prompts) error {
 			errs = append(errs, err)
 		}
 	}
-	logUnheard(ctx, p.Chat.Log, ended)
+	if ended > 0 {
+		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, "who sent them is not allowed any more")
+	}
 	return errors.Join(errs...)
 }
 
@@ -109,13 +105,6 @@ func unheard(p *Prompts, e inbox.Entry) bool {
 	}
 	m := messageOf(e)
 	return m == nil || !p.book.Hears(m.From.ID, m.Chat)
-}
-
-func logUnheard(ctx context.Context, log *slog.Logger, ended int) {
-	if ended > 0 {
-		log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int(logkey.Prompts, ended),
-			slog.String(logkey.Why, "who sent them is not allowed any more"))
-	}
 }
 
 // askAged asks about a prompt that has waited while ccbot was away.

@@ -180,7 +180,7 @@ var all = []one{
 		choices: func(v view) []choice {
 			list := []choice{v.byDefault("")}
 			for _, m := range modes.Modes {
-				list = append(list, choice{string(m), v.Say(i18n.ModeKey(string(m)))})
+				list = append(list, choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))})
 			}
 			return list
 		},
@@ -222,9 +222,9 @@ var all = []one{
 	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Steps },
 		choices: func(v view) []choice {
-			list := []choice{v.byDefault(v.Say(i18n.StepsKey(v.configured.Steps)))}
+			list := []choice{v.byDefault(v.Say(i18n.StepsKey.Of(v.configured.Steps)))}
 			for _, where := range []string{"card", "messages", "off"} {
-				list = append(list, choice{where, v.Say(i18n.StepsKey(where))})
+				list = append(list, choice{where, v.Say(i18n.StepsKey.Of(where))})
 			}
 			return list
 		},

@@ -5,5 +5,9 @@
 // nothing; and that a record is deleted only after the person who asked has confirmed it for that very launch of the
 // session.
 //
+// The archive lists the sessions that are over. The list is quick however many there are: of the sessions that a
+// page does not show nothing is read. Each is resumed, looked at and deleted the way that /resume, /status and their
+// questions do it.
+//
 // What led to all this is told by /why.
 package status

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/history"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -63,22 +64,14 @@ const (
 	surely       = "surely" // delete the record
 )
 
-// About is what other features show of a session.
-type About struct {
-	// Text is all that is known of it, as a place is told it.
-	Text func(ctx context.Context, to address.Conversation, r views.Session) render.Text
-	// AskForget asks a person whether to delete its record, and deletes that.
-	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
-}
-
-// New returns the feature of a chat. rename asks for another name.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
-	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) (chat.Feature, About) {
+// New returns the features of a chat. rename asks for another name.
+func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries, said history.Asked,
+	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) []chat.Feature {
 	s := &status{chat: c, agents: agents, records: records, entries: entries, rename: rename,
 		cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
-	return f, About{s.text, s.askForget}
+	return []chat.Feature{f, archive{s, said}.feature()}
 }
 
 // askForget asks whether to delete the record of this launch of a session.
@@ -343,7 +336,7 @@ func (w words) events(history []views.Change) render.Text {
 	for _, c := range history[max(0, len(history)-shownEvents):] {
 		line := "\n" + w.Moment(c.At) + " "
 		if c.From != c.To {
-			line += "→ " + w.Say(i18n.StateKey(string(c.To))) + " "
+			line += "→ " + w.Say(i18n.StateKey.Of(string(c.To))) + " "
 		}
 		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
 	}

@@ -153,7 +153,7 @@ func (w words) limits(all []spending.Limit) render.Text {
 
 // limit says how far a limit is used, and when it ends.
 func (w words) limit(l spending.Limit) string {
-	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
+	return w.Say(i18n.LimitUsed, i18n.Args{"Window": w.Say(i18n.LimitKey.Of(string(l.Window))), "Percent": int(l.Percent), "Time": w.Moment(l.Resets)})
 }
 
 // spans are the sums of all spans; that of the page is bold, and has its tokens below.

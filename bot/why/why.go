@@ -179,12 +179,12 @@ func said(words i18n.Words, c views.Change, reader int64) string {
 			rule = "resume.seen"
 		}
 	}
-	key := i18n.SaidKey(rule)
+	key := i18n.SaidKey.Of(rule)
 	switch text := words.Say(key); {
 	case text != string(key):
 		return text
 	case c.From != c.To: // a record may be of a later program
-		return words.Say(i18n.SaidBecame, i18n.Args{"State": words.Say(i18n.StateKey(state))})
+		return words.Say(i18n.SaidBecame, i18n.Args{"State": words.Say(i18n.StateKey.Of(state))})
 	}
 	return ""
 }
@@ -229,7 +229,7 @@ func noted(p chat.Phrases, r views.Session, history []views.Change, page int) ch
 // changeLine is one change: when, from which state to which, by which rule, and on what evidence. What
 // was noted is foreign text: as code nothing in it can be tapped.
 func changeLine(words i18n.Words, c views.Change) render.Text {
-	state := func(s views.State) string { return words.Say(i18n.StateKey(string(s))) }
+	state := func(s views.State) string { return words.Say(i18n.StateKey.Of(string(s))) }
 	what := "•"
 	switch {
 	case c.From == "":

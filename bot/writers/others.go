@@ -204,7 +204,7 @@ func (o *Others) look(c conflict, details bool) card.Look {
 func writerText(p chat.Phrases, one desk.Writer, details bool) (text string, copied []string) {
 	lines, copied := []string{p.WriterText(one)}, []string{p.ShortTail(one.Dir)}
 	if details {
-		source := p.Say(i18n.SourceKey(cmp.Or(one.Source, "unclear")))
+		source := p.Say(i18n.SourceKey.Of(cmp.Or(one.Source, "unclear")))
 		lines = append(lines, p.Say(i18n.WriterSource, i18n.Args{"Source": source}))
 	}
 	if details && one.Window != nil {
@@ -213,7 +213,7 @@ func writerText(p chat.Phrases, one desk.Writer, details bool) (text string, cop
 		lines = append(lines, p.Say(i18n.WriterTmux, args))
 	}
 	if !one.Endable {
-		reason := p.Say(i18n.ReasonKey(one.Kept))
+		reason := p.Say(i18n.ReasonKey.Of(one.Kept))
 		lines = append(lines, p.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
 	}
 	return strings.Join(lines, "\n   "), copied

@@ -33,7 +33,6 @@ type Outcome struct {
 	ToolID      string
 	ByHook      string // "allow" or "deny": Claude Code took a hook's decision; "" when it took none
 	Done        bool   // there is a result
-	IsError     bool
 	Denial      string // as Tool.Denial
 	Text        string // of the result
 	Interrupted bool   // the person interrupted it; "No" at the desk is the same
@@ -158,7 +157,7 @@ func (s *search) see(item Item) {
 	case ToolResult:
 		if c := s.byID[item.Tool.ID]; c != nil && !c.Done {
 			c.Done, c.done, c.left = true, item.Time, false
-			c.IsError, c.Denial, c.Text = item.Tool.IsError, item.Tool.Denial, item.Text
+			c.Denial, c.Text = item.Tool.Denial, item.Text
 		}
 	case Interrupt:
 		for _, c := range s.calls {

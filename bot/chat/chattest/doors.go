@@ -3,6 +3,7 @@ package chattest
 import (
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -246,3 +247,8 @@ func (w *World) TapsLate(t *testing.T, from int64, q Asked, word i18n.Key) {
 	t.Helper()
 	w.PressLate(t, from, w.Message(t, q), w.Word(word))
 }
+
+// IsButton says whether the data of a tap is of a card's button: the card, its revision and the option.
+func IsButton(data string) bool { return ofCard.MatchString(data) }
+
+var ofCard = regexp.MustCompile(`^[^:]{13}:[^:]{22}:\d{1,3}$`)

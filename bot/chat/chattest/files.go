@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/host/received"
 	"ccbot/internal/session"
@@ -312,7 +312,7 @@ func (d *FileWorld) SlyFiles(t *testing.T, r session.Record) {
 	store, err := received.Open(filepath.Join(t.TempDir(), "received"), d.Now, d.Log)
 	require.NoError(t, err)
 	d.Deps.Received = &host.Machine{Records: d.Records, Received: store}
-	d.Downloader = &fakeDownloads{fails: map[string]error{"d": prompt.ErrFileTooBig}}
+	d.Downloader = &fakeDownloads{fails: map[string]error{"d": attachment.ErrFileTooBig}}
 	d.Connect(d.Lifecycle, d.Windows)
 	require.NoError(t, d.Handle(t.Context(), "777", &in))
 }

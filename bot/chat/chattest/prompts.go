@@ -71,7 +71,6 @@ func Spared(pid int, reason string) lifecycle.Ending {
 func (w *World) ReceiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
 	t.Helper()
 	r.Conversation = AtAlice
-	r.Prompts = make([]string, receipt.Waiting)
 	if len(receipt.Failures) > 0 {
 		r.Cleanup = &session.CleanupError{}
 	}

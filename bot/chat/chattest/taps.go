@@ -131,7 +131,7 @@ func ShowsAllButtons(t *testing.T) *World {
 
 func (w *World) ShowsEveryButton(t *testing.T) {
 	t.Helper()
-	w.Allowed[math.MaxInt64] = true
+	w.People[math.MaxInt64] = true
 	r := w.NewCurrentSession(t, "api", session.Running)
 	old := w.Session(t, "old", session.Archived)
 	stuck := w.Session(t, "stuck", session.CleanupFailed)

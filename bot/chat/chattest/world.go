@@ -114,7 +114,7 @@ func NewWorld(t *testing.T) *World {
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
-		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
+		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
 			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
@@ -378,7 +378,7 @@ func (w *World) TapButton(t *testing.T, from int64, data string) error {
 
 // IDOf is the id of the message whose card has a button with these data, 55 of any other message.
 func (w *World) IDOf(data string) int {
-	if !card.IsButton(data) {
+	if !IsButton(data) {
 		return 55
 	}
 	id, _, _ := strings.Cut(data, ":")

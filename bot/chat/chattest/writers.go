@@ -154,7 +154,6 @@ func TakeWord(k Conflict) i18n.Key {
 // Names that tests use for what other packages have.
 var (
 	Plain          = render.Plain
-	LastLines      = chat.LastLines
 	ResumeAsk      = report.ResumeAsk
 	ResumeAll      = report.ResumeAll
 	ResumeNever    = report.ResumeNever

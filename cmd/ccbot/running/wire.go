@@ -19,13 +19,13 @@ import (
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
+	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
-	"ccbot/bot/prompt"
 	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
@@ -222,7 +222,6 @@ func (s *system) wireChat(environ []string) error {
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err.Error())
 	}
-	who := listsOf(s.Config)
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
@@ -230,7 +229,7 @@ func (s *system) wireChat(environ []string) error {
 	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
 	s.bot = bot.New(
-		bot.Config{Allowed: who.People, Groups: who.Groups, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
+		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Health: s.health})
@@ -325,7 +324,7 @@ func (s *system) wireSocket(hook string) {
 }
 
 // transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
-func (s *system) transcriber(environ []string) prompt.Transcriber {
+func (s *system) transcriber(environ []string) attachment.Transcriber {
 	if len(s.VoiceWords) == 0 {
 		return nil
 	}

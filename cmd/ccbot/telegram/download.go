@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/prompt"
+	"ccbot/bot/attachment"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
@@ -74,7 +74,7 @@ func (d Downloads) Limit() int64 {
 }
 
 // Open begins to fetch a file and returns the extension of its name on the server, such as ".jpg".
-// Errors, also those of reading: prompt.ErrFileTooBig is final; any other error may pass.
+// Errors, also those of reading: attachment.ErrFileTooBig is final; any other error may pass.
 func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
 	ctx, stop := context.WithTimeout(ctx, downloadFor)
 	defer func() {
@@ -87,7 +87,7 @@ func (d Downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser,
 		return nil, "", err
 	}
 	if f.Size > d.Limit() {
-		return nil, "", prompt.ErrFileTooBig
+		return nil, "", attachment.ErrFileTooBig
 	}
 	var from *source
 	if filepath.IsAbs(f.Path) {
@@ -121,7 +121,7 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	switch {
 	case s.n > s.limit:
-		return n, prompt.ErrFileTooBig
+		return n, attachment.ErrFileTooBig
 	case errors.Is(err, io.EOF) && s.size > 0 && s.n != s.size:
 		return n, fmt.Errorf("download: %d bytes of %d came", s.n, s.size)
 	case err != nil && !errors.Is(err, io.EOF):
@@ -188,7 +188,7 @@ func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 	case answer.OK && answer.Result.Path != "":
 		return answer.Result, 0, nil
 	case strings.Contains(answer.Description, "file is too big"):
-		return fileInfo{}, 0, prompt.ErrFileTooBig
+		return fileInfo{}, 0, attachment.ErrFileTooBig
 	}
 	wait = time.Duration(answer.Parameters.RetryAfter) * time.Second
 	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/prompt"
+	"ccbot/bot/attachment"
 	"ccbot/internal/token"
 )
 
@@ -133,7 +133,7 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 				assert.NotContains(t, text, "AAsecret")
 				assert.NotContains(t, text, "/file/")
 			}
-			assert.NotErrorIs(t, err, prompt.ErrFileTooBig)
+			assert.NotErrorIs(t, err, attachment.ErrFileTooBig)
 			assert.LessOrEqual(t, len(err.Error()), 200)
 		})
 	}
@@ -156,7 +156,7 @@ func TestAFileThatIsTooBigIsNotFetched(t *testing.T) {
 				d.own = false
 			}
 			_, err := d.download(t.Context(), "f", io.Discard)
-			require.ErrorIs(t, err, prompt.ErrFileTooBig)
+			require.ErrorIs(t, err, attachment.ErrFileTooBig)
 		})
 	}
 }

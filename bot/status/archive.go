@@ -1,4 +1,4 @@
-package archive
+package status
 
 import (
 	"cmp"
@@ -18,21 +18,14 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 )
 
-// Deps are what the feature works with.
-type Deps struct {
-	Chat  *chat.Chat
-	Asked history.Asked
-	// Text is all that is known of a session, and AskForget asks whether to delete its record.
-	Text      func(ctx context.Context, to address.Conversation, r views.Session) render.Text
-	AskForget func(ctx context.Context, to address.Conversation, asked int64, r views.Session) error
-}
-
 // archive shows the sessions that are over.
-type archive struct{ Deps }
+type archive struct {
+	*status
+	said history.Asked
+}
 
 const (
 	page = "archive"
@@ -44,18 +37,10 @@ const (
 	shownAsked   = 300
 )
 
-// What the buttons of a session do.
-const (
-	resume = "resume"
-	forget = "forget"
-)
-
-// New returns the feature of a chat.
-func New(d Deps) chat.Feature {
-	a := &archive{d}
+func (a archive) feature() chat.Feature {
 	return chat.Feature{Name: "archive", Pages: map[string]chat.Page{page: {Draw: a.draw, Do: a.do}},
 		Commands: []chat.Command{{Name: "archive", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
-			return d.Chat.Pages.Open(ctx, in, view{}.address())
+			return a.chat.Pages.Open(ctx, in, view{}.address())
 		}}}}
 }
 
@@ -109,12 +94,12 @@ func (f filter) takes(r views.Session, now time.Time) bool {
 	return true
 }
 
-func (a *archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	at, p := parse(v.Rest), a.Chat.In(v.To)
+func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
+	at, p := parse(v.Rest), a.chat.In(v.To)
 	if at.Session == uuid.Nil {
 		return a.list(ctx, p, at), nil
 	}
-	r, ok := a.Chat.Book.Records.Get(at.Session)
+	r, ok := a.chat.Book.Records.Get(at.Session)
 	if !ok || !r.Resumable {
 		above := render.Plain(p.Say(i18n.SessionGone))
 		if ok {
@@ -126,14 +111,14 @@ func (a *archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	if at.Inspect {
 		at.Inspect = false
-		return chat.Screen{Text: a.Text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
+		return chat.Screen{Text: a.text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
 	}
 	return a.one(ctx, p, at, r), nil
 }
 
 // list is a page of the sessions that are over, the latest end first.
-func (a *archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
-	sessions := slices.DeleteFunc(a.Chat.Book.Records.List(), func(r views.Session) bool {
+func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
+	sessions := slices.DeleteFunc(a.chat.Book.Records.List(), func(r views.Session) bool {
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
 	})
 	slices.SortStableFunc(sessions, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
@@ -166,12 +151,12 @@ func (a *archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen
 }
 
 // asked is what each of some sessions was asked last.
-func (a *archive) asked(ctx context.Context, sessions []views.Session) []string {
+func (a archive) asked(ctx context.Context, sessions []views.Session) []string {
 	ids := make([]uuid.UUID, len(sessions))
 	for i, r := range sessions {
 		ids[i] = r.ID
 	}
-	return a.Asked.Asked(ctx, ids)
+	return a.said.Asked(ctx, ids)
 }
 
 // line is a session in a list: its name, where and when it ended, and what it was asked last. As code nothing in what
@@ -205,7 +190,7 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 }
 
 // one is a session of the list.
-func (a *archive) one(ctx context.Context, p chat.Phrases, at view, r views.Session) chat.Screen {
+func (a archive) one(ctx context.Context, p chat.Phrases, at view, r views.Session) chat.Screen {
 	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
 	if said := chat.OneLine(a.asked(ctx, []views.Session{r})[0]); said != "" {
 		text = append(text, render.Quote(chat.Head(said, shownAsked)))
@@ -214,24 +199,24 @@ func (a *archive) one(ctx context.Context, p chat.Phrases, at view, r views.Sess
 	inspect.Inspect = true
 	back := view{Filter: at.Filter, Page: at.Page}
 	return chat.Screen{Text: chat.Paragraphs(text...), Session: r.ID, Back: back.address(), Options: [][]card.Option{
-		{p.Option(i18n.ButtonResume, chat.Does(resume), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect.address()), "")},
-		{p.Option(i18n.ButtonForget, chat.Does(forget), "")},
+		{p.Option(i18n.ButtonResume, chat.Does(resumeOption), outbox.Primary), p.Option(i18n.ButtonInspect, chat.ToPage(inspect.address()), "")},
+		{p.Option(i18n.ButtonForget, chat.Does(forgetOption), "")},
 	}}
 }
 
 // do resumes a session, or asks whether to delete its record.
-func (a *archive) do(_ context.Context, v chat.Visit, what string) (answer chat.Answer, next string, err error) {
+func (a archive) do(_ context.Context, v chat.Visit, what string) (answer chat.Answer, next string, err error) {
 	at := parse(v.Rest)
-	r, ok := a.Chat.Book.Records.Get(at.Session)
+	r, ok := a.chat.Book.Records.Get(at.Session)
 	if !ok || !r.Resumable { // which the page says
 		return chat.Answer{}, "", nil
 	}
-	if what == forget {
-		answer.Then = func(ctx context.Context) error { return a.AskForget(ctx, v.To, v.By, r) }
+	if what == forgetOption {
+		answer.Then = func(ctx context.Context) error { return a.askForget(ctx, v.To, v.By, r) }
 		return answer, "", nil
 	}
 	answer.Then = func(ctx context.Context) error {
-		_, err := a.Chat.Resume(ctx, chat.Resume{Session: a.Chat.Book.Successor(r), To: v.To, From: v.By})
+		_, err := a.chat.Resume(ctx, chat.Resume{Session: a.chat.Book.Successor(r), To: v.To, From: v.By})
 		return err
 	}
 	return answer, "", nil
