@@ -109,8 +109,9 @@ func maxGrowth(n int) int { return 8*n + 4<<10 }
 
 type markdown struct {
 	*writer
-	source []byte
-	answer *attachments
+	source   []byte
+	answer   *attachments
+	formulas string // the language of those in a line; empty: they are code like any other
 }
 
 // blocks writes the children of n, gap line ends between them.
@@ -388,16 +389,18 @@ func (w *writer) as(e entity, body func()) {
 
 // result is what was written, without line ends at either end.
 func (w *writer) result() Text {
-	return formatted(strings.TrimRight(w.text.String(), "\n "), w.clipped())
+	t := w.written()
+	return formatted(t.Text, t.Entities)
 }
 
-// clipped keeps entities inside the text when its end is trimmed.
-func (w *writer) clipped() []entity {
+// written is result before the entities are made such as Telegram takes them: they lie inside the text.
+func (w *writer) written() Text {
 	s := w.text.String()
-	limit := w.units - (len(s) - len(strings.TrimRight(s, "\n "))) // only one-unit characters are trimmed
+	text := strings.TrimRight(s, "\n ")
+	limit := w.units - (len(s) - len(text)) // only one-unit characters are trimmed
 	for i := range w.list {
 		e := &w.list[i]
 		e.Length = min(end(*e), limit) - e.Offset
 	}
-	return w.list
+	return Text{Text: text, Entities: w.list}
 }
