@@ -49,7 +49,7 @@ func (m *markdown) inline(n ast.Node, depth int) {
 		}
 		m.write(tag)
 	case *formula:
-		m.codeText(n.body, m.formulas)
+		m.codeText(n.body, "math")
 	case *east.TaskCheckBox:
 		m.write(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
 	default:

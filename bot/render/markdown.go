@@ -34,14 +34,14 @@ func Markdown(src string) Text {
 	if len(src) > maxSource {
 		return Plain(src)
 	}
-	return formatter{size: maxPiece, parser: newParser()}.format(src)
+	return formatter{size: maxPiece, parser: newParser(), answer: &attachments{}}.format(src)
 }
 
 // formatter formats a source in pieces.
 type formatter struct {
 	size   int
 	parser parser.Parser
-	answer *attachments // nil: nothing becomes a file, and nothing folds
+	answer *attachments
 }
 
 func (f formatter) format(src string) Text {
@@ -52,9 +52,7 @@ func (f formatter) format(src string) Text {
 	var all []Text
 	add := func(t Text) {
 		all = append(all, t)
-		if f.answer != nil {
-			f.answer.base += t.Length()
-		}
+		f.answer.base += t.Length()
 	}
 	for _, p := range list {
 		if blank(p.text) {
@@ -78,21 +76,20 @@ func (f formatter) piece(p piece) (out Text) {
 		return Plain(p.text)
 	}
 	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no answer.
-	files := f.answer.count()
+	files := len(f.answer.list)
 	defer func() {
 		if recover() != nil {
-			f.answer.keep(files)
+			f.answer.list = f.answer.list[:files]
 			out = Plain(p.text)
 		}
 	}()
 	source := []byte(p.text)
 	m := markdown{source: source, writer: &writer{room: maxGrowth(len(source))}, answer: f.answer}
 	m.blocks(f.parser.Parse(text.NewReader(source)), 2, 0)
-	if out = m.result(); m.room < 0 || out.Blank() && f.answer.count() == files {
-		f.answer.keep(files)
+	if out = m.result(); m.room < 0 || out.Blank() && len(f.answer.list) == files {
+		f.answer.list = f.answer.list[:files]
 		return Plain(p.text) // it became absurdly long; or nothing but markup, such as a lone fence
 	}
-	f.answer.within(files, out.Length())
 	return out
 }
 
@@ -109,9 +106,8 @@ func maxGrowth(n int) int { return 8*n + 4<<10 }
 
 type markdown struct {
 	*writer
-	source   []byte
-	answer   *attachments
-	formulas string // the language of those in a line; empty: they are code like any other
+	source []byte
+	answer *attachments
 }
 
 // blocks writes the children of n, gap line ends between them.
@@ -188,10 +184,10 @@ func (m *markdown) code(body, lang, name string, gap int) {
 	if body == "" {
 		return
 	}
-	m.ownLine(gap)
 	if m.answer.takes(m.units, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
 		return
 	}
+	m.ownLine(gap)
 	m.as(entity{Type: pre, Language: lang}, func() { m.raw(body) })
 }
 
@@ -252,7 +248,7 @@ func (m *markdown) quotation(n ast.Node, gap, depth int) {
 	m.as(entity{Type: quote}, func() { m.blocks(n, 2, depth) })
 	said := m.text.String()[from:]
 	isLong := strings.Count(said, "\n") >= 6 || len(said) > 800 // Telegram shows three lines of a folded one
-	if last := len(m.list) - 1; last >= 0 && m.answer != nil && isLong {
+	if last := len(m.list) - 1; last >= 0 && m.answer.most > 0 && isLong {
 		m.list[last].Type = quoteX
 	}
 	m.quotes--

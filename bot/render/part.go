@@ -45,7 +45,7 @@ func (Entities) Render(src string, room int) []Part {
 	if len(src) > maxSource {
 		return []Part{longAnswer(src, room)}
 	}
-	answer := &attachments{room: room}
+	answer := newAttachments(room)
 	whole := formatter{size: maxPiece, parser: newParser(), answer: answer}.format(src)
 	var parts []Part
 	for i, t := range whole.between(answer.list) {
@@ -148,13 +148,16 @@ const (
 	someLines = 15   // lines of code that show what it is
 )
 
-// attachments are the things of an answer that are shown as files, with their places in its text. None are taken when it
-// is nil: what asks a person for something must show all of it at once.
+// attachments are the things of an answer that are shown as files, with their places in its text. The zero value takes
+// none: what asks a person for something must show all of it at once.
 type attachments struct {
+	most int // how many it takes
 	list []attachment
 	base int // units of the text before the piece that is formatted
 	room int // units of the first part that are kept free
 }
+
+func newAttachments(room int) *attachments { return &attachments{most: maxFiles, room: room} }
 
 type attachment struct {
 	at   int // units of the text before it
@@ -164,7 +167,7 @@ type attachment struct {
 // takes asks for a file at a place of the current piece, unless there are enough of them already. The file is told how
 // long its caption may be.
 func (a *attachments) takes(at int, file func(caption int) (Part, bool)) bool {
-	if a == nil || len(a.list) >= maxFiles {
+	if len(a.list) >= a.most {
 		return false
 	}
 	part, ok := file(min(someText, max(maxCaption-a.room, 0)))
@@ -181,30 +184,6 @@ func (a *attachments) takesTable(source string) bool {
 	})
 }
 
-func (a *attachments) count() int {
-	if a == nil {
-		return 0
-	}
-	return len(a.list)
-}
-
-// keep forgets all but the first n.
-func (a *attachments) keep(n int) {
-	if a != nil {
-		a.list = a.list[:n]
-	}
-}
-
-// within keeps the places of all but the first n inside the piece, which lost the line ends at its end.
-func (a *attachments) within(n, length int) {
-	if a == nil {
-		return
-	}
-	for i := n; i < len(a.list); i++ {
-		a.list[i].at = min(a.list[i].at, a.base+length)
-	}
-}
-
 // codeFile is code that is too long for a chat; its caption says what it is, and shows its first lines.
 func codeFile(body, lang, name string, caption int) (Part, bool) {
 	lines := strings.Count(body, "\n") + 1
@@ -215,7 +194,9 @@ func codeFile(body, lang, name string, caption int) (Part, bool) {
 	if lang != "" {
 		label = Join(Bold(lang), Plain(" · "), label)
 	}
-	return filePart(codeName(lang, name), body+"\n", label, Pre(firstLines(body, someLines), lang), caption), true
+	first := strings.SplitAfterN(body, "\n", someLines+1)
+	begin := strings.Join(first[:min(len(first), someLines)], "")
+	return filePart(codeName(lang, name), body+"\n", label, Pre(begin, lang), caption), true
 }
 
 // filePart is a file of text. Its caption is a label and the beginning of what is in it, as much as fits.
@@ -228,18 +209,6 @@ func filePart(name, data string, label, begin Text, caption int) Part {
 		shown = parts[0]
 	}
 	return Part{Text: shown, File: &File{Name: name, Data: []byte(data)}}
-}
-
-func firstLines(s string, n int) string {
-	at := 0
-	for range n {
-		next := strings.IndexByte(s[at:], '\n')
-		if next < 0 {
-			return s
-		}
-		at += next + 1
-	}
-	return s[:at]
 }
 
 // endings are the names that files of a language end with. What a phone would open as something else than text is not

@@ -24,13 +24,18 @@ var spellings = []spelling{
 	{"**", "*", "~~", true}, {"__", "_", "~~", true}, {"**", "_", "~~", true}, {"__", "*", "~~", true}, {"**", "*", "~~", false}, {},
 }
 
-// text is the Markdown of what follows in a block from its node n on, in the first spelling that means the same.
-func (r *rich) text(n ast.Node, table bool, depth int) string {
+// text is the Markdown of what follows in a block from its node n on.
+func (r *rich) text(n ast.Node, depth int) string {
 	said, ok := r.plain(n, depth)
-	switch {
-	case !ok:
+	if !ok {
 		return escapedLines(said.Text)
-	case said.Blank():
+	}
+	return r.spell(said, false)
+}
+
+// spell writes a text as plain gives it in the first spelling that means the same.
+func (r *rich) spell(said Text, table bool) string {
+	if said.Blank() {
 		return ""
 	}
 	r.room -= len(said.Text)
@@ -39,7 +44,7 @@ func (r *rich) text(n ast.Node, table bool, depth int) string {
 	}
 	want := formatted(said.Text, said.Entities)
 	for i, s := range spellings {
-		if r.means(spelled(said, s, false), want, i == len(spellings)-1) {
+		if r.room >= 0 && r.means(spelled(said, s, false), want, i == len(spellings)-1) {
 			return spelled(said, s, table)
 		}
 	}
@@ -49,7 +54,7 @@ func (r *rich) text(n ast.Node, table bool, depth int) string {
 // plain is what a message without rich formatting would show of it, each of its entities inside another or apart. It is
 // false if that became absurdly long; then it is the text as it is written.
 func (r *rich) plain(n ast.Node, depth int) (Text, bool) {
-	m := markdown{source: r.source, writer: &writer{room: r.room}, formulas: "math"}
+	m := markdown{source: r.source, writer: &writer{room: r.room}}
 	first := n
 	for ; n != nil && m.room >= 0; n = n.NextSibling() {
 		// A box that was written with the mark of its item is no text.
@@ -116,7 +121,7 @@ type inlineMarkdown struct {
 	rest string          // what is still to be said, from the unit at on
 	at   int
 	spelling
-	table bool            // no line ends, and bars are escaped
+	table bool            // bars are escaped in code, too
 	on    map[string]bool // the marks that are open
 	last  rune
 }
@@ -199,7 +204,7 @@ func (m *inlineMarkdown) flush() {
 			m.last, _ = utf8.DecodeLastRuneInString(body)
 		}
 		if ends && !starts || ends && body != "" { // an empty line would end the block
-			m.out.WriteString(map[bool]string{false: "\n", true: " "}[m.table])
+			m.out.WriteByte('\n')
 			m.last = 0
 		}
 	}
