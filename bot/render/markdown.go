@@ -184,7 +184,7 @@ func (m *markdown) code(body, lang, name string, gap int) {
 	if body == "" {
 		return
 	}
-	if m.answer.takes(m.units, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
+	if _, at := m.trimmed(); m.answer.takes(at, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
 		return
 	}
 	m.ownLine(gap)
@@ -391,12 +391,17 @@ func (w *writer) result() Text {
 
 // written is result before the entities are made such as Telegram takes them: they lie inside the text.
 func (w *writer) written() Text {
-	s := w.text.String()
-	text := strings.TrimRight(s, "\n ")
-	limit := w.units - (len(s) - len(text)) // only one-unit characters are trimmed
+	text, limit := w.trimmed()
 	for i := range w.list {
 		e := &w.list[i]
 		e.Length = min(end(*e), limit) - e.Offset
 	}
 	return Text{Text: text, Entities: w.list}
+}
+
+// trimmed is the text without the blanks at its end, and its length.
+func (w *writer) trimmed() (text string, length int) {
+	s := w.text.String()
+	text = strings.TrimRight(s, "\n ")
+	return text, w.units - (len(s) - len(text)) // only one-unit characters are trimmed
 }

@@ -24,8 +24,8 @@ func (m *markdown) table(t *east.Table, gap, depth int) {
 		return
 	}
 	g := newGrid(rows, t.Alignments)
-	switch {
-	case m.answer.takes(m.units, g.part):
+	switch _, at := m.trimmed(); {
+	case m.answer.takes(at, g.part):
 	case g.fits():
 		m.ownLine(gap)
 		m.as(entity{Type: pre}, func() { m.raw(drawn(g)) })
