@@ -30,14 +30,14 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 		attempt.to.ThreadID = 0
 	}
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
-		m := attempt.change.message
+		m := attempt.message
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
 	switch {
 	case attempt.kind == post:
 		o.file(calls, attempt, id, v)
-	case attempt.kind == edit && attempt.change.message.Name != "":
+	case attempt.kind == edit && attempt.message.Name != "":
 		_ = o.tell(calls, attempt, id, v) // no file waits for the owner's answer
 	}
 	o.note(l, &attempt, v)
@@ -53,11 +53,11 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
 	}
-	if more := j.change.message.More; j.kind == send && more != nil {
+	if more := j.message.More; j.kind == send && more != nil {
 		if time.Since(j.since) >= waited {
-			j.change.message = more()
+			j.message = more()
 		}
-		j.change.message.More = nil // More is asked once: after a first attempt the message is final
+		j.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
 	id, err := o.call(calls, out)
@@ -106,11 +106,14 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	chat, m := j.to.ChatID, j.message()
+	chat, m := j.to.ChatID, j.message
+	if j.plain {
+		m.Text.Entities = nil
+	}
 	switch {
 	case !j.isNew() && j.messageID == 0:
 		return 0, ErrMoved
-	case j.kind == edit && j.change.buttonsOnly:
+	case j.buttonsOnly:
 		_, err = o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{
 			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keyboard(m.Buttons),
 		})

@@ -50,7 +50,7 @@ type Message struct {
 	ReplyTo int                  `json:"reply_to,omitempty"`
 	Sounds  bool                 `json:"sounds,omitempty"`
 	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
-	// message instead of Text; Post sends Text.
+	// message instead of Text; Post sends Text, and no edit is rich.
 	Rich string `json:"rich,omitempty"`
 	// Picture stands above the text, which is its caption then, of at most MaxCaption units. Edits
 	// replace both; a named post and its edits may have one, nothing else.
@@ -107,49 +107,11 @@ const (
 	Card                // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
-// change is what an edit asks for: a new message, or only new buttons under the old text.
-type change struct {
-	message     Message
-	buttonsOnly bool
-}
-
-func (c change) then(d change) change {
-	if d.buttonsOnly && !c.buttonsOnly {
-		c.message.Buttons = d.message.Buttons
-		return c
-	}
-	return d
-}
-
 // shown is what a message in the chat looks like, as digests; a zero digest means unknown.
 type shown struct{ text, buttons [sha256.Size]byte }
 
-func looksOf(c change) shown {
-	s := shown{buttons: digest(c.message.Buttons)}
-	switch {
-	case c.buttonsOnly:
-	case c.message.Rich != "":
-		s.text = digest(c.message.Rich)
-	case c.message.Picture != nil:
-		s.text = digest([]any{c.message.Text, c.message.Picture})
-	default:
-		s.text = digest(c.message.Text)
-	}
-	return s
-}
-
-// changedBy reports whether c makes a message that looks like s look different.
-func (s shown) changedBy(c change) bool {
-	n := looksOf(c)
-	return n.buttons != s.buttons || !c.buttonsOnly && n.text != s.text
-}
-
-func (s shown) after(c change) shown {
-	n := looksOf(c)
-	if c.buttonsOnly {
-		n.text = s.text
-	}
-	return n
+func looksOf(m Message) shown {
+	return shown{text: digest([]any{m.Text, m.Rich, m.Picture}), buttons: digest(m.Buttons)}
 }
 
 func digest(v any) [sha256.Size]byte {
@@ -194,28 +156,20 @@ func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	}
 }
 
-// inputRich is a rich message without automatic mentions and commands: text that an agent quotes
-// must notify nobody, and must not become a command of a bot.
-func inputRich(markdown string) models.InputRichMessage {
-	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
-}
-
+// richParams is without automatic mentions and commands: text that an agent quotes must notify
+// nobody, and must not become a command of a bot.
 func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
 	return &tgbot.SendRichMessageParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
+		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: models.InputRichMessage{Markdown: m.Rich, SkipEntityDetection: true},
 		DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
 }
 
 func editParams(chat int64, messageID int, m Message) *tgbot.EditMessageTextParams {
-	p := &tgbot.EditMessageTextParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons)}
-	if m.Rich != "" {
-		rich := inputRich(m.Rich)
-		p.RichMessage = &rich
-		return p
+	return &tgbot.EditMessageTextParams{
+		ChatID: chat, MessageID: messageID, Text: m.Text.Text, Entities: m.Text.Entities,
+		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(m.Buttons),
 	}
-	p.Text, p.Entities, p.LinkPreviewOptions = m.Text.Text, m.Text.Entities, noPreview()
-	return p
 }
 
 // Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units
@@ -252,10 +206,8 @@ type File struct {
 func (f *File) isPhoto() bool { return f.Photo && f.Size <= MaxPhoto }
 
 var (
-	errFileSize = fmt.Errorf("a file has 1 to %d bytes", MaxFile)
-	errCaption  = fmt.Errorf("a caption has at most %d characters", MaxCaption)
-	errNameless = errors.New("a file has a name")
-	errUnread   = errors.New("the file cannot be read")
+	errFile   = fmt.Errorf("a file has a name, 1 to %d bytes, and a caption of at most %d characters", MaxFile, MaxCaption)
+	errUnread = errors.New("the file cannot be read")
 )
 
 // source marks an error of the file itself. A retry would not help, and it would block the queue of
@@ -273,18 +225,13 @@ func (s source) Read(p []byte) (int, error) {
 // SendFile sends one file, in its chat's order and pace, and waits for the message's id; its errors
 // are those of Send. Every attempt reads the file anew from its start.
 func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
-	switch {
-	case f.Size < 1 || f.Size > MaxFile:
-		return 0, &Refused{errFileSize}
-	case f.Caption.Length() > MaxCaption:
-		return 0, &Refused{errCaption}
-	case f.Name == "":
-		return 0, &Refused{errNameless}
+	if f.Name == "" || f.Size < 1 || f.Size > MaxFile || f.Caption.Length() > MaxCaption {
+		return 0, &Refused{errFile}
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written}
-	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
+	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, message: m, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)
 	}

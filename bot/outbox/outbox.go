@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Tell: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
-	o.queues = newQueues(o.lane)
+	o.queues, o.posts.queue = newQueues(o.lane), o.queuePosts
 	return o
 }
 
@@ -108,32 +109,21 @@ func (o *Outbox) Run(ctx context.Context) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var running sync.WaitGroup
-	for o.serve(ctx, calls, &running) {
+	for ctx.Err() == nil {
+		work, wait, err := o.begin(calls)
+		if err != nil {
+			break
+		}
+		if work != nil {
+			running.Go(work)
+			continue
+		}
+		pause.Until(ctx, cmp.Or(wait, pause.Forever), o.wake) // without a wait only news wakes this loop
 	}
 	grace := time.AfterFunc(shutdownGrace, cancel)
 	defer grace.Stop()
 	running.Wait()
 	return o.end()
-}
-
-// serve does one turn; it returns false when Run must end.
-func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	work, wait, err := o.begin(calls)
-	switch {
-	case err != nil:
-		return false
-	case work != nil:
-		running.Go(work)
-		return true
-	}
-	if wait <= 0 { // only news wakes this loop
-		wait = pause.Forever
-	}
-	pause.Until(ctx, wait, o.wake)
-	return true
 }
 
 // begin asks the schedule for the next turn, and takes its cost from the budgets. The returned

@@ -54,7 +54,7 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	}
 	err := o.Load()
 	if err == nil {
-		err = o.posts.write(m, o.queuePosts)
+		err = o.posts.write(m)
 	}
 	if err != nil {
 		return fmt.Errorf("post: %w", err)
@@ -78,7 +78,7 @@ func Parts(m Message) []Message {
 // Load queues, once, what earlier runs left on disk, and puts files that cannot be read into
 // quarantine, as spool.Untold. It runs before anything else is queued, so that old messages go
 // before new ones.
-func (o *Outbox) Load() error { return o.posts.load(o.queuePosts) }
+func (o *Outbox) Load() error { return o.posts.load() }
 
 func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
@@ -93,7 +93,7 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 // fetch gives a post its message when its turn comes; false means that there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
 	var ok bool
-	m := j.change.message
+	m := j.message
 	switch {
 	case j.name != "":
 		o.posts.asks(j.name, j.file, true)
@@ -101,7 +101,7 @@ func (o *Outbox) fetch(j *job) bool {
 			return false
 		}
 		m.Text, m.Rich = m.Text.Split(m.limit())[0], ""
-		if digest(m.Text) != digest(j.change.message.Text) {
+		if digest(m.Text) != digest(j.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}
 	case !m.Text.Blank():
@@ -112,7 +112,7 @@ func (o *Outbox) fetch(j *job) bool {
 	if m.To != j.to { // the place has changed, and the message that it answers is not there
 		m.ReplyTo = 0
 	}
-	j.change = change{message: m}
+	j.message = m
 	return ok
 }
 
@@ -140,7 +140,7 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 
 // tell reports the outcome of a post or an edit to the owner of its name.
 func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
-	m := j.change.message
+	m := j.message
 	switch name := cmp.Or(j.name, m.Name); v.answer {
 	case taken:
 		return o.Named.Sent(ctx, name, j.to, id, m)
@@ -168,6 +168,7 @@ type shelf struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
+	queue  func(files []string, m Message) // the parts of a message, or the file of one from an earlier run
 
 	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
 	loaded   bool       // the posts of earlier runs are queued
@@ -175,13 +176,9 @@ type shelf struct {
 	named    map[string]string // the file of each name for which the owner is still to be asked
 }
 
-// queueing puts posts into the queue: the files of the parts of a message, or the file of a message
-// from an earlier run.
-type queueing func(files []string, m Message)
-
 // load queues, at its first call, the posts of earlier runs. Only the names of the files are kept
 // in memory; the chat of each post decides its queue.
-func (s *shelf) load(queue queueing) error {
+func (s *shelf) load() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loaded {
@@ -197,7 +194,7 @@ func (s *shelf) load(queue queueing) error {
 		}
 		if m, ok := s.read(file); ok {
 			s.named[m.Name] = file
-			queue([]string{file}, m)
+			s.queue([]string{file}, m)
 		}
 	}
 	s.loaded = true
@@ -206,7 +203,7 @@ func (s *shelf) load(queue queueing) error {
 
 // write keeps a message on disk, all of it or nothing, and queues it. Of a named message only the
 // name is kept, unless a post of that name waits already.
-func (s *shelf) write(m Message, queue queueing) error {
+func (s *shelf) write(m Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parts := []Message{{Name: m.Name, To: m.To, Session: m.Session, Rank: m.Rank}}
@@ -234,7 +231,7 @@ func (s *shelf) write(m Message, queue queueing) error {
 		files = append(files, file)
 		s.named[m.Name] = file
 	}
-	queue(files, m)
+	s.queue(files, m)
 	return nil
 }
 

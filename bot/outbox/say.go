@@ -19,7 +19,7 @@ var errBlank = errors.New("there is nothing to see in the text")
 // whether the message is in the chat, and no further attempt is made. The id is 0 when Telegram
 // said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
-	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, change: change{message: m}, since: time.Now()})
+	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, message: m, since: time.Now()})
 	if err != nil {
 		return 0, fmt.Errorf("send: %w", err)
 	}
@@ -31,13 +31,21 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 // reported to the owner of the message's name; without a name it is reported to nobody. Edits that
 // wait are lost when the program ends; edits in a parked chat are dropped. ctx matters only if it
 // has ended before the call.
-func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	return o.edit(ctx, to, messageID, change{message: m})
-}
-
-// EditButtons is Edit for the buttons alone; nil removes them.
-func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]Button) error {
-	return o.edit(ctx, to, messageID, change{message: Message{Buttons: buttons}, buttonsOnly: true})
+func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) (err error) {
+	if ctx.Err() != nil {
+		return fmt.Errorf("edit: %w", context.Cause(ctx))
+	}
+	o.with(func(q *queues) {
+		j := &job{kind: edit, to: to, messageID: messageID, message: m}
+		j.rank = q.known.rank(j.ref(), m.Rank)
+		if err = o.admit(q, j); errors.Is(err, ErrBlocked) {
+			err = nil
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("edit: %w", err)
+	}
+	return nil
 }
 
 // EditNow is Edit for a caller that must know that the chat has the change. It waits until Telegram
@@ -45,24 +53,7 @@ func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messa
 // newer edit. Its errors are those of Send; after an error that is ErrUnsure the message may have
 // changed.
 func (o *Outbox) EditNow(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, change: change{message: m}})
-	if err != nil {
-		return fmt.Errorf("edit: %w", err)
-	}
-	return nil
-}
-
-func (o *Outbox) edit(ctx context.Context, to address.Conversation, messageID int, c change) (err error) {
-	if ctx.Err() != nil {
-		return fmt.Errorf("edit: %w", context.Cause(ctx))
-	}
-	o.with(func(q *queues) {
-		j := &job{kind: edit, to: to, messageID: messageID, change: c}
-		j.rank = q.known.rank(j.ref(), c.message.Rank)
-		if err = o.admit(q, j); errors.Is(err, ErrBlocked) {
-			err = nil
-		}
-	})
+	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, message: m})
 	if err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}
@@ -110,9 +101,9 @@ func (o *Outbox) admit(q *queues, j *job) error {
 	switch {
 	case q.closed != nil:
 		return q.closed
-	case j.kind != upload && !j.change.buttonsOnly && j.change.message.blank():
+	case j.kind != upload && j.message.blank():
 		return &Refused{errBlank}
-	case j.kind == edit && j.isRich() && !o.TakesRich():
+	case j.kind == edit && j.isRich():
 		return &Refused{ErrNoRich}
 	case o.Aliases.Lost(j.to.ChatID, j.messageID):
 		return &Refused{ErrMoved}
