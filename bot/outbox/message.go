@@ -1,17 +1,14 @@
 package outbox
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
@@ -79,21 +76,6 @@ type Picture struct {
 	Exact bool `json:"exact,omitempty"`
 }
 
-// limit is the length of the longest text.
-func (m Message) limit() int {
-	if m.Picture != nil {
-		return MaxCaption
-	}
-	return render.Limit
-}
-
-func (m Message) blank() bool {
-	if m.Rich != "" {
-		return strings.TrimSpace(m.Rich) == ""
-	}
-	return m.Text.Blank()
-}
-
 // Rank says which of a chat's messages goes first. Messages of one rank keep their order.
 type Rank int
 
@@ -134,42 +116,6 @@ func keyboard(rows [][]Button) models.ReplyMarkup {
 		return nil // an edit without a keyboard removes the old one
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: out}
-}
-
-// noPreview turns the preview of links off, because a preview of the first link pushes an answer
-// off a phone's screen.
-func noPreview() *models.LinkPreviewOptions {
-	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
-}
-
-func replyTo(m Message) *models.ReplyParameters {
-	if m.ReplyTo == 0 {
-		return nil
-	}
-	return &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
-}
-
-func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
-	return &tgbot.SendMessageParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-// richParams is without automatic mentions and commands: text that an agent quotes must notify
-// nobody, and must not become a command of a bot.
-func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
-	return &tgbot.SendRichMessageParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: models.InputRichMessage{Markdown: m.Rich, SkipEntityDetection: true},
-		DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-func editParams(chat int64, messageID int, m Message) *tgbot.EditMessageTextParams {
-	return &tgbot.EditMessageTextParams{
-		ChatID: chat, MessageID: messageID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(m.Buttons),
-	}
 }
 
 // Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units
@@ -231,46 +177,5 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written}
-	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, message: m, body: &f})
-	if err != nil {
-		return 0, fmt.Errorf("send file: %w", err)
-	}
-	return id, nil
-}
-
-// contents is the file for one attempt. Each attempt has a reader of its own, because a failed
-// attempt may still read from its reader.
-func (f *File) contents() *models.InputFileUpload {
-	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
-}
-
-// file is the picture as one.
-func (m Message) file() *File {
-	return &File{Name: pictureName, Caption: m.Text, Body: bytes.NewReader(m.Picture.PNG), Size: int64(len(m.Picture.PNG))}
-}
-
-// mediaParams replaces the picture of a message, its caption and its buttons.
-func mediaParams(chat int64, messageID int, m Message, photo bool) *tgbot.EditMessageMediaParams {
-	const attached = "attach://" + pictureName
-	data := bytes.NewReader(m.Picture.PNG)
-	p := &tgbot.EditMessageMediaParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons),
-		Media: &models.InputMediaDocument{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}}
-	if photo {
-		p.Media = &models.InputMediaPhoto{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}
-	}
-	return p
-}
-
-func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
-	return &tgbot.SendDocumentParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
-	return &tgbot.SendPhotoParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
+	return o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, message: m, body: &f})
 }

@@ -123,7 +123,14 @@ func (o *Outbox) Run(ctx context.Context) error {
 	grace := time.AfterFunc(shutdownGrace, cancel)
 	defer grace.Stop()
 	running.Wait()
-	return o.end()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.keepBudgets()
+	o.queues.end()
+	if errors.Is(o.queues.fatal, ErrRevoked) {
+		return fmt.Errorf("outbox: %w", o.queues.fatal)
+	}
+	return nil
 }
 
 // begin asks the schedule for the next turn, and takes its cost from the budgets. The returned
@@ -143,7 +150,10 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	switch t := next(now, q.order, q.all, q.flying); {
 	case t.lane == nil:
 		if q.flying == 0 {
-			q.flushed()
+			for _, done := range q.flushes {
+				close(done)
+			}
+			q.flushes = nil
 		}
 		return nil, t.wait, nil
 	case t.aside != nil:
@@ -154,17 +164,6 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 		attempt := *t.job
 		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0, nil
 	}
-}
-
-func (o *Outbox) end() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.keepBudgets()
-	o.queues.end()
-	if errors.Is(o.queues.fatal, ErrRevoked) {
-		return fmt.Errorf("outbox: %w", o.queues.fatal)
-	}
-	return nil
 }
 
 func (o *Outbox) with(change func(q *queues)) {
@@ -219,12 +218,4 @@ func Flush(ctx context.Context, o *Outbox) {
 	case <-done:
 	case <-ctx.Done():
 	}
-}
-
-// flushed tells those who wait in Flush.
-func (q *queues) flushed() {
-	for _, done := range q.flushes {
-		close(done)
-	}
-	q.flushes = nil
 }

@@ -49,10 +49,10 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("post: %w", context.Cause(ctx))
+	err := context.Cause(ctx)
+	if err == nil {
+		err = o.Load()
 	}
-	err := o.Load()
 	if err == nil {
 		err = o.posts.write(m)
 	}
@@ -100,7 +100,11 @@ func (o *Outbox) fetch(j *job) bool {
 		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
 			return false
 		}
-		m.Text, m.Rich = m.Text.Split(m.limit())[0], ""
+		limit := render.Limit
+		if m.Picture != nil {
+			limit = MaxCaption
+		}
+		m.Text, m.Rich = m.Text.Split(limit)[0], ""
 		if digest(m.Text) != digest(j.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}
@@ -159,9 +163,8 @@ const (
 // writing in nanoseconds, with leading zeros, so that the order of the names is the order of
 // posting, also over restarts.
 type letter struct {
-	Version int       `json:"version"`
-	Created time.Time `json:"created"`
-	Message Message   `json:"message"`
+	Version int     `json:"version"`
+	Message Message `json:"message"`
 }
 
 type shelf struct {
@@ -215,10 +218,9 @@ func (s *shelf) write(m Message) error {
 	}
 	var files []string
 	for _, part := range parts {
-		now := time.Now()
-		s.lastName = max(now.UnixNano(), s.lastName+1) // a clock that is set back must not change the order
+		s.lastName = max(time.Now().UnixNano(), s.lastName+1) // a clock that is set back must not change the order
 		file := fmt.Sprintf("%020d.json", s.lastName)
-		data, err := json.Marshal(letter{Version: postVersion, Created: now.UTC(), Message: part})
+		data, err := json.Marshal(letter{Version: postVersion, Message: part})
 		if err == nil {
 			err = s.folder.Put(file, data)
 		}

@@ -63,6 +63,9 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 
 func (q *queues) add(j *job) {
 	j.settleIn(q.place(j.to))
+	if j.kind == edit {
+		q.edits[j.ref()] = j
+	}
 	l := q.lane(j.to.ChatID)
 	l.queue = append(l.queue, j)
 }
@@ -73,19 +76,6 @@ func (q *queues) drop(j *job) {
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref())
 	}
-}
-
-// edit puts a change at the end of the queue, or merges it into the edit of the same message that
-// waits already. Of the edits that wait only the newest is sent, and callers that wait for an older
-// one get its result.
-func (q *queues) edit(e *job) {
-	j := q.edits[e.ref()]
-	if j == nil {
-		q.edits[e.ref()] = e
-		q.add(e)
-		return
-	}
-	j.become(e)
 }
 
 // begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
@@ -173,13 +163,15 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	if v.answer == refused {
 		r.err = &Refused{v.err}
 	}
-	switch {
-	case j.kind == edit && r.err != nil:
-		q.known.note(j.ref(), fact{rank: q.known.rank(j.ref(), j.rank)})
-	case j.kind == edit:
-		q.known.note(j.ref(), fact{looks: looksOf(j.message), rank: q.known.rank(j.ref(), j.rank)})
-	case j.kind != upload && r.err == nil && id != 0:
-		q.known.note(ref{j.to.ChatID, id}, fact{looks: looksOf(j.message), rank: j.rank})
+	at, now := ref{j.to.ChatID, id}, fact{rank: j.rank}
+	if j.kind == edit {
+		at, now.rank = j.ref(), q.known.rank(j.ref(), j.rank)
+	}
+	if r.err == nil {
+		now.looks = looksOf(j.message)
+	}
+	if at.message != 0 {
+		q.known.note(at, now)
 	}
 	j.finish(r)
 }
