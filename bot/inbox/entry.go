@@ -90,14 +90,9 @@ func (e Entry) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(e),
 
 // UnmarshalJSON reads an entry and keeps the fields it does not know.
 func (e *Entry) UnmarshalJSON(data []byte) error {
-	var p plain
-	unknown, err := keepjson.Unmarshal(data, Version, &p)
-	if err != nil {
-		return err
-	}
-	p.unknown = unknown
-	*e = Entry(p)
-	return e.check()
+	unknown, err := keepjson.Unmarshal(data, Version, (*plain)(e))
+	e.unknown = unknown
+	return cmp.Or(err, e.check())
 }
 
 // check returns the reason why an entry cannot be used.

@@ -51,7 +51,12 @@ func normalise(text []uint16, list []entity) []entity {
 	var active []int
 	var done []entity
 	next := 0
-	for _, at := range borders(list) {
+	var borders []int
+	for _, e := range list {
+		borders = append(borders, e.Offset, end(e))
+	}
+	slices.Sort(borders)
+	for _, at := range slices.Compact(borders) {
 		active = slices.DeleteFunc(active, func(i int) bool { return end(list[i]) <= at })
 		for ; next < len(list) && list[next].Offset == at; next++ {
 			active = append(active, next)
@@ -76,16 +81,6 @@ func normalise(text []uint16, list []entity) []entity {
 }
 
 func end(e entity) int { return e.Offset + e.Length }
-
-// borders are the places where an entity begins or ends, in order.
-func borders(list []entity) []int {
-	out := make([]int, 0, 2*len(list))
-	for _, e := range list {
-		out = append(out, e.Offset, end(e))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
 
 // allowed picks the entities that may cover the same character, outermost first: pre alone; else quote with a link
 // and soft styles; else a link with soft styles; else code alone. One of each kind.

@@ -48,34 +48,20 @@ func (Entities) Render(src string, room int) []Part {
 	answer := newAttachments(room)
 	whole := formatter{size: maxPiece, parser: newParser(), answer: answer}.format(src)
 	var parts []Part
-	for i, t := range whole.between(answer.list) {
-		if i > 0 {
-			parts = append(parts, answer.list[i-1].part)
-		}
-		for _, p := range t.Split(Limit - room) {
+	s := splitter{text: utf16.Encode([]rune(whole.Text)), list: whole.Entities}
+	for _, f := range append(answer.list, attachment{at: len(s.text)}) {
+		to := min(max(f.at, s.at), len(s.text))
+		for _, p := range s.part(s.at, to).Split(Limit - room) {
 			parts = append(parts, Part{Text: p})
+		}
+		if s.at = to; f.part.File != nil {
+			parts = append(parts, f.part)
 		}
 	}
 	if len(parts) > maxParts {
 		return []Part{longAnswer(src, room)}
 	}
 	return parts
-}
-
-// between is the text before, between and after the files, one more than there are.
-func (t Text) between(files []attachment) []Text {
-	s := splitter{text: utf16.Encode([]rune(t.Text)), list: t.Entities}
-	texts := make([]Text, 0, len(files)+1)
-	from := 0
-	for _, f := range files {
-		to := min(max(f.at, from), len(s.text))
-		texts = append(texts, s.part(from, to))
-		from = to
-	}
-	if len(files) == 0 {
-		return []Text{t}
-	}
-	return append(texts, s.part(from, len(s.text)))
 }
 
 // longAnswer is an answer that no chat should have to scroll through, as a file.

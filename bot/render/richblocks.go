@@ -404,17 +404,12 @@ func withTexts(parts []Part, room int) []Part {
 				continue
 			}
 			p.Text = texts[0]
-			if len(texts) == 1 && isOnlyMarks(p.Text.Text) {
+			// Telegram refuses a rich message of nothing but the signs of lists and lines.
+			if len(texts) == 1 && strings.Trim(p.Text.Text, "•◦▪☐☑✅─—–-*.)0123456789 \t\n") == "" {
 				p.Rich = ""
 			}
 		}
 		shown = append(shown, p)
 	}
 	return shown
-}
-
-// isOnlyMarks says that there is nothing but the signs of lists and lines: Telegram refuses a rich message without
-// content.
-func isOnlyMarks(s string) bool {
-	return strings.Trim(s, "•◦▪☐☑✅─—–-*.)0123456789 \t\n") == ""
 }
