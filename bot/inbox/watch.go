@@ -79,7 +79,7 @@ func (i *Intake) patience(p *polling) time.Duration {
 	if p.late {
 		return 0
 	}
-	return i.cfg.Timeout
+	return pollTime
 }
 
 // fullAnswer is how many updates Telegram gives at most in one answer. After a full answer there

@@ -24,23 +24,15 @@ type File struct {
 	Photo bool // a picture to look at, not one to keep
 }
 
-// Renderer turns an agent's Markdown into messages that are sent one after another. No text is lost: what a file holds
-// instead is all in it. room is what is kept free at the beginning of the first, in UTF-16 units. The same source has the
-// same parts each time.
-type Renderer interface {
-	Render(src string, room int) []Part
-}
-
 // maxParts is how many messages an answer may be before it becomes a file: a chat takes about one in a second, and nobody
 // scrolls through more.
 const maxParts = 40
 
-// Entities renders for every server: text and entities. Long code, and tables that are too wide for a phone, become
-// files; long quotations are folded.
-type Entities struct{}
-
-// Render implements Renderer.
-func (Entities) Render(src string, room int) []Part {
+// Entities turns an agent's Markdown into messages that are sent one after another, for every server: text and entities.
+// Long code, and tables that are too wide for a phone, become files; long quotations are folded. No text is lost: what a
+// file holds instead is all in it. room is what is kept free at the beginning of the first, in UTF-16 units. The same
+// source has the same parts each time.
+func Entities(src string, room int) []Part {
 	src = clean(src)
 	if len(src) > maxSource {
 		return []Part{longAnswer(src, room)}
@@ -101,13 +93,13 @@ func safeName(name string) string {
 func thinking(text string) Text { return spanned(strings.Trim(text, "\n"), entity{Type: quoteX}) }
 
 // ThinkingParts are the messages that show what an agent thought, with nothing in it formatted: a section that folds,
-// with a title, where there are rich messages, else Thinking. room is that of Renderer.
-func ThinkingParts(r Renderer, title, text string, room int) []Part {
+// with a title, where there are rich messages. room is that of Entities.
+func ThinkingParts(asRich bool, title, text string, room int) []Part {
 	text = clean(text)
 	if len(text) > maxSource {
 		return []Part{longAnswer(text, room)}
 	}
-	if _, ok := r.(Rich); ok && !blank(text) {
+	if asRich && !blank(text) {
 		p := &rich{pages: newPages(room)}
 		p.push(fold(title))
 		p.prose(text)

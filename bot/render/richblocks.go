@@ -309,19 +309,16 @@ func itemBox(n ast.Node) *east.TaskCheckBox {
 	return n.FirstChild().FirstChild().(*east.TaskCheckBox)
 }
 
-// Rich renders for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,
+// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,
 // code and formulas as Telegram draws them. An answer without any formatting stays a plain text.
 //
 // Nothing that an agent quotes becomes active: pictures are links, HTML is text, links that act in Telegram (tg:) are
 // text. The one exception are sections that fold.
-type Rich struct{}
-
-// Render implements Renderer.
-func (Rich) Render(src string, room int) (parts []Part) {
+func Rich(src string, room int) (parts []Part) {
 	// goldmark is foreign code over foreign bytes.
 	defer func() {
 		if recover() != nil {
-			parts = Entities{}.Render(src, room)
+			parts = Entities(src, room)
 		}
 	}()
 	cleaned := clean(src)
@@ -338,7 +335,7 @@ func (Rich) Render(src string, room int) (parts []Part) {
 		return []Part{longAnswer(cleaned, room)}
 	}
 	if len(parts) == 0 || plain && len(parts) == 1 && len(Markdown(cleaned).Split(Limit-room)) == 1 {
-		return Entities{}.Render(src, room)
+		return Entities(src, room)
 	}
 	return parts
 }
