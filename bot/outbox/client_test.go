@@ -118,6 +118,7 @@ func TestClient(t *testing.T) {
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
 	b.DropButtons(t.Context(), to(8), 78)
 	require.NoError(t, b.EditNow(t.Context(), to(8), 79, say(8, "behind them")))
+	Flush(t.Context(), b.Outbox)
 	require.NoError(t, b.stop())
 
 	calls := strings.Join(api.calls["8"], "\n")
