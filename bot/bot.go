@@ -56,7 +56,7 @@ type Sender interface {
 	topics.Telegram
 	answer.Sender
 	answer.Limits
-	EditButtons(ctx context.Context, to outbox.Conversation, id int, rows [][]outbox.Button) error
+	DropButtons(ctx context.Context, to outbox.Conversation, id int)
 	Answer(ctx context.Context, to outbox.Conversation, queryID, text string, alert bool)
 	Unpark(chat int64)
 }

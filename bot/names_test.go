@@ -87,7 +87,7 @@ func testNamesAreData(t *testing.T) {
 	for _, line := range w.Telegram.Done() {
 		assert.NotContains(t, line, "%!")
 	}
-	heading := render.Entities{}.Render("**"+render.Literal(chattest.Nasty)+"**", 0) // above a rich message, which is Markdown
+	heading := render.Entities("**"+render.Literal(chattest.Nasty)+"**", 0) // above a rich message, which is Markdown
 	require.Len(t, heading, 1)
 	assert.Equal(t, chattest.Nasty, strings.TrimSpace(heading[0].Text.Text))
 	literal(t, heading[0].Text.Text, heading[0].Text.Entities)

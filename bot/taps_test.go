@@ -41,21 +41,6 @@ func TestStaleButtons(t *testing.T) {
 	}
 }
 
-// A message that is gone, or too old to be edited, is nothing to fail on.
-func TestAMessageThatIsGoneIsPassedOver(t *testing.T) {
-	for _, verb := range []string{"stale", "open", "res"} {
-		w := chattest.NewWorld(t)
-		r := w.Session(t, "api", session.Archived)
-		if verb != "stale" {
-			verb += ":" + chattest.Ref(r.ID)
-		}
-		w.Telegram.OnEdit = func(outbox.Message) error { return fmt.Errorf("edit: %w", &outbox.Refused{Err: errors.New("gone")}) }
-		require.NoError(t, w.TapButton(t, chattest.Alice, verb))
-		w.Telegram.OnEdit = func(outbox.Message) error { return outbox.ErrClosed }
-		w.ToldOfError(t, w.TapButton(t, chattest.Alice, verb))
-	}
-}
-
 func TestTapCurrentSwitches(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)

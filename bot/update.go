@@ -235,10 +235,8 @@ func (b *Bot) decide(ctx context.Context, t *chat.Tap, m *models.Message, data s
 		switch late := owner.Late[kind]; {
 		case kind == "":
 			a.Then = func(ctx context.Context) error {
-				if err := b.Sender.EditButtons(ctx, t.To, t.Message, nil); !chat.IsRefused(err) {
-					return err
-				}
-				return nil // the message is gone, or too old to be edited
+				b.Sender.DropButtons(ctx, t.To, t.Message)
+				return nil
 			}
 		case drawn && t.Card.For != 0 && t.Card.For != t.From:
 			a.Text = b.In(t.To).Say(i18n.NotForYou)

@@ -125,7 +125,7 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 
 func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
 	all := letter{session: l.session, rank: l.rank, written: l.written, sounds: l.sounds, quiet: l.quiet}
-	return a.deliverAll(ctx, all, visibleParts(render.Entities{}.Render(l.part.Rich, HeadingRoom)))
+	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: the file of the part, or a file of its text.

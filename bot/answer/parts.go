@@ -110,14 +110,14 @@ func isForeign(r views.Session, item talk.Item) bool {
 
 // markdown is what an agent says or, folded until somebody opens it, has thought.
 func (a *Answers) markdown(r views.Session, item talk.Item) rendition {
-	form, as := "", render.Renderer(render.Entities{})
+	form, as := "", render.Entities
 	if a.Rich && a.Limits.TakesRich() {
-		form, as = formRich, render.Rich{}
+		form, as = formRich, render.Rich
 	}
 	if item.Kind == talk.Text {
-		return rendition{form, visibleParts(as.Render(item.Text, HeadingRoom))}
+		return rendition{form, visibleParts(as(item.Text, HeadingRoom))}
 	}
-	parts := render.ThinkingParts(as, a.Chat.In(r.Conversation).Say(i18n.Thought), item.Text, HeadingRoom)
+	parts := render.ThinkingParts(form == formRich, a.Chat.In(r.Conversation).Say(i18n.Thought), item.Text, HeadingRoom)
 	return rendition{form, visibleParts(parts)}
 }
 

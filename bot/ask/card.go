@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,12 +147,7 @@ func (c Card) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(c), 
 
 // UnmarshalJSON reads a card and keeps the fields it does not know.
 func (c *Card) UnmarshalJSON(data []byte) error {
-	var p plain
-	unknown, err := keepjson.Unmarshal(data, version, &p)
-	if err != nil {
-		return err
-	}
-	p.unknown = unknown
-	*c = Card(p)
-	return c.check()
+	unknown, err := keepjson.Unmarshal(data, version, (*plain)(c))
+	c.unknown = unknown
+	return cmp.Or(err, c.check())
 }

@@ -233,7 +233,7 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
 			err = errors.Join(err, b.removeLocked(c))
 		case named:
-			next := c
+			var next record
 			err = errors.Join(err, json.Unmarshal(bytes.ReplaceAll(data, []byte(session.String()), []byte(uuid.Nil.String())), &next))
 			next.offered, next.unposted, next.forget = c.offered, c.unposted, c.forget
 			if err == nil {

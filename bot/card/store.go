@@ -51,15 +51,9 @@ type plainRecord record
 func (c record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plainRecord(c), c.unknown) }
 
 // UnmarshalJSON reads one; keepjson.ErrNewer: a newer program wrote it.
-func (c *record) UnmarshalJSON(data []byte) error {
-	var p plainRecord
-	unknown, err := keepjson.Unmarshal(data, version, &p)
-	if err != nil {
-		return err
-	}
-	*c = record(p)
-	c.unknown = unknown
-	return nil
+func (c *record) UnmarshalJSON(data []byte) (err error) {
+	c.unknown, err = keepjson.Unmarshal(data, version, (*plainRecord)(c))
+	return err
 }
 
 // post is the name of the post that brings the card into its place.

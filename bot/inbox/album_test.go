@@ -87,7 +87,7 @@ func TestAnAlbumKeepsItsPlace(t *testing.T) {
 func TestNothingElseWaitsForAnAlbum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
-		r.intake.cfg.Parallel = 1
+		r.intake.parallel = 1
 		stop := r.start(t)
 		r.tg.deliver(part(1, 5, 77, "a"))
 		synctest.Wait()

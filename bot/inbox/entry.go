@@ -18,10 +18,6 @@ import (
 // Version is the schema version of an entry that this program writes.
 const Version = 1
 
-// errNewer is returned for an entry that a newer program wrote. Such an entry is neither handled,
-// nor changed, nor moved.
-var errNewer = keepjson.ErrNewer
-
 // State says how far an entry has come. A finished entry has no state: Load and List do not give
 // it.
 type State string
@@ -35,11 +31,6 @@ const (
 	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
 	Asked    State = "asked"    // a prompt that is not typed before a person has said so; in no queue
 )
-
-// Valid says whether s is one of the states above.
-func (s State) Valid() bool {
-	return slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked}, s)
-}
 
 // Waits reports whether an entry may still be typed and nothing of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
@@ -99,14 +90,9 @@ func (e Entry) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(e),
 
 // UnmarshalJSON reads an entry and keeps the fields it does not know.
 func (e *Entry) UnmarshalJSON(data []byte) error {
-	var p plain
-	unknown, err := keepjson.Unmarshal(data, Version, &p)
-	if err != nil {
-		return err
-	}
-	p.unknown = unknown
-	*e = Entry(p)
-	return e.check()
+	unknown, err := keepjson.Unmarshal(data, Version, (*plain)(e))
+	e.unknown = unknown
+	return cmp.Or(err, e.check())
 }
 
 // check returns the reason why an entry cannot be used.
@@ -114,7 +100,7 @@ func (e *Entry) check() error {
 	switch {
 	case !validKey(e.Key):
 		return fmt.Errorf("key %q is neither an update id nor p-<uuid>", e.Key)
-	case !e.State.Valid():
+	case !slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked}, e.State):
 		return fmt.Errorf("state %q is not known", e.State)
 	case e.Received.IsZero():
 		return fmt.Errorf("received is missing")

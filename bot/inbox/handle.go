@@ -27,7 +27,7 @@ var ErrLater = errors.New("it cannot be handled yet")
 // Handler does what an update asks for.
 type Handler interface {
 	// Handle is called at least once for an accepted entry, with its key and the decoded update, of
-	// a kind in Config.Allowed, or nil for a p- key. nil means that the entry is done, or that
+	// an allowed kind, or nil for a p- key. nil means that the entry is done, or that
 	// Handle saved it in another state. After an error or a panic Handle is called again, three
 	// times in all, unless it moved the entry to another state; after that the update is given up,
 	// unless the error is ErrLater. rest are the other messages of u's album in their order; they
@@ -96,7 +96,7 @@ func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Durat
 	f := Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID}
 	if len(e.Update) > 0 {
 		g := glance(e.Update)
-		if !slices.Contains(i.cfg.Allowed, g.kind) {
+		if !slices.Contains(allowed, g.kind) {
 			i.finish(e.Key)
 			return 0
 		}

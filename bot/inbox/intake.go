@@ -38,9 +38,6 @@ type Config struct {
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	Allowed  []string      // allowed_updates; none: message, edited_message, callback_query. Others are finished unseen
-	Timeout  time.Duration // of one long poll, whole seconds; 0: 50 s
-	Parallel int           // conversations at work at once, and tapped messages at once; 0: 16
 	// Hears reports whether a person may speak in a chat. Updates from others leave no trace. Hears
 	// is asked again when an update is handled. nil: everybody may speak.
 	Hears func(person int64, chat models.Chat) bool
@@ -58,24 +55,21 @@ type Config struct {
 
 // Intake polls Telegram, keeps the updates and hands them on.
 type Intake struct {
-	cfg     Config
-	poller  *poller           // of the loop alone
-	polls   []<-chan struct{} // each is closed when its poll has ended; of the loop alone
-	lanes   lanes
-	suspect chan struct{} // one slot, see doLeft
+	cfg      Config
+	poller   *poller           // of the loop alone
+	polls    []<-chan struct{} // each is closed when its poll has ended; of the loop alone
+	lanes    lanes
+	parallel int           // conversations at work at once, and tapped messages at once
+	suspect  chan struct{} // one slot, see doLeft
 }
 
 // NewIntake makes an intake; Run, called once, starts it.
 func NewIntake(cfg Config) *Intake {
 	cfg.API = strings.TrimRight(cfg.API, "/")
-	cfg.Timeout, cfg.Parallel = cmp.Or(cfg.Timeout, pollTime), cmp.Or(cfg.Parallel, 16)
 	if cfg.Pulse == nil {
 		cfg.Pulse = &Pulse{}
 	}
-	if len(cfg.Allowed) == 0 {
-		cfg.Allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
-	}
-	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1)}
+	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, lanes: newLanes(), suspect: make(chan struct{}, 1)}
 }
 
 // Run hands on the entries that an earlier run left, then polls until polling or ctx ends (nil) or
@@ -102,7 +96,7 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 		}
 		i.lanes.passed[e.Album] = time.Now()
 	}
-	i.lanes.open(ctx, i.cfg.Parallel, i.do)
+	i.lanes.open(ctx, i.parallel, i.do)
 	polls, end := context.WithCancel(ctx)
 	defer end()
 	defer context.AfterFunc(polling, end)()

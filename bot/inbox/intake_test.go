@@ -512,7 +512,7 @@ func TestOrderAndBounds(t *testing.T) {
 		return nil
 	})
 	r := newRig(t, dir, tg, h)
-	r.intake.cfg.Parallel = parallel
+	r.intake.parallel = parallel
 	var batch []string
 	for id := range int64(conversations * each) {
 		batch = append(batch, message(id+1, id%conversations+1, "x"))

@@ -94,7 +94,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue[in]) == 0 || !in.taps && l.isEnding() {
+	if len(l.queue[in]) == 0 || !in.taps && isClosed(l.ending) {
 		delete(l.queue, in)
 		return job{}, 0, nil
 	}
@@ -159,15 +159,6 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	}
 }
 
-func (l *lanes) isEnding() bool {
-	select {
-	case <-l.ending:
-		return true
-	default:
-		return false
-	}
-}
-
 // finish waits for the messages at work and all taps, and begins no other message: those are on disk.
 func (l *lanes) finish() {
 	l.mu.Lock()
@@ -181,6 +172,15 @@ func (l *lanes) finish() {
 // tapPatience is how long a message waits at most for the taps before it: a tap may stand behind a
 // tap on the same message that hangs, and /stop must not wait for that.
 const tapPatience = 3 * time.Second
+
+func isClosed(one <-chan struct{}) bool {
+	select {
+	case <-one:
+		return true
+	default:
+		return false
+	}
+}
 
 func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, d)

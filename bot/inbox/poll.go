@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot/models"
+
 	"ccbot/internal/clip"
 )
 
@@ -26,6 +28,9 @@ const (
 	maxAnswer      = 64 << 20
 	maxDescription = 200
 )
+
+// allowed are the kinds of update that Telegram is asked for; others are finished unseen.
+var allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
 
 type cause int
 
@@ -54,7 +59,6 @@ type poller struct {
 	connect func() *http.Client // a client with connections of its own; nil: there is none
 	url     string
 	token   string
-	allowed []string
 }
 
 func newPoller(cfg Config) *poller {
@@ -63,7 +67,6 @@ func newPoller(cfg Config) *poller {
 		connect: cfg.Connect,
 		url:     cfg.API + "/bot" + cfg.Token + "/getUpdates",
 		token:   cfg.Token,
-		allowed: cfg.Allowed,
 	}
 }
 
@@ -108,7 +111,7 @@ func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) 
 		Offset  int64    `json:"offset,omitempty"`
 		Timeout int      `json:"timeout"`
 		Allowed []string `json:"allowed_updates"`
-	}{offset, int(timeout / time.Second), p.allowed})
+	}{offset, int(timeout / time.Second), allowed})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -192,8 +192,7 @@ func TestP9_NoTokenInRealNetworkErrors(t *testing.T) {
 			_ = conn.Close()
 		}
 	}))
-	r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
-	p := newPoller(Config{Client: server.Client(), API: server.URL, Token: testToken, Timeout: time.Second, Allowed: r.intake.cfg.Allowed})
+	p := newPoller(Config{Client: server.Client(), API: server.URL, Token: testToken})
 	_, reset := p.poll(t.Context(), 0, time.Second)
 	server.Close()
 	_, refused := p.poll(t.Context(), 0, time.Second)

@@ -127,8 +127,8 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry. It returns ErrNoEntry when the entry is finished or never existed, errNewer
-// when a newer program wrote it.
+// Load reads one entry. It returns ErrNoEntry when the entry is finished or never existed,
+// keepjson.ErrNewer when a newer program wrote it: then the entry is left alone.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 )
 
@@ -215,8 +216,8 @@ func TestANewerProgramsEntryIsLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, list)
 	_, err = s.Load("8")
-	require.ErrorIs(t, err, errNewer)
-	require.ErrorIs(t, s.Save(Entry{Key: "8", State: Held, Received: time.Now()}), errNewer)
+	require.ErrorIs(t, err, keepjson.ErrNewer)
+	require.ErrorIs(t, s.Save(Entry{Key: "8", State: Held, Received: time.Now()}), keepjson.ErrNewer)
 	data, err := os.ReadFile(filepath.Join(dir, "8.json"))
 	require.NoError(t, err)
 	assert.Equal(t, content, string(data))

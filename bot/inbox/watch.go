@@ -51,14 +51,7 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 		batch, err := poller.poll(ctx, offset, timeout)
 		answered <- answer{batch, err}
 	}()
-	i.polls = append(slices.DeleteFunc(i.polls, func(ended <-chan struct{}) bool {
-		select {
-		case <-ended:
-			return true
-		default:
-			return false
-		}
-	}), ended)
+	i.polls = append(slices.DeleteFunc(i.polls, isClosed), ended)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -86,7 +79,7 @@ func (i *Intake) patience(p *polling) time.Duration {
 	if p.late {
 		return 0
 	}
-	return i.cfg.Timeout
+	return pollTime
 }
 
 // fullAnswer is how many updates Telegram gives at most in one answer. After a full answer there

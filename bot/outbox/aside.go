@@ -117,16 +117,42 @@ func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, t
 	})
 }
 
+// DropButtons takes the buttons off a message. It is best effort, as React is.
+func (o *Outbox) DropButtons(ctx context.Context, to address.Conversation, messageID int) {
+	o.beside(ctx, to, reaction, "buttons "+strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
+		chat, id := o.Aliases.Out(to.ChatID, messageID)
+		if id == 0 {
+			return nil
+		}
+		_, err := o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{ChatID: chat, MessageID: id})
+		return err
+	})
+}
+
 // beside queues a call that is done beside the queue. about names its subject: a newer call of the
 // same kind about the same subject replaces it.
 func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKind, about string,
 	call func(context.Context, address.Conversation) error) {
+	if ctx.Err() == nil {
+		_ = o.putAside(&aside{key: fmt.Sprint(k, about), kind: k, to: to, call: call})
+	}
+}
+
+// putAside queues an aside, or says why it cannot be done.
+func (o *Outbox) putAside(a *aside) (err error) {
 	o.with(func(q *queues) {
-		if l := q.lane(to.ChatID); ctx.Err() == nil && q.closed == nil && !l.parked {
-			now := time.Now()
-			l.put(&aside{key: fmt.Sprint(k, about), kind: k, to: to, since: now, expires: now.Add(lives[k]), call: call})
+		switch l := q.lane(a.to.ChatID); {
+		case q.closed != nil:
+			err = q.closed
+		case l.parked:
+			err = errParked(a.to.ChatID)
+		default:
+			a.since = time.Now()
+			a.expires = a.since.Add(lives[a.kind])
+			l.put(a)
 		}
 	})
+	return err
 }
 
 // Call has a call made beside the queue of a chat, in Telegram's terms, and waits for what comes of it.
@@ -136,23 +162,13 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKin
 func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	call func(ctx context.Context, to address.Conversation) error) (err error) {
 	done := make(chan error, 1)
-	a := &aside{key: fmt.Sprintf("%p", done), kind: awaited, to: to, since: time.Now(), done: done,
-		expires: time.Now().Add(awaitedLife), call: func(made context.Context, to address.Conversation) error {
+	err = o.putAside(&aside{key: fmt.Sprintf("%p", done), kind: awaited, to: to, done: done,
+		call: func(made context.Context, to address.Conversation) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			return call(made, to)
-		}}
-	o.with(func(q *queues) {
-		switch l := q.lane(to.ChatID); {
-		case q.closed != nil:
-			err = q.closed
-		case l.parked:
-			err = errParked(to.ChatID)
-		default:
-			l.put(a)
-		}
-	})
+		}})
 	if err != nil {
 		return err
 	}

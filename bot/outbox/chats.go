@@ -59,7 +59,7 @@ func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
 func (o *Outbox) outward(j job) job {
 	place := j.to.ChatID
 	j.to.ChatID, j.messageID = o.Aliases.Out(place, j.messageID)
-	_, j.change.message.ReplyTo = o.Aliases.Out(place, j.change.message.ReplyTo)
+	_, j.message.ReplyTo = o.Aliases.Out(place, j.message.ReplyTo)
 	return j
 }
 

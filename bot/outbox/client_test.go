@@ -116,8 +116,9 @@ func TestClient(t *testing.T) {
 	})
 	b.React(t.Context(), to(8), 77, "👍")
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
-	require.NoError(t, b.EditButtons(t.Context(), to(8), 78, nil))
+	b.DropButtons(t.Context(), to(8), 78)
 	require.NoError(t, b.EditNow(t.Context(), to(8), 79, say(8, "behind them")))
+	Flush(t.Context(), b.Outbox)
 	require.NoError(t, b.stop())
 
 	calls := strings.Join(api.calls["8"], "\n")

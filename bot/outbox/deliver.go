@@ -1,8 +1,10 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
@@ -30,14 +32,14 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 		attempt.to.ThreadID = 0
 	}
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
-		m := attempt.change.message
+		m := attempt.message
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
 	switch {
 	case attempt.kind == post:
 		o.file(calls, attempt, id, v)
-	case attempt.kind == edit && attempt.change.message.Name != "":
+	case attempt.kind == edit && attempt.message.Name != "":
 		_ = o.tell(calls, attempt, id, v) // no file waits for the owner's answer
 	}
 	o.note(l, &attempt, v)
@@ -53,11 +55,11 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
 	}
-	if more := j.change.message.More; j.kind == send && more != nil {
+	if more := j.message.More; j.kind == send && more != nil {
 		if time.Since(j.since) >= waited {
-			j.change.message = more()
+			j.message = more()
 		}
-		j.change.message.More = nil // More is asked once: after a first attempt the message is final
+		j.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
 	id, err := o.call(calls, out)
@@ -106,39 +108,13 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	chat, m := j.to.ChatID, j.message()
-	switch {
-	case !j.isNew() && j.messageID == 0:
-		return 0, ErrMoved
-	case j.kind == edit && j.change.buttonsOnly:
-		_, err = o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{
-			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keyboard(m.Buttons),
-		})
-		return j.messageID, err
-	case j.kind == edit && m.Picture != nil:
-		_, err = o.api.EditMessageMedia(ctx, mediaParams(chat, j.messageID, m, j.isPhoto()))
-		return j.messageID, err
-	case j.kind == edit:
-		_, err = o.api.EditMessageText(ctx, editParams(chat, j.messageID, m))
-		return j.messageID, err
+	if j.plain {
+		j.message.Text.Entities = nil
 	}
-	var sent *models.Message
-	photo := j.isPhoto()
-	if m.Picture != nil {
-		j.body = m.file()
+	if j.kind == edit {
+		return j.messageID, o.change(ctx, j, j.message)
 	}
-	switch {
-	case photo:
-		sent, err = o.api.SendPhoto(ctx, photoParams(j.to, j.body, m))
-	case j.body != nil:
-		sent, err = o.api.SendDocument(ctx, documentParams(j.to, j.body, m))
-	case j.isRich() && !o.TakesRich():
-		err = ErrNoRich
-	case j.isRich():
-		sent, err = o.api.SendRichMessage(ctx, richParams(j.to, m))
-	default:
-		sent, err = o.api.SendMessage(ctx, sendParams(j.to, m))
-	}
+	sent, err := o.send(ctx, j, j.message)
 	if err == nil && j.to.ThreadID != 0 && sent.MessageThreadID != j.to.ThreadID {
 		return sent.ID, errStrayed
 	}
@@ -146,6 +122,80 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		return sent.ID, nil // an id means yes, even when the library cannot read the rest of the answer
 	}
 	return 0, err
+}
+
+// noPreview turns the preview of links off, because a preview of the first link pushes an answer
+// off a phone's screen.
+func noPreview() *models.LinkPreviewOptions {
+	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
+}
+
+func (o *Outbox) change(ctx context.Context, j job, m Message) (err error) {
+	chat, text, entities, keys := j.to.ChatID, m.Text.Text, m.Text.Entities, keyboard(m.Buttons)
+	switch {
+	case j.messageID == 0:
+		return ErrMoved
+	case j.buttonsOnly:
+		_, err = o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{
+			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keys,
+		})
+	case m.Picture != nil:
+		const attached = "attach://" + pictureName
+		data := bytes.NewReader(m.Picture.PNG)
+		var media models.InputMedia = &models.InputMediaDocument{
+			Media: attached, Caption: text, CaptionEntities: entities, MediaAttachment: data,
+		}
+		if j.isPhoto() {
+			media = &models.InputMediaPhoto{Media: attached, Caption: text, CaptionEntities: entities, MediaAttachment: data}
+		}
+		_, err = o.api.EditMessageMedia(ctx, &tgbot.EditMessageMediaParams{
+			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keys, Media: media,
+		})
+	default:
+		_, err = o.api.EditMessageText(ctx, &tgbot.EditMessageTextParams{
+			ChatID: chat, MessageID: j.messageID, Text: text, Entities: entities, LinkPreviewOptions: noPreview(), ReplyMarkup: keys,
+		})
+	}
+	return err
+}
+
+func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, error) {
+	chat, topic, quiet, keys := j.to.ChatID, j.to.ThreadID, !m.Sounds, keyboard(m.Buttons)
+	var reply *models.ReplyParameters
+	if m.ReplyTo != 0 {
+		reply = &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
+	}
+	if p := m.Picture; p != nil {
+		j.body = &File{Name: pictureName, Body: bytes.NewReader(p.PNG), Size: int64(len(p.PNG))}
+	}
+	var data *models.InputFileUpload
+	if f := j.body; f != nil { // with a reader of its own: a failed attempt may still read from the one it had
+		data = &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
+	}
+	switch {
+	case j.isPhoto():
+		return o.api.SendPhoto(ctx, &tgbot.SendPhotoParams{
+			ChatID: chat, MessageThreadID: topic, Photo: data, Caption: m.Text.Text, CaptionEntities: m.Text.Entities,
+			DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
+		})
+	case data != nil:
+		return o.api.SendDocument(ctx, &tgbot.SendDocumentParams{
+			ChatID: chat, MessageThreadID: topic, Document: data, Caption: m.Text.Text, CaptionEntities: m.Text.Entities,
+			DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
+		})
+	case !j.isRich():
+		return o.api.SendMessage(ctx, &tgbot.SendMessageParams{
+			ChatID: chat, MessageThreadID: topic, Text: m.Text.Text, Entities: m.Text.Entities, LinkPreviewOptions: noPreview(),
+			DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
+		})
+	case !o.TakesRich():
+		return nil, ErrNoRich
+	}
+	return o.api.SendRichMessage(ctx, &tgbot.SendRichMessageParams{
+		// What an agent quotes must notify nobody, and must not become a command of a bot.
+		RichMessage: models.InputRichMessage{Markdown: m.Rich, SkipEntityDetection: true},
+		ChatID:      chat, MessageThreadID: topic, DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
+	})
 }
 
 // report logs what did not go well: once per streak of failures, not once per attempt.

@@ -27,7 +27,6 @@ func TestEditsCollapse(t *testing.T) {
 	}, func(t *testing.T, b *bench) {
 		for i := range 10_000 {
 			b.editText(t, fmt.Sprint(i))
-			require.NoError(t, b.EditButtons(t.Context(), to(5), 2, [][]Button{{{Text: fmt.Sprint(i), Data: "d"}}}))
 		}
 		synctest.Wait()
 		b.mu.Lock()
@@ -38,8 +37,6 @@ func TestEditsCollapse(t *testing.T) {
 		require.NotEmpty(t, edits)
 		assert.LessOrEqual(t, len(edits), 3)
 		assert.Equal(t, "9999", edits[len(edits)-1].text)
-		buttons := b.seen("buttons", true)
-		assert.Equal(t, "9999", buttons[len(buttons)-1].buttons)
 	})
 }
 
@@ -49,7 +46,6 @@ func TestEditThatChangesNothingIsNotSent(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, id)
 		b.editText(t, "a")
-		require.NoError(t, b.EditButtons(t.Context(), to(5), 1, nil))
 		b.idle(time.Minute)
 		assert.Empty(t, b.seen("edit", false))
 		b.editText(t, "b")
@@ -111,25 +107,6 @@ func TestEditWhileOneIsUnderWay(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestEditAndButtonsTogether(t *testing.T) {
-	inBubble(t, func(_ context.Context, n int, _ call) error {
-		if n == 1 {
-			return tooMany(10)
-		}
-		return nil
-	}, func(t *testing.T, b *bench) {
-		blocked := b.sendLater(t.Context(), say(5, "x"))
-		b.editText(t, "a")
-		require.NoError(t, b.EditButtons(t.Context(), to(5), 1, [][]Button{{{Text: "ok", Data: "d"}}}))
-		require.NoError(t, (<-blocked).err)
-		b.idle(time.Minute)
-		edits := b.seen("edit", true)
-		require.Len(t, edits, 1)
-		assert.Equal(t, "ok", edits[0].buttons)
-		assert.Empty(t, b.seen("buttons", false))
-	})
 }
 
 func TestNotModifiedIsSuccess(t *testing.T) {

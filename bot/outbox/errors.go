@@ -1,8 +1,6 @@
 package outbox
 
-import (
-	"errors"
-)
+import "errors"
 
 var (
 	// ErrBlocked is inside a Refused when the chat accepts nothing from this bot (403: blocked,

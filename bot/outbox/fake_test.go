@@ -153,15 +153,8 @@ func (f *fake) EditMessageMedia(ctx context.Context, p *tgbot.EditMessageMediaPa
 }
 
 func (f *fake) EditMessageText(ctx context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {
-	_, err := f.do(ctx, call{method: "edit", chat: p.ChatID.(int64), message: p.MessageID, text: p.Text + richOf(p.RichMessage), entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
+	_, err := f.do(ctx, call{method: "edit", chat: p.ChatID.(int64), message: p.MessageID, text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
 	return nil, err
-}
-
-func richOf(m *models.InputRichMessage) string {
-	if m == nil {
-		return ""
-	}
-	return m.Markdown
 }
 
 func (f *fake) EditMessageReplyMarkup(ctx context.Context, p *tgbot.EditMessageReplyMarkupParams) (*models.Message, error) {

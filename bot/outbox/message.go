@@ -1,17 +1,14 @@
 package outbox
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
@@ -50,7 +47,7 @@ type Message struct {
 	ReplyTo int                  `json:"reply_to,omitempty"`
 	Sounds  bool                 `json:"sounds,omitempty"`
 	// Rich is the text as Markdown, up to 32,768 characters. When it is set Send sends it as a rich
-	// message instead of Text; Post sends Text.
+	// message instead of Text; Post sends Text, and no edit is rich.
 	Rich string `json:"rich,omitempty"`
 	// Picture stands above the text, which is its caption then, of at most MaxCaption units. Edits
 	// replace both; a named post and its edits may have one, nothing else.
@@ -79,21 +76,6 @@ type Picture struct {
 	Exact bool `json:"exact,omitempty"`
 }
 
-// limit is the length of the longest text.
-func (m Message) limit() int {
-	if m.Picture != nil {
-		return MaxCaption
-	}
-	return render.Limit
-}
-
-func (m Message) blank() bool {
-	if m.Rich != "" {
-		return strings.TrimSpace(m.Rich) == ""
-	}
-	return m.Text.Blank()
-}
-
 // Rank says which of a chat's messages goes first. Messages of one rank keep their order.
 type Rank int
 
@@ -107,49 +89,11 @@ const (
 	Card                // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
-// change is what an edit asks for: a new message, or only new buttons under the old text.
-type change struct {
-	message     Message
-	buttonsOnly bool
-}
-
-func (c change) then(d change) change {
-	if d.buttonsOnly && !c.buttonsOnly {
-		c.message.Buttons = d.message.Buttons
-		return c
-	}
-	return d
-}
-
 // shown is what a message in the chat looks like, as digests; a zero digest means unknown.
 type shown struct{ text, buttons [sha256.Size]byte }
 
-func looksOf(c change) shown {
-	s := shown{buttons: digest(c.message.Buttons)}
-	switch {
-	case c.buttonsOnly:
-	case c.message.Rich != "":
-		s.text = digest(c.message.Rich)
-	case c.message.Picture != nil:
-		s.text = digest([]any{c.message.Text, c.message.Picture})
-	default:
-		s.text = digest(c.message.Text)
-	}
-	return s
-}
-
-// changedBy reports whether c makes a message that looks like s look different.
-func (s shown) changedBy(c change) bool {
-	n := looksOf(c)
-	return n.buttons != s.buttons || !c.buttonsOnly && n.text != s.text
-}
-
-func (s shown) after(c change) shown {
-	n := looksOf(c)
-	if c.buttonsOnly {
-		n.text = s.text
-	}
-	return n
+func looksOf(m Message) shown {
+	return shown{text: digest([]any{m.Text, m.Rich, m.Picture}), buttons: digest(m.Buttons)}
 }
 
 func digest(v any) [sha256.Size]byte {
@@ -172,50 +116,6 @@ func keyboard(rows [][]Button) models.ReplyMarkup {
 		return nil // an edit without a keyboard removes the old one
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: out}
-}
-
-// noPreview turns the preview of links off, because a preview of the first link pushes an answer
-// off a phone's screen.
-func noPreview() *models.LinkPreviewOptions {
-	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
-}
-
-func replyTo(m Message) *models.ReplyParameters {
-	if m.ReplyTo == 0 {
-		return nil
-	}
-	return &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
-}
-
-func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
-	return &tgbot.SendMessageParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-// inputRich is a rich message without automatic mentions and commands: text that an agent quotes
-// must notify nobody, and must not become a command of a bot.
-func inputRich(markdown string) models.InputRichMessage {
-	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
-}
-
-func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
-	return &tgbot.SendRichMessageParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
-		DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-func editParams(chat int64, messageID int, m Message) *tgbot.EditMessageTextParams {
-	p := &tgbot.EditMessageTextParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons)}
-	if m.Rich != "" {
-		rich := inputRich(m.Rich)
-		p.RichMessage = &rich
-		return p
-	}
-	p.Text, p.Entities, p.LinkPreviewOptions = m.Text.Text, m.Text.Entities, noPreview()
-	return p
 }
 
 // Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units
@@ -252,10 +152,8 @@ type File struct {
 func (f *File) isPhoto() bool { return f.Photo && f.Size <= MaxPhoto }
 
 var (
-	errFileSize = fmt.Errorf("a file has 1 to %d bytes", MaxFile)
-	errCaption  = fmt.Errorf("a caption has at most %d characters", MaxCaption)
-	errNameless = errors.New("a file has a name")
-	errUnread   = errors.New("the file cannot be read")
+	errFile   = fmt.Errorf("a file has a name, 1 to %d bytes, and a caption of at most %d characters", MaxFile, MaxCaption)
+	errUnread = errors.New("the file cannot be read")
 )
 
 // source marks an error of the file itself. A retry would not help, and it would block the queue of
@@ -273,57 +171,11 @@ func (s source) Read(p []byte) (int, error) {
 // SendFile sends one file, in its chat's order and pace, and waits for the message's id; its errors
 // are those of Send. Every attempt reads the file anew from its start.
 func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
-	switch {
-	case f.Size < 1 || f.Size > MaxFile:
-		return 0, &Refused{errFileSize}
-	case f.Caption.Length() > MaxCaption:
-		return 0, &Refused{errCaption}
-	case f.Name == "":
-		return 0, &Refused{errNameless}
+	if f.Name == "" || f.Size < 1 || f.Size > MaxFile || f.Caption.Length() > MaxCaption {
+		return 0, &Refused{errFile}
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written}
-	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
-	if err != nil {
-		return 0, fmt.Errorf("send file: %w", err)
-	}
-	return id, nil
-}
-
-// contents is the file for one attempt. Each attempt has a reader of its own, because a failed
-// attempt may still read from its reader.
-func (f *File) contents() *models.InputFileUpload {
-	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
-}
-
-// file is the picture as one.
-func (m Message) file() *File {
-	return &File{Name: pictureName, Caption: m.Text, Body: bytes.NewReader(m.Picture.PNG), Size: int64(len(m.Picture.PNG))}
-}
-
-// mediaParams replaces the picture of a message, its caption and its buttons.
-func mediaParams(chat int64, messageID int, m Message, photo bool) *tgbot.EditMessageMediaParams {
-	const attached = "attach://" + pictureName
-	data := bytes.NewReader(m.Picture.PNG)
-	p := &tgbot.EditMessageMediaParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons),
-		Media: &models.InputMediaDocument{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}}
-	if photo {
-		p.Media = &models.InputMediaPhoto{Media: attached, Caption: m.Text.Text, CaptionEntities: m.Text.Entities, MediaAttachment: data}
-	}
-	return p
-}
-
-func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
-	return &tgbot.SendDocumentParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
-}
-
-func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
-	return &tgbot.SendPhotoParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: !m.Sounds, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
-	}
+	return o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, message: m, body: &f})
 }

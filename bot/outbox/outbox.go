@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Tell: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
-	o.queues = newQueues(o.lane)
+	o.queues, o.posts.queue = newQueues(o.lane), o.queuePosts
 	return o
 }
 
@@ -108,32 +109,28 @@ func (o *Outbox) Run(ctx context.Context) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var running sync.WaitGroup
-	for o.serve(ctx, calls, &running) {
+	for ctx.Err() == nil {
+		work, wait, err := o.begin(calls)
+		if err != nil {
+			break
+		}
+		if work != nil {
+			running.Go(work)
+			continue
+		}
+		pause.Until(ctx, cmp.Or(wait, pause.Forever), o.wake) // without a wait only news wakes this loop
 	}
 	grace := time.AfterFunc(shutdownGrace, cancel)
 	defer grace.Stop()
 	running.Wait()
-	return o.end()
-}
-
-// serve does one turn; it returns false when Run must end.
-func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool {
-	if ctx.Err() != nil {
-		return false
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.keepBudgets()
+	o.queues.end()
+	if errors.Is(o.queues.fatal, ErrRevoked) {
+		return fmt.Errorf("outbox: %w", o.queues.fatal)
 	}
-	work, wait, err := o.begin(calls)
-	switch {
-	case err != nil:
-		return false
-	case work != nil:
-		running.Go(work)
-		return true
-	}
-	if wait <= 0 { // only news wakes this loop
-		wait = pause.Forever
-	}
-	pause.Until(ctx, wait, o.wake)
-	return true
+	return nil
 }
 
 // begin asks the schedule for the next turn, and takes its cost from the budgets. The returned
@@ -153,7 +150,10 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	switch t := next(now, q.order, q.all, q.flying); {
 	case t.lane == nil:
 		if q.flying == 0 {
-			q.flushed()
+			for _, done := range q.flushes {
+				close(done)
+			}
+			q.flushes = nil
 		}
 		return nil, t.wait, nil
 	case t.aside != nil:
@@ -164,17 +164,6 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 		attempt := *t.job
 		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0, nil
 	}
-}
-
-func (o *Outbox) end() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.keepBudgets()
-	o.queues.end()
-	if errors.Is(o.queues.fatal, ErrRevoked) {
-		return fmt.Errorf("outbox: %w", o.queues.fatal)
-	}
-	return nil
 }
 
 func (o *Outbox) with(change func(q *queues)) {
@@ -229,12 +218,4 @@ func Flush(ctx context.Context, o *Outbox) {
 	case <-done:
 	case <-ctx.Done():
 	}
-}
-
-// flushed tells those who wait in Flush.
-func (q *queues) flushed() {
-	for _, done := range q.flushes {
-		close(done)
-	}
-	q.flushes = nil
 }

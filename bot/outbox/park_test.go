@@ -53,7 +53,7 @@ func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) {
 		assert.Len(t, files(t, b.posts.folder.Path), 2)
 		b.mu.Lock()
 		for _, j := range b.queues.lanes[5].queue {
-			assert.Zero(t, j.change, "only names are kept")
+			assert.Zero(t, j.message, "only names are kept")
 		}
 		assert.Empty(t, b.queues.edits)
 		b.mu.Unlock()

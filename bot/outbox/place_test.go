@@ -74,7 +74,7 @@ func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
 		require.ErrorAs(t, <-edited, &refused)
 		b.React(ctx, to(-5), 5, "👀")
 		require.ErrorAs(t, b.Edit(ctx, to(-5), 3, say(0, "y")), &refused)
-		require.ErrorAs(t, b.EditButtons(ctx, to(-5), 3, nil), &refused)
+		b.DropButtons(ctx, to(-5), 3)
 		b.idle(time.Minute)
 		for _, c := range b.seen("", true) {
 			assert.Contains(t, []string{"send", "typing"}, c.method)

@@ -49,12 +49,12 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("post: %w", context.Cause(ctx))
-	}
-	err := o.Load()
+	err := context.Cause(ctx)
 	if err == nil {
-		err = o.posts.write(m, o.queuePosts)
+		err = o.Load()
+	}
+	if err == nil {
+		err = o.posts.write(m)
 	}
 	if err != nil {
 		return fmt.Errorf("post: %w", err)
@@ -78,7 +78,7 @@ func Parts(m Message) []Message {
 // Load queues, once, what earlier runs left on disk, and puts files that cannot be read into
 // quarantine, as spool.Untold. It runs before anything else is queued, so that old messages go
 // before new ones.
-func (o *Outbox) Load() error { return o.posts.load(o.queuePosts) }
+func (o *Outbox) Load() error { return o.posts.load() }
 
 func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
@@ -93,15 +93,19 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 // fetch gives a post its message when its turn comes; false means that there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
 	var ok bool
-	m := j.change.message
+	m := j.message
 	switch {
 	case j.name != "":
 		o.posts.asks(j.name, j.file, true)
 		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
 			return false
 		}
-		m.Text, m.Rich = m.Text.Split(m.limit())[0], ""
-		if digest(m.Text) != digest(j.change.message.Text) {
+		limit := render.Limit
+		if m.Picture != nil {
+			limit = MaxCaption
+		}
+		m.Text, m.Rich = m.Text.Split(limit)[0], ""
+		if digest(m.Text) != digest(j.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}
 	case !m.Text.Blank():
@@ -112,7 +116,7 @@ func (o *Outbox) fetch(j *job) bool {
 	if m.To != j.to { // the place has changed, and the message that it answers is not there
 		m.ReplyTo = 0
 	}
-	j.change = change{message: m}
+	j.message = m
 	return ok
 }
 
@@ -140,7 +144,7 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 
 // tell reports the outcome of a post or an edit to the owner of its name.
 func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
-	m := j.change.message
+	m := j.message
 	switch name := cmp.Or(j.name, m.Name); v.answer {
 	case taken:
 		return o.Named.Sent(ctx, name, j.to, id, m)
@@ -159,15 +163,15 @@ const (
 // writing in nanoseconds, with leading zeros, so that the order of the names is the order of
 // posting, also over restarts.
 type letter struct {
-	Version int       `json:"version"`
-	Created time.Time `json:"created"`
-	Message Message   `json:"message"`
+	Version int     `json:"version"`
+	Message Message `json:"message"`
 }
 
 type shelf struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
+	queue  func(files []string, m Message) // the parts of a message, or the file of one from an earlier run
 
 	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
 	loaded   bool       // the posts of earlier runs are queued
@@ -175,13 +179,9 @@ type shelf struct {
 	named    map[string]string // the file of each name for which the owner is still to be asked
 }
 
-// queueing puts posts into the queue: the files of the parts of a message, or the file of a message
-// from an earlier run.
-type queueing func(files []string, m Message)
-
 // load queues, at its first call, the posts of earlier runs. Only the names of the files are kept
 // in memory; the chat of each post decides its queue.
-func (s *shelf) load(queue queueing) error {
+func (s *shelf) load() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loaded {
@@ -197,7 +197,7 @@ func (s *shelf) load(queue queueing) error {
 		}
 		if m, ok := s.read(file); ok {
 			s.named[m.Name] = file
-			queue([]string{file}, m)
+			s.queue([]string{file}, m)
 		}
 	}
 	s.loaded = true
@@ -206,7 +206,7 @@ func (s *shelf) load(queue queueing) error {
 
 // write keeps a message on disk, all of it or nothing, and queues it. Of a named message only the
 // name is kept, unless a post of that name waits already.
-func (s *shelf) write(m Message, queue queueing) error {
+func (s *shelf) write(m Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parts := []Message{{Name: m.Name, To: m.To, Session: m.Session, Rank: m.Rank}}
@@ -218,10 +218,9 @@ func (s *shelf) write(m Message, queue queueing) error {
 	}
 	var files []string
 	for _, part := range parts {
-		now := time.Now()
-		s.lastName = max(now.UnixNano(), s.lastName+1) // a clock that is set back must not change the order
+		s.lastName = max(time.Now().UnixNano(), s.lastName+1) // a clock that is set back must not change the order
 		file := fmt.Sprintf("%020d.json", s.lastName)
-		data, err := json.Marshal(letter{Version: postVersion, Created: now.UTC(), Message: part})
+		data, err := json.Marshal(letter{Version: postVersion, Message: part})
 		if err == nil {
 			err = s.folder.Put(file, data)
 		}
@@ -234,7 +233,7 @@ func (s *shelf) write(m Message, queue queueing) error {
 		files = append(files, file)
 		s.named[m.Name] = file
 	}
-	queue(files, m)
+	s.queue(files, m)
 	return nil
 }
 

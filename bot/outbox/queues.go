@@ -63,6 +63,9 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 
 func (q *queues) add(j *job) {
 	j.settleIn(q.place(j.to))
+	if j.kind == edit {
+		q.edits[j.ref()] = j
+	}
 	l := q.lane(j.to.ChatID)
 	l.queue = append(l.queue, j)
 }
@@ -75,27 +78,13 @@ func (q *queues) drop(j *job) {
 	}
 }
 
-// edit puts a change at the end of the queue, or merges it into the edit of the same message that
-// waits already. Of the edits that wait only the newest is sent, and callers that wait for an older
-// one get its result.
-func (q *queues) edit(e *job) {
-	j := q.edits[e.ref()]
-	if j == nil {
-		q.edits[e.ref()] = e
-		q.add(e)
-		return
-	}
-	j.become(e)
-}
-
 // begin takes the cost of a job from the budgets. idle: the job is an edit that changes nothing,
 // and costs nothing.
 func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
-	looks := q.known.looks(j.ref())
-	idle = j.kind == edit && !j.unsure && !looks.changedBy(j.change)
-	if j.kind == edit && j.picture() != nil && looks.text == looksOf(j.change).text {
-		j.change.buttonsOnly = true // the same picture need not be sent again
-	}
+	looks := q.known.facts[j.ref()].looks
+	idle = j.kind == edit && !j.unsure && looks == looksOf(j.message)
+	// The same picture need not be sent again.
+	j.buttonsOnly = j.kind == edit && j.message.Picture != nil && looks.text == looksOf(j.message).text
 	if !idle {
 		q.all.AllowN(now, 1)
 		for _, b := range l.budgets {
@@ -119,7 +108,7 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	l.flying, j.flying = false, false
-	j.change, j.plain = attempt.change, attempt.plain // a post has its message only since this attempt
+	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
 	switch v.answer {
 	case taken, vanished, refused:
 		l.parked = l.parked && !(v.answer == taken && j.isNew())
@@ -174,13 +163,15 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	if v.answer == refused {
 		r.err = &Refused{v.err}
 	}
-	switch {
-	case j.kind == edit && r.err != nil:
-		q.known.note(j.ref(), fact{rank: q.known.rank(j.ref(), j.rank)})
-	case j.kind == edit:
-		q.known.note(j.ref(), fact{looks: q.known.looks(j.ref()).after(j.change), rank: q.known.rank(j.ref(), j.rank)})
-	case j.kind != upload && r.err == nil && id != 0:
-		q.known.note(ref{j.to.ChatID, id}, fact{looks: looksOf(j.change), rank: j.rank})
+	at, now := ref{j.to.ChatID, id}, fact{rank: j.rank}
+	if j.kind == edit {
+		at, now.rank = j.ref(), q.known.rank(j.ref(), j.rank)
+	}
+	if r.err == nil {
+		now.looks = looksOf(j.message)
+	}
+	if at.message != 0 {
+		q.known.note(at, now)
 	}
 	j.finish(r)
 }
@@ -193,7 +184,7 @@ func (q *queues) park(l *lane) {
 		case j.flying: // its attempt is under way and ends by itself
 			return false
 		case j.kind == post:
-			j.change, j.plain, j.unsure = change{}, false, false
+			j.message, j.plain, j.unsure = Message{}, false, false
 			return false
 		}
 		if q.edits[j.ref()] == j {
@@ -294,8 +285,6 @@ type fact struct {
 	rank  Rank // the rank of the send, or of a later edit
 }
 
-func (m *memory) looks(at ref) shown { return m.facts[at].looks }
-
 // rank is the rank of an edit of a message: the edit of a card stays a card, and says itself whether it
 // is at a turning point.
 func (m *memory) rank(at ref, asked Rank) Rank {
@@ -337,7 +326,7 @@ type job struct {
 	rank      Rank
 	to        address.Conversation
 	session   uuid.UUID     // the session that the message is of; nil: none
-	change    change        // send: the message; edit: what to change; upload: its caption
+	message   Message       // of an upload: its caption
 	messageID int           // edit
 	file      string        // post: the name of its file
 	name      string        // post: what its owner calls the message; empty: the file has the message
@@ -345,11 +334,12 @@ type job struct {
 	since     time.Time     // send: when it was asked for
 	done      []chan result // the callers that wait; each gets one result, buffered
 
-	plain      bool // formatting was refused
-	asDocument bool // an upload or a picture: it was refused as a photo
-	unsure     bool // a call broke: Telegram may have carried it out
-	abandoned  bool // the caller is gone; the call under way is the last one
-	flying     bool
+	plain       bool // formatting was refused
+	asDocument  bool // an upload or a picture: it was refused as a photo
+	buttonsOnly bool // an edit of a picture that stays as it is
+	unsure      bool // a call broke: Telegram may have carried it out
+	abandoned   bool // the caller is gone; the call under way is the last one
+	flying      bool
 }
 
 type result struct {
@@ -359,32 +349,16 @@ type result struct {
 
 func (j *job) isNew() bool { return j.kind == send || j.kind == post || j.kind == upload }
 
-func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.Rich != "" }
+func (j *job) isRich() bool { return j.message.Rich != "" }
 
 // isPhoto reports whether the job shows a photo, which Telegram may refuse as one.
 func (j *job) isPhoto() bool {
-	p := j.picture()
-	return !j.asDocument && (p != nil && !p.Exact || j.kind == upload && j.body.isPhoto())
-}
-
-// picture is that of the message; nil: there is none, or the call does not touch it.
-func (j *job) picture() *Picture {
-	if j.change.buttonsOnly {
-		return nil
-	}
-	return j.change.message.Picture
+	p := j.message.Picture
+	return !j.asDocument && !j.buttonsOnly && (p != nil && !p.Exact || j.kind == upload && j.body.isPhoto())
 }
 
 func (j *job) formatted() bool {
-	return !j.change.buttonsOnly && !j.isRich() && len(j.change.message.Text.Entities) > 0
-}
-
-func (j *job) message() Message {
-	m := j.change.message
-	if j.plain {
-		m.Text.Entities = nil
-	}
-	return m
+	return !j.buttonsOnly && !j.isRich() && len(j.message.Text.Entities) > 0
 }
 
 // become makes an edit that waits a newer one. A card that waits at a turning point still shows it.
@@ -392,7 +366,7 @@ func (j *job) become(newer *job) {
 	if j.rank != Turning || !newer.isCard() {
 		j.rank = newer.rank
 	}
-	j.change, j.plain, j.asDocument, j.done = j.change.then(newer.change), false, false, append(j.done, newer.done...)
+	j.message, j.plain, j.asDocument, j.done = newer.message, false, false, append(j.done, newer.done...)
 }
 
 func (j *job) finish(r result) {
@@ -413,6 +387,6 @@ func (j *job) doubt(err error) error {
 // is not there.
 func (j *job) settleIn(to address.Conversation) {
 	if j.to != to {
-		j.to, j.change.message.ReplyTo = to, 0
+		j.to, j.message.ReplyTo = to, 0
 	}
 }

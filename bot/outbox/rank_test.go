@@ -68,7 +68,7 @@ func TestAnEditHasTheRankOfItsMessage(t *testing.T) {
 		require.NoError(t, err)
 		b.reply = func(ctx context.Context, n int, c call) error { return once(tooMany(30))(ctx, n-1, c) }
 		b.sendLater(ctx, ranked("first", Now))
-		require.NoError(t, b.EditButtons(ctx, to(5), card, [][]Button{{{Text: "x", Data: "d"}}}))
+		require.NoError(t, b.Edit(ctx, to(5), card, ranked("x", Now)))
 		require.NoError(t, b.Edit(ctx, to(5), 900, ranked("edit", Now)))
 		require.NoError(t, b.Edit(ctx, to(5), 900, ranked("edit, as a card", Card)))
 		require.NoError(t, b.Edit(ctx, to(5), 901, ranked("edit of a dialog", Now)))
@@ -78,7 +78,7 @@ func TestAnEditHasTheRankOfItsMessage(t *testing.T) {
 		for _, c := range b.seen("", true)[1:] {
 			order = append(order, c.method+" "+c.text+c.buttons)
 		}
-		assert.Equal(t, []string{"send first", "edit edit of a dialog", "send answer", "buttons x", "edit edit, as a card"}, order)
+		assert.Equal(t, []string{"send first", "edit edit of a dialog", "send answer", "edit x", "edit edit, as a card"}, order)
 	})
 }
 

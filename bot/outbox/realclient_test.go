@@ -90,17 +90,13 @@ func TestClientSendsARichMessage(t *testing.T) {
 	id, err := b.Send(t.Context(), m)
 	require.NoError(t, err)
 	assert.Equal(t, 77, id, "although the answer has a block that the library does not know")
-	require.NoError(t, b.EditNow(t.Context(), to(5), id, rich(0, "**b**")))
-	require.Equal(t, []string{"sendRichMessage 5", "editMessageText 5"}, api.methods())
+	require.Equal(t, []string{"sendRichMessage 5"}, api.methods())
 	sent := api.asked[0].fields
 	assert.JSONEq(t, `{"markdown":"# \"a\" <b>\n\n| x | y |\n|---|---|\n| 1 | 2 |\n","skip_entity_detection":true}`, sent["rich_message"])
 	assert.JSONEq(t, `{"inline_keyboard":[[{"text":"A","callback_data":"a"}]]}`, sent["reply_markup"])
 	assert.JSONEq(t, `{"message_id":3,"allow_sending_without_reply":true}`, sent["reply_parameters"])
 	assert.Equal(t, "true", sent["disable_notification"])
 	assert.NotContains(t, sent, "text")
-	edited := api.asked[1].fields
-	assert.JSONEq(t, `{"markdown":"**b**","skip_entity_detection":true}`, edited["rich_message"])
-	assert.Empty(t, edited["text"])
 	assert.True(t, b.TakesRich())
 	require.NoError(t, b.stop())
 	assert.Contains(t, files(t, b.dir), richFile)

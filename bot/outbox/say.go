@@ -1,11 +1,13 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"ccbot/bot/render"
 	"ccbot/internal/address"
 )
 
@@ -19,11 +21,7 @@ var errBlank = errors.New("there is nothing to see in the text")
 // whether the message is in the chat, and no further attempt is made. The id is 0 when Telegram
 // said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
-	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, change: change{message: m}, since: time.Now()})
-	if err != nil {
-		return 0, fmt.Errorf("send: %w", err)
-	}
-	return id, nil
+	return o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, message: m, since: time.Now()})
 }
 
 // Edit replaces text and buttons of a message and does not wait. Of the edits of a message that
@@ -32,12 +30,18 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 // wait are lost when the program ends; edits in a parked chat are dropped. ctx matters only if it
 // has ended before the call.
 func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	return o.edit(ctx, to, messageID, change{message: m})
-}
-
-// EditButtons is Edit for the buttons alone; nil removes them.
-func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]Button) error {
-	return o.edit(ctx, to, messageID, change{message: Message{Buttons: buttons}, buttonsOnly: true})
+	err := context.Cause(ctx)
+	if err == nil {
+		o.with(func(q *queues) {
+			j := &job{kind: edit, to: to, messageID: messageID, message: m}
+			j.rank = q.known.rank(j.ref(), m.Rank)
+			err = o.admit(q, j)
+		})
+	}
+	if err != nil && !errors.Is(err, ErrBlocked) {
+		return fmt.Errorf("edit: %w", err)
+	}
+	return nil
 }
 
 // EditNow is Edit for a caller that must know that the chat has the change. It waits until Telegram
@@ -45,31 +49,17 @@ func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messa
 // newer edit. Its errors are those of Send; after an error that is ErrUnsure the message may have
 // changed.
 func (o *Outbox) EditNow(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, change: change{message: m}})
-	if err != nil {
-		return fmt.Errorf("edit: %w", err)
-	}
-	return nil
+	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, message: m})
+	return err
 }
 
-func (o *Outbox) edit(ctx context.Context, to address.Conversation, messageID int, c change) (err error) {
-	if ctx.Err() != nil {
-		return fmt.Errorf("edit: %w", context.Cause(ctx))
-	}
-	o.with(func(q *queues) {
-		j := &job{kind: edit, to: to, messageID: messageID, change: c}
-		j.rank = q.known.rank(j.ref(), c.message.Rank)
-		if err = o.admit(q, j); errors.Is(err, ErrBlocked) {
-			err = nil
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("edit: %w", err)
-	}
-	return nil
-}
-
+// ask queues a job and waits for its result.
 func (o *Outbox) ask(ctx context.Context, j *job) (messageID int, err error) {
+	defer func() {
+		if err != nil {
+			messageID, err = 0, fmt.Errorf("%s: %w", j.kind, err)
+		}
+	}()
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -110,16 +100,16 @@ func (o *Outbox) admit(q *queues, j *job) error {
 	switch {
 	case q.closed != nil:
 		return q.closed
-	case j.kind != upload && !j.change.buttonsOnly && j.change.message.blank():
+	case j.kind != upload && render.Plain(cmp.Or(j.message.Rich, j.message.Text.Text)).Blank():
 		return &Refused{errBlank}
-	case j.kind == edit && j.isRich() && !o.TakesRich():
+	case j.kind == edit && j.isRich():
 		return &Refused{ErrNoRich}
 	case o.Aliases.Lost(j.to.ChatID, j.messageID):
 		return &Refused{ErrMoved}
 	case q.lane(j.to.ChatID).parked:
 		return errParked(j.to.ChatID)
-	case j.kind == edit:
-		q.edit(j)
+	case j.kind == edit && q.edits[j.ref()] != nil: // callers that wait for that one get its result
+		q.edits[j.ref()].become(j)
 	default:
 		q.add(j)
 	}

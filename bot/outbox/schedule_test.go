@@ -149,8 +149,8 @@ func TestAsidesThatAreTooMany(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	styled := &job{change: change{message: Message{Text: render.Bold("x")}}}
-	rich, topic := &job{change: change{message: Message{Rich: "**x**"}}}, &job{to: session.Conversation{ChatID: -5, ThreadID: 9}}
+	styled := &job{message: Message{Text: render.Bold("x")}}
+	rich, topic := &job{message: Message{Rich: "**x**"}}, &job{to: session.Conversation{ChatID: -5, ThreadID: 9}}
 	tests := []struct {
 		name string
 		err  error
@@ -170,21 +170,21 @@ func TestJudge(t *testing.T) {
 		{"topic that is gone", errNoTopic, topic, topicGone},
 		{"topic that is gone, in other words", fmt.Errorf("%w, Bad Request: TOPIC_DELETED", tgbot.ErrorBadRequest), topic, topicGone},
 		{"topic that is gone, and none was named", errNoTopic, &job{}, refused},
-		{"topic that is gone, with formatting", errNoTopic, &job{to: topic.to, change: styled.change}, topicGone},
+		{"topic that is gone, with formatting", errNoTopic, &job{to: topic.to, message: styled.message}, topicGone},
 		{"topic that is closed", fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest), topic, topicShut},
 		{"edit in a topic that is gone", errNoTopic, &job{kind: edit, to: topic.to}, refused},
 		{"photo", errPhoto, &job{kind: upload, body: &File{Photo: true}}, document},
-		{"photo whose caption is refused", errEntities, &job{kind: upload, body: &File{Photo: true}, change: styled.change}, plain},
+		{"photo whose caption is refused", errEntities, &job{kind: upload, body: &File{Photo: true}, message: styled.message}, plain},
 		{"photo as a document", errPhoto, &job{kind: upload, body: &File{Photo: true}, asDocument: true}, refused},
 		{"photo that is too large for one", errPhoto, &job{kind: upload, body: &File{Photo: true, Size: MaxPhoto + 1}}, refused},
 		{"403", errForbidden, &job{}, blocked},
 		{"400", errEntities, &job{}, refused},
 		{"400 with formatting", errEntities, styled, plain},
-		{"400 again", errEntities, &job{change: styled.change, plain: true}, refused},
+		{"400 again", errEntities, &job{message: styled.message, plain: true}, refused},
 		{"not modified", errSame, &job{kind: edit}, taken},
-		{"not modified with formatting", errSame, &job{kind: edit, change: styled.change}, taken},
+		{"not modified with formatting", errSame, &job{kind: edit, message: styled.message}, taken},
 		{"edit of a deleted message", errGone, &job{kind: edit}, refused},
-		{"edit of a deleted message with formatting", errGone, &job{kind: edit, change: styled.change}, refused},
+		{"edit of a deleted message with formatting", errGone, &job{kind: edit, message: styled.message}, refused},
 		{"409", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{}, later},
 		{"413", errors.New("error response from telegram for method sendMessage, 413 Request Entity Too Large"), &job{}, refused},
 		{"500", errServer, &job{}, later},
@@ -221,30 +221,13 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-func TestChange(t *testing.T) {
-	text := func(s, b string) change {
-		return change{message: Message{Text: render.Plain(s), Buttons: [][]Button{{{Text: b}}}}}
-	}
-	only := func(b string) change { c := text("", b); c.buttonsOnly = true; return c }
-	assert.Equal(t, text("a", "2"), text("a", "1").then(only("2")))
-	assert.Equal(t, text("b", "2"), text("a", "1").then(text("b", "2")))
-	assert.Equal(t, only("2"), only("1").then(only("2")))
-	looks := shown{}.after(text("a", "1"))
-	assert.False(t, looks.changedBy(text("a", "1")))
-	assert.False(t, looks.changedBy(only("1")))
-	assert.True(t, looks.changedBy(only("2")))
-	assert.True(t, looks.changedBy(text("b", "1")))
-	assert.False(t, looks.after(only("2")).changedBy(text("a", "2")), "the text is still known")
-	assert.True(t, shown{}.after(only("2")).changedBy(text("", "2")), "the text was never known")
-}
-
 func TestMemoryForgetsTheOldest(t *testing.T) {
 	var m memory
 	for i := range maxKnown + 10 {
-		m.note(ref{1, i}, fact{looks: looksOf(change{})})
+		m.note(ref{1, i}, fact{looks: looksOf(Message{})})
 	}
 	assert.Len(t, m.facts, maxKnown)
 	assert.Len(t, m.order, maxKnown)
-	assert.Zero(t, m.looks(ref{1, 9}))
-	assert.NotZero(t, m.looks(ref{1, 10}))
+	assert.Zero(t, m.facts[ref{1, 9}])
+	assert.NotZero(t, m.facts[ref{1, 10}])
 }

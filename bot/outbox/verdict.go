@@ -67,11 +67,6 @@ const (
 	callError     = "error "
 )
 
-func isUnreadableYes(err error, j *job) bool {
-	text := err.Error()
-	return strings.HasPrefix(text, unreadableYes) || j.kind == edit && !strings.HasPrefix(text, callError)
-}
-
 // judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
 // type that errors.Is does not match with its own sentinel; "not modified" is a bad request that
 // only its text distinguishes; a 5xx and a broken connection have no type. It is unknown whether a
@@ -100,7 +95,7 @@ func judge(err error, j *job) verdict {
 		return badRequest(err, j)
 	case errors.Is(err, tgbot.ErrorConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return verdict{answer: later}
-	case isUnreadableYes(err, j):
+	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), callError):
 		return verdict{answer: taken}
 	case clientError.MatchString(err.Error()):
 		return verdict{answer: refused, err: err}

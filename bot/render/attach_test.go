@@ -54,7 +54,7 @@ func TestLongCodeIsAFile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			parts := Entities{}.Render(tt.in, 0)
+			parts := Entities(tt.in, 0)
 			got := shape(parts)
 			for i := range got {
 				got[i] = strings.Replace(got[i], "expandable_blockquote", "blockquote", 1)
@@ -63,7 +63,7 @@ func TestLongCodeIsAFile(t *testing.T) {
 			assert.Empty(t, wrong(parts, 0))
 		})
 	}
-	parts := Entities{}.Render("```go\n\tx\n"+numbered(61)+"```", 0)
+	parts := Entities("```go\n\tx\n"+numbered(61)+"```", 0)
 	assert.Equal(t, "    x\n"+numbered(61), string(parts[0].File.Data))
 }
 
@@ -71,7 +71,7 @@ func TestLongCodeIsAFile(t *testing.T) {
 func TestOnlySomeThingsBecomeFiles(t *testing.T) {
 	src := strings.Repeat("a\n\n```\n"+numbered(61)+"```\n\n", 12)
 	files := 0
-	for _, p := range (Entities{}).Render(src, 0) {
+	for _, p := range Entities(src, 0) {
 		if p.File != nil {
 			files++
 		}
@@ -82,7 +82,7 @@ func TestOnlySomeThingsBecomeFiles(t *testing.T) {
 func TestACaptionLeavesRoom(t *testing.T) {
 	src := "```\n" + strings.Repeat("x", 4000) + "\n```"
 	for _, room := range []int{0, 400, 1000, 1023, 1024, 2000} {
-		parts := Entities{}.Render(src, room)
+		parts := Entities(src, room)
 		require.Len(t, parts, 1)
 		assert.LessOrEqual(t, parts[0].Text.Length(), max(0, maxCaption-room), room)
 	}
@@ -124,7 +124,7 @@ func TestTables(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			parts := Entities{}.Render(tt.in, 0)
+			parts := Entities(tt.in, 0)
 			assert.Empty(t, wrong(parts, 0))
 			got := shape(parts)
 			require.Len(t, got, 1)
@@ -135,16 +135,16 @@ func TestTables(t *testing.T) {
 
 func TestTableFiles(t *testing.T) {
 	head := "|a|b \\| c|" + strings.Repeat("d", 60) + "|\n|:-|-:|:-:|\n"
-	parts := Entities{}.Render(head+"|语|[x](http://y.z)|`=1+1`|\n", 0)
+	parts := Entities(head+"|语|[x](http://y.z)|`=1+1`|\n", 0)
 	require.Len(t, parts, 1)
 	assert.Equal(t, "⟨bold a:⟩ 语", show(parts[0].Text)[:len("⟨bold a:⟩ 语")], "a short table with links is listed")
 
-	parts = Entities{}.Render(head+strings.Repeat("|语|[x](http://y.z)|`=1+1`|\n", 25), 0)
+	parts = Entities(head+strings.Repeat("|语|[x](http://y.z)|`=1+1`|\n", 25), 0)
 	lines := strings.Split(string(parts[0].File.Data), "\n")
 	assert.Equal(t, "| 语 | x (http://y.z) |                             =1+1                             |", lines[2])
 	assert.Equal(t, "| a  |         b \\| c | "+strings.Repeat("d", 60)+" |", lines[0])
 
-	parts = Entities{}.Render(head+strings.Repeat("|=HYPERLINK(\"x\")|-1.5|+49|\n|@x|-rf|\"q, r\"|\n|é|||\n", 15), 0)
+	parts = Entities(head+strings.Repeat("|=HYPERLINK(\"x\")|-1.5|+49|\n|@x|-rf|\"q, r\"|\n|é|||\n", 15), 0)
 	data, ok := strings.CutPrefix(string(parts[0].File.Data), "\uFEFF")
 	assert.True(t, ok, "a spreadsheet is told of UTF-8")
 	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
@@ -154,25 +154,25 @@ func TestTableFiles(t *testing.T) {
 
 func TestLongQuotesFold(t *testing.T) {
 	long := strings.Repeat("> line\n", 8)
-	assert.Equal(t, []string{"⟨expandable_blockquote " + strings.TrimSpace(strings.Repeat("line\n", 8)) + "⟩"}, shape(Entities{}.Render(long, 0)))
-	assert.Equal(t, []string{"⟨blockquote a\nb⟩"}, shape(Entities{}.Render("> a\n> b", 0)))
+	assert.Equal(t, []string{"⟨expandable_blockquote " + strings.TrimSpace(strings.Repeat("line\n", 8)) + "⟩"}, shape(Entities(long, 0)))
+	assert.Equal(t, []string{"⟨blockquote a\nb⟩"}, shape(Entities("> a\n> b", 0)))
 	assert.Contains(t, show(Markdown(long)), "⟨blockquote ", "what asks a person for something hides nothing")
 	assert.Contains(t, show(Markdown("```\n"+numbered(200)+"```")), "line 200", "and is no file")
 }
 
 func TestThinking(t *testing.T) {
 	assert.Equal(t, "⟨expandable_blockquote a\n**b** <c>⟩", show(thinking("\na\n**b** \x1b[1m<c>\n")))
-	assert.Equal(t, []string{"⟨expandable_blockquote a **b**⟩"}, shape(ThinkingParts(Entities{}, "Thought", "a **b**", 0)))
-	rich := ThinkingParts(Rich{}, "Thought & *more*", "a **b** <tg-button>\n\n- c", 0)
+	assert.Equal(t, []string{"⟨expandable_blockquote a **b**⟩"}, shape(ThinkingParts(false, "Thought", "a **b**", 0)))
+	rich := ThinkingParts(true, "Thought & *more*", "a **b** <tg-button>\n\n- c", 0)
 	require.Len(t, rich, 1)
 	assert.Equal(t, "<details><summary>Thought &amp; &#42;more&#42;</summary>\n\na &#42;&#42;b&#42;&#42; &lt;tg-button&gt;\n\n&#45; c\n\n</details>", rich[0].Rich)
 	assert.Equal(t, "⟨bold ▸ Thought & *more*⟩\n\na **b** <tg-button>\n\n- c", show(rich[0].Text))
-	for name, r := range renderers() {
-		assert.Empty(t, ThinkingParts(r, "Thought", " \n", 0), name)
+	for _, r := range []bool{false, true} {
+		assert.Empty(t, ThinkingParts(r, "Thought", " \n", 0), r)
 		parts := ThinkingParts(r, "Thought", numbered(5000), 100)
-		assert.Empty(t, wrong(parts, 100), name)
-		assert.Contains(t, contents(parts), "line 5000", name)
-		assert.Len(t, ThinkingParts(r, "Thought", numbered(50_000), 100), 1, name)
+		assert.Empty(t, wrong(parts, 100), r)
+		assert.Contains(t, contents(parts), "line 5000", r)
+		assert.Len(t, ThinkingParts(r, "Thought", numbered(50_000), 100), 1, r)
 	}
 }
 

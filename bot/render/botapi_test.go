@@ -47,7 +47,7 @@ func TestTheBotAPITakesEveryAnswer(t *testing.T) {
 		n := nasty{t: r}
 		n.blocks("", 14)
 		for name, renderer := range renderers() {
-			for _, p := range renderer.Render(n.out.String(), 0) {
+			for _, p := range renderer(n.out.String(), 0) {
 				var err error
 				switch {
 				case p.File != nil: // the stand-in does not look into files

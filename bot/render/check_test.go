@@ -8,6 +8,9 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
+// low says that a unit is the second half of a surrogate pair.
+func low(u uint16) bool { return u >= 0xDC00 && u < 0xE000 }
+
 // faults lists what Telegram would refuse, repair or show wrongly in t.
 func faults(t Text) []string {
 	var out []string

@@ -1,4 +1,4 @@
-// Package render turns an agent's Markdown into messages for Telegram, in one of two forms behind one interface: Entities
+// Package render turns an agent's Markdown into messages for Telegram, in one of two forms: Entities
 // makes text plus entities, for every server; Rich makes Markdown for servers that have rich messages (Bot API 10.1).
 // What no chat shows well becomes a file: a wide table a picture, long code a document with its beginning above.
 //

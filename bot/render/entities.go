@@ -46,80 +46,60 @@ func normalise(text []uint16, list []entity) []entity {
 		return e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > len(text)
 	})
 	slices.SortStableFunc(list, outermostFirst)
-	var s sweep
-	var active []entity
+	type stretch struct{ which, from int } // of one of the list
+	var open []stretch
+	var active []int
+	var done []entity
 	next := 0
-	for _, at := range borders(list) {
-		active = slices.DeleteFunc(active, func(e entity) bool { return end(e) <= at })
-		for ; next < len(list) && list[next].Offset == at; next++ {
-			active = append(active, list[next])
-		}
-		s.step(at, allowed(active))
+	var borders []int
+	for _, e := range list {
+		borders = append(borders, e.Offset, end(e))
 	}
-	return trimmed(text, s.done)
+	slices.Sort(borders)
+	for _, at := range slices.Compact(borders) {
+		active = slices.DeleteFunc(active, func(i int) bool { return end(list[i]) <= at })
+		for ; next < len(list) && list[next].Offset == at; next++ {
+			active = append(active, next)
+		}
+		// What must end below one that goes on (they cross) takes it along: both pieces are kept.
+		want := allowed(list, active)
+		same := 0
+		for same < len(open) && same < len(want) && open[same].which == want[same] {
+			same++
+		}
+		for _, s := range slices.Backward(open[same:]) {
+			e := list[s.which]
+			e.Offset, e.Length = s.from, at-s.from
+			done = append(done, e)
+		}
+		open = open[:same]
+		for _, i := range want[same:] {
+			open = append(open, stretch{i, at})
+		}
+	}
+	return trimmed(text, done)
 }
 
 func end(e entity) int { return e.Offset + e.Length }
 
-// borders are the places where an entity begins or ends, in order.
-func borders(list []entity) []int {
-	out := make([]int, 0, 2*len(list))
-	for _, e := range list {
-		out = append(out, e.Offset, end(e))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // allowed picks the entities that may cover the same character, outermost first: pre alone; else quote with a link
 // and soft styles; else a link with soft styles; else code alone. One of each kind.
-func allowed(active []entity) []entity {
+func allowed(list []entity, active []int) (out []int) {
 	best := 4
-	for _, e := range active {
-		best = min(best, rank(e.Type))
+	for _, i := range active {
+		best = min(best, rank(list[i].Type))
 	}
 	quoted := best == rank(quote)
-	var out []entity
-	for _, e := range active {
-		r := rank(e.Type)
+	for _, i := range active {
+		r := rank(list[i].Type)
+		double := func(o int) bool { return list[o].Type == list[i].Type || r < 4 && rank(list[o].Type) == r }
 		switch {
-		case slices.ContainsFunc(out, func(o entity) bool { return o.Type == e.Type || r < 4 && rank(o.Type) == r }):
+		case slices.ContainsFunc(out, double):
 		case r == best, r == 4 && best != rank(pre) && best != rank(code), r == rank(link) && quoted:
-			out = append(out, e)
+			out = append(out, i)
 		}
 	}
 	return out
-}
-
-// sweep keeps the entities that are open at the current place and collects the closed ones.
-type sweep struct {
-	open []entity // Offset is where this piece began, Length is the original's: with the source offset it is its name
-	from []int    // source offset of each
-	done []entity
-}
-
-// step ends what does not go on at place at and begins what is new. An entity that must end below one that goes on
-// (they cross) takes it along: both pieces are kept.
-func (s *sweep) step(at int, want []entity) {
-	same := 0
-	for same < len(s.open) && same < len(want) && s.is(same, want[same]) {
-		same++
-	}
-	for i := len(s.open) - 1; i >= same; i-- {
-		e := s.open[i]
-		e.Length = at - e.Offset
-		s.done = append(s.done, e)
-	}
-	s.open, s.from = s.open[:same], s.from[:same]
-	for _, e := range want[same:] {
-		s.from = append(s.from, e.Offset)
-		e.Offset = at
-		s.open = append(s.open, e)
-	}
-}
-
-func (s *sweep) is(i int, e entity) bool {
-	return s.open[i].Type == e.Type && s.from[i] == e.Offset && s.open[i].Length == e.Length
 }
 
 // trimmed takes white space off the ends of the entities, as Telegram does, and sorts them. Code in pre keeps its
@@ -133,6 +113,9 @@ func trimmed(text []uint16, list []entity) []entity {
 		}
 		for e.Type != pre && from < to && space(text[from]) {
 			from++
+		}
+		if e.Type != pre {
+			e.Language = "" // that of a formula
 		}
 		if from < to && !blank(string(utf16.Decode(text[from:to]))) {
 			e.Offset, e.Length = from, to-from

@@ -27,7 +27,7 @@ func (m *markdown) inline(n ast.Node, depth int) {
 	case *ast.String:
 		m.write(string(n.Value))
 	case *ast.CodeSpan:
-		m.codeText(spanBody(n, m.source))
+		m.codeText(m.spanBody(n), "")
 	case *ast.Emphasis:
 		style := italic
 		if n.Level >= 2 {
@@ -43,9 +43,13 @@ func (m *markdown) inline(n ast.Node, depth int) {
 	case *ast.Image:
 		m.link(string(n.Destination), func() { m.write("🖼 "); children() })
 	case *ast.RawHTML:
-		m.rawHTML(string(n.Segments.Value(m.source)))
+		tag := string(n.Segments.Value(m.source))
+		if isBreak(tag) {
+			tag = "\n"
+		}
+		m.write(tag)
 	case *formula:
-		m.codeText(n.body)
+		m.codeText(n.body, "math")
 	case *east.TaskCheckBox:
 		m.write(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
 	default:
@@ -64,24 +68,17 @@ func (m *markdown) textNode(n *ast.Text) {
 	}
 }
 
-// rawHTML is shown as it is written, but for the tag that only breaks a line.
-func (m *markdown) rawHTML(tag string) {
-	if isBreak(tag) {
-		tag = "\n"
-	}
-	m.write(tag)
-}
-
+// isBreak says that a tag only breaks a line; any other is shown as it is written.
 func isBreak(tag string) bool {
 	return len(tag) <= len("<br />") && strings.EqualFold(strings.NewReplacer(" ", "", "/", "").Replace(tag), "<br>")
 }
 
 // spanBody is the code of a code span.
-func spanBody(n ast.Node, source []byte) string {
+func (m *markdown) spanBody(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
-			b.Write(t.Segment.Value(source))
+			b.Write(t.Segment.Value(m.source))
 		}
 	}
 	return strings.ReplaceAll(b.String(), "\n", " ") // CommonMark: a line end in a code span is a space
@@ -89,31 +86,26 @@ func spanBody(n ast.Node, source []byte) string {
 
 // codeText keeps its backticks inside a quotation: code may not be part of a quote, and without any mark a name
 // would drown in the sentence.
-func (m *markdown) codeText(body string) {
+func (m *markdown) codeText(body, lang string) {
 	if m.quotes > 0 {
 		m.write("`" + body + "`")
 		return
 	}
 	m.startLine()
-	m.as(entity{Type: code}, func() { m.write(body) })
+	m.as(entity{Type: code, Language: lang}, func() { m.write(body) })
 }
 
 func (m *markdown) autoLink(n *ast.AutoLink) {
-	target := autoTarget(n, m.source)
+	target := string(n.URL(m.source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(target, "mailto:") {
+		target = "mailto:" + target
+	}
 	label := func() { m.write(string(n.Label(m.source))) }
 	if !opens(target) {
 		label()
 		return
 	}
 	m.as(entity{Type: link, URL: target}, label)
-}
-
-func autoTarget(n *ast.AutoLink, source []byte) string {
-	target := string(n.URL(source))
-	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(target, "mailto:") {
-		return "mailto:" + target
-	}
-	return target
 }
 
 // link marks the label. A target Telegram does not open (a path in the repository, a script) is written behind it.

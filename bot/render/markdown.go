@@ -34,14 +34,14 @@ func Markdown(src string) Text {
 	if len(src) > maxSource {
 		return Plain(src)
 	}
-	return formatter{size: maxPiece, parser: newParser()}.format(src)
+	return formatter{size: maxPiece, parser: newParser(), answer: &attachments{}}.format(src)
 }
 
 // formatter formats a source in pieces.
 type formatter struct {
 	size   int
 	parser parser.Parser
-	answer *attachments // nil: nothing becomes a file, and nothing folds
+	answer *attachments
 }
 
 func (f formatter) format(src string) Text {
@@ -52,9 +52,7 @@ func (f formatter) format(src string) Text {
 	var all []Text
 	add := func(t Text) {
 		all = append(all, t)
-		if f.answer != nil {
-			f.answer.base += t.Length()
-		}
+		f.answer.base += t.Length()
 	}
 	for _, p := range list {
 		if blank(p.text) {
@@ -78,21 +76,20 @@ func (f formatter) piece(p piece) (out Text) {
 		return Plain(p.text)
 	}
 	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no answer.
-	files := f.answer.count()
+	files := len(f.answer.list)
 	defer func() {
 		if recover() != nil {
-			f.answer.keep(files)
+			f.answer.list = f.answer.list[:files]
 			out = Plain(p.text)
 		}
 	}()
 	source := []byte(p.text)
 	m := markdown{source: source, writer: &writer{room: maxGrowth(len(source))}, answer: f.answer}
 	m.blocks(f.parser.Parse(text.NewReader(source)), 2, 0)
-	if out = m.result(); m.room < 0 || out.Blank() && f.answer.count() == files {
-		f.answer.keep(files)
+	if out = m.result(); m.room < 0 || out.Blank() && len(f.answer.list) == files {
+		f.answer.list = f.answer.list[:files]
 		return Plain(p.text) // it became absurdly long; or nothing but markup, such as a lone fence
 	}
-	f.answer.within(files, out.Length())
 	return out
 }
 
@@ -187,10 +184,10 @@ func (m *markdown) code(body, lang, name string, gap int) {
 	if body == "" {
 		return
 	}
-	m.ownLine(gap)
-	if m.answer.takes(m.units, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
+	if _, at := m.trimmed(); m.answer.takes(at, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
 		return
 	}
+	m.ownLine(gap)
 	m.as(entity{Type: pre, Language: lang}, func() { m.raw(body) })
 }
 
@@ -251,7 +248,7 @@ func (m *markdown) quotation(n ast.Node, gap, depth int) {
 	m.as(entity{Type: quote}, func() { m.blocks(n, 2, depth) })
 	said := m.text.String()[from:]
 	isLong := strings.Count(said, "\n") >= 6 || len(said) > 800 // Telegram shows three lines of a folded one
-	if last := len(m.list) - 1; last >= 0 && m.answer != nil && isLong {
+	if last := len(m.list) - 1; last >= 0 && m.answer.most > 0 && isLong {
 		m.list[last].Type = quoteX
 	}
 	m.quotes--
@@ -388,16 +385,23 @@ func (w *writer) as(e entity, body func()) {
 
 // result is what was written, without line ends at either end.
 func (w *writer) result() Text {
-	return formatted(strings.TrimRight(w.text.String(), "\n "), w.clipped())
+	t := w.written()
+	return formatted(t.Text, t.Entities)
 }
 
-// clipped keeps entities inside the text when its end is trimmed.
-func (w *writer) clipped() []entity {
-	s := w.text.String()
-	limit := w.units - (len(s) - len(strings.TrimRight(s, "\n "))) // only one-unit characters are trimmed
+// written is result before the entities are made such as Telegram takes them: they lie inside the text.
+func (w *writer) written() Text {
+	text, limit := w.trimmed()
 	for i := range w.list {
 		e := &w.list[i]
 		e.Length = min(end(*e), limit) - e.Offset
 	}
-	return w.list
+	return Text{Text: text, Entities: w.list}
+}
+
+// trimmed is the text without the blanks at its end, and its length.
+func (w *writer) trimmed() (text string, length int) {
+	s := w.text.String()
+	text = strings.TrimRight(s, "\n ")
+	return text, w.units - (len(s) - len(text)) // only one-unit characters are trimmed
 }

@@ -128,7 +128,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 			}
 		}
 		assert.Equal(t, src, whole)
-		got := formatter{size: size, parser: newParser()}.format(src)
+		got := formatter{size: size, parser: newParser(), answer: &attachments{}}.format(src)
 		if bad := faults(got); len(bad) > 0 {
 			t.Fatalf("%q → %q: %v", src, show(got), bad)
 		}

@@ -24,58 +24,36 @@ type File struct {
 	Photo bool // a picture to look at, not one to keep
 }
 
-// Renderer turns an agent's Markdown into messages that are sent one after another. No text is lost: what a file holds
-// instead is all in it. room is what is kept free at the beginning of the first, in UTF-16 units. The same source has the
-// same parts each time.
-type Renderer interface {
-	Render(src string, room int) []Part
-}
-
 // maxParts is how many messages an answer may be before it becomes a file: a chat takes about one in a second, and nobody
 // scrolls through more.
 const maxParts = 40
 
-// Entities renders for every server: text and entities. Long code, and tables that are too wide for a phone, become
-// files; long quotations are folded.
-type Entities struct{}
-
-// Render implements Renderer.
-func (Entities) Render(src string, room int) []Part {
+// Entities turns an agent's Markdown into messages that are sent one after another, for every server: text and entities.
+// Long code, and tables that are too wide for a phone, become files; long quotations are folded. No text is lost: what a
+// file holds instead is all in it. room is what is kept free at the beginning of the first, in UTF-16 units. The same
+// source has the same parts each time.
+func Entities(src string, room int) []Part {
 	src = clean(src)
 	if len(src) > maxSource {
 		return []Part{longAnswer(src, room)}
 	}
-	answer := &attachments{room: room}
+	answer := newAttachments(room)
 	whole := formatter{size: maxPiece, parser: newParser(), answer: answer}.format(src)
 	var parts []Part
-	for i, t := range whole.between(answer.list) {
-		if i > 0 {
-			parts = append(parts, answer.list[i-1].part)
-		}
-		for _, p := range t.Split(Limit - room) {
+	s := splitter{text: utf16.Encode([]rune(whole.Text)), list: whole.Entities}
+	for _, f := range append(answer.list, attachment{at: len(s.text)}) {
+		to := min(max(f.at, s.at), len(s.text))
+		for _, p := range s.part(s.at, to).Split(Limit - room) {
 			parts = append(parts, Part{Text: p})
+		}
+		if s.at = to; f.part.File != nil {
+			parts = append(parts, f.part)
 		}
 	}
 	if len(parts) > maxParts {
 		return []Part{longAnswer(src, room)}
 	}
 	return parts
-}
-
-// between is the text before, between and after the files, one more than there are.
-func (t Text) between(files []attachment) []Text {
-	s := splitter{text: utf16.Encode([]rune(t.Text)), list: t.Entities}
-	texts := make([]Text, 0, len(files)+1)
-	from := 0
-	for _, f := range files {
-		to := min(max(f.at, from), len(s.text))
-		texts = append(texts, s.part(from, to))
-		from = to
-	}
-	if len(files) == 0 {
-		return []Text{t}
-	}
-	return append(texts, s.part(from, len(s.text)))
 }
 
 // longAnswer is an answer that no chat should have to scroll through, as a file.
@@ -115,13 +93,13 @@ func safeName(name string) string {
 func thinking(text string) Text { return spanned(strings.Trim(text, "\n"), entity{Type: quoteX}) }
 
 // ThinkingParts are the messages that show what an agent thought, with nothing in it formatted: a section that folds,
-// with a title, where there are rich messages, else Thinking. room is that of Renderer.
-func ThinkingParts(r Renderer, title, text string, room int) []Part {
+// with a title, where there are rich messages. room is that of Entities.
+func ThinkingParts(asRich bool, title, text string, room int) []Part {
 	text = clean(text)
 	if len(text) > maxSource {
 		return []Part{longAnswer(text, room)}
 	}
-	if _, ok := r.(Rich); ok && !blank(text) {
+	if asRich && !blank(text) {
 		p := &rich{pages: newPages(room)}
 		p.push(fold(title))
 		p.prose(text)
@@ -148,13 +126,16 @@ const (
 	someLines = 15   // lines of code that show what it is
 )
 
-// attachments are the things of an answer that are shown as files, with their places in its text. None are taken when it
-// is nil: what asks a person for something must show all of it at once.
+// attachments are the things of an answer that are shown as files, with their places in its text. The zero value takes
+// none: what asks a person for something must show all of it at once.
 type attachments struct {
+	most int // how many it takes
 	list []attachment
 	base int // units of the text before the piece that is formatted
 	room int // units of the first part that are kept free
 }
+
+func newAttachments(room int) *attachments { return &attachments{most: maxFiles, room: room} }
 
 type attachment struct {
 	at   int // units of the text before it
@@ -164,7 +145,7 @@ type attachment struct {
 // takes asks for a file at a place of the current piece, unless there are enough of them already. The file is told how
 // long its caption may be.
 func (a *attachments) takes(at int, file func(caption int) (Part, bool)) bool {
-	if a == nil || len(a.list) >= maxFiles {
+	if len(a.list) >= a.most {
 		return false
 	}
 	part, ok := file(min(someText, max(maxCaption-a.room, 0)))
@@ -181,30 +162,6 @@ func (a *attachments) takesTable(source string) bool {
 	})
 }
 
-func (a *attachments) count() int {
-	if a == nil {
-		return 0
-	}
-	return len(a.list)
-}
-
-// keep forgets all but the first n.
-func (a *attachments) keep(n int) {
-	if a != nil {
-		a.list = a.list[:n]
-	}
-}
-
-// within keeps the places of all but the first n inside the piece, which lost the line ends at its end.
-func (a *attachments) within(n, length int) {
-	if a == nil {
-		return
-	}
-	for i := n; i < len(a.list); i++ {
-		a.list[i].at = min(a.list[i].at, a.base+length)
-	}
-}
-
 // codeFile is code that is too long for a chat; its caption says what it is, and shows its first lines.
 func codeFile(body, lang, name string, caption int) (Part, bool) {
 	lines := strings.Count(body, "\n") + 1
@@ -215,7 +172,9 @@ func codeFile(body, lang, name string, caption int) (Part, bool) {
 	if lang != "" {
 		label = Join(Bold(lang), Plain(" · "), label)
 	}
-	return filePart(codeName(lang, name), body+"\n", label, Pre(firstLines(body, someLines), lang), caption), true
+	first := strings.SplitAfterN(body, "\n", someLines+1)
+	begin := strings.Join(first[:min(len(first), someLines)], "")
+	return filePart(codeName(lang, name), body+"\n", label, Pre(begin, lang), caption), true
 }
 
 // filePart is a file of text. Its caption is a label and the beginning of what is in it, as much as fits.
@@ -228,18 +187,6 @@ func filePart(name, data string, label, begin Text, caption int) Part {
 		shown = parts[0]
 	}
 	return Part{Text: shown, File: &File{Name: name, Data: []byte(data)}}
-}
-
-func firstLines(s string, n int) string {
-	at := 0
-	for range n {
-		next := strings.IndexByte(s[at:], '\n')
-		if next < 0 {
-			return s
-		}
-		at += next + 1
-	}
-	return s[:at]
 }
 
 // endings are the names that files of a language end with. What a phone would open as something else than text is not

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -180,48 +183,12 @@ func leading(s string, c byte) int {
 	return n
 }
 
-// tooDeep finds a line with more block markers than are shown nested: goldmark's time and memory grow with the square of
-// them.
+// deepLine has more markers of quotes and lists at its start than are shown nested.
+var deepLine = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))){` + strconv.Itoa(maxDepth+1) + `}.*`)
+
+// tooDeep finds such a line that is no rule: goldmark's time and memory grow with the square of the markers.
 func tooDeep(src string) bool {
-	for line := range strings.Lines(src) {
-		if nesting(line) > maxDepth {
-			return true
-		}
-	}
-	return false
-}
-
-// nesting counts the markers of quotes and lists at the start of a line. A line of nothing but one of them is a rule.
-func nesting(line string) int {
-	if blank(strings.ReplaceAll(line, "-", "")) || blank(strings.ReplaceAll(line, "*", "")) {
-		return 0
-	}
-	n := 0
-	for {
-		line = strings.TrimLeft(line, " \t")
-		marker := markerLength(line)
-		if marker == 0 {
-			return n
-		}
-		line = line[marker:]
-		n++
-	}
-}
-
-// markerLength is that of "> ", "- " or "12. " at the start of s, without the blank; 0 when there is none.
-func markerLength(s string) int {
-	if strings.HasPrefix(s, ">") {
-		return 1
-	}
-	n, signs := len(s)-len(strings.TrimLeft(s, "0123456789")), "-+*"
-	if n > 0 {
-		signs = ".)"
-	}
-	if n >= len(s) || !strings.ContainsRune(signs, rune(s[n])) {
-		return 0
-	}
-	if n++; n < len(s) && !strings.ContainsRune(" \t\n", rune(s[n])) {
-		return 0
-	}
-	return n
+	return slices.ContainsFunc(deepLine.FindAllString(src, -1), func(line string) bool {
+		return strings.Trim(line, "- \t") != "" && strings.Trim(line, "* \t") != ""
+	})
 }

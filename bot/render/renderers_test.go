@@ -17,14 +17,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-func renderers() map[string]Renderer {
-	return map[string]Renderer{"entities": Entities{}, "rich": Rich{}}
+func renderers() map[string]func(src string, room int) []Part {
+	return map[string]func(src string, room int) []Part{"entities": Entities, "rich": Rich}
 }
 
 func TestRenderers(t *testing.T) {
 	for _, tt := range renderCases() {
 		t.Run(tt.name, func(t *testing.T) {
-			parts := Rich{}.Render(tt.in, 0)
+			parts := Rich(tt.in, 0)
 			assert.Empty(t, wrong(parts, 0))
 			var rich, seen string
 			for _, p := range parts {
@@ -35,7 +35,7 @@ func TestRenderers(t *testing.T) {
 			if tt.rich == "" {
 				assert.Equal(t, strings.TrimSpace(tt.entities), seen, "a text without formatting")
 			}
-			parts = Entities{}.Render(tt.in, 0)
+			parts = Entities(tt.in, 0)
 			assert.Empty(t, wrong(parts, 0))
 			seen = ""
 			for _, p := range parts {
@@ -299,7 +299,7 @@ func TestP5_RenderersLoseNothing(t *testing.T) {
 				n := nasty{t: t}
 				n.blocks("", 0)
 				src, room := n.out.String(), rapid.IntRange(0, 600).Draw(t, "room")
-				parts := r.Render(src, room)
+				parts := r(src, room)
 				if bad := wrong(parts, room); len(bad) > 0 {
 					t.Fatalf("%v: %q", bad, src)
 				}
@@ -328,7 +328,7 @@ func TestP5_RichMarkdownKeepsEveryLetter(t *testing.T) {
 		src, _ := soup(t)
 		src = strings.ReplaceAll(src, "www.", "") // an address that is found in other words is shown in another way
 		want, got := letters(Markdown(src)), ""
-		for _, p := range (Rich{}).Render(src, 0) {
+		for _, p := range Rich(src, 0) {
 			if p.Rich == "" {
 				got += letters(p.Text)
 			} else {
@@ -359,7 +359,7 @@ func letters(t Text) string {
 func TestTheSameSourceHasTheSameParts(t *testing.T) {
 	src := "# a\n\n| " + strings.Repeat("long words ", 9) + " | b |\n|-|-|\n| c | d |\n\n```go\n" + strings.Repeat("x\n", 90) + "```\n\n> " + strings.Repeat("q\n> ", 20)
 	for name, r := range renderers() {
-		assert.Equal(t, r.Render(src, 100), r.Render(src, 100), name)
+		assert.Equal(t, r(src, 100), r(src, 100), name)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestRenderersGrowWithTheirInputOnly(t *testing.T) {
 		cost := func(src string) float64 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			r.Render(src, 0)
+			r(src, 0)
 			runtime.ReadMemStats(&after)
 			return float64(after.TotalAlloc - before.TotalAlloc)
 		}
@@ -391,12 +391,12 @@ func TestAnAnswerThatIsTooLong(t *testing.T) {
 	many := strings.Repeat("`a` ", 20_000)
 	for name, r := range renderers() {
 		t.Run(name, func(t *testing.T) {
-			parts := r.Render(long, 300)
+			parts := r(long, 300)
 			assert.Empty(t, wrong(parts, 300))
 			assert.Len(t, parts, 1)
 			assert.Equal(t, File{Name: "answer.md", Data: []byte(long)}, *parts[0].File)
 			assert.True(t, strings.HasPrefix(show(parts[0].Text), "⟨bold a⟩\n\nSome ⟨bold bold⟩"))
-			assert.LessOrEqual(t, len(r.Render(many, 0)), maxParts)
+			assert.LessOrEqual(t, len(r(many, 0)), maxParts)
 		})
 	}
 }
@@ -408,7 +408,7 @@ func FuzzRenderers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, room int) {
 		room = min(max(room, 0), 1000)
 		for name, r := range renderers() {
-			assert.Empty(t, wrong(r.Render(src, room), room), name)
+			assert.Empty(t, wrong(r(src, room), room), name)
 		}
 	})
 }

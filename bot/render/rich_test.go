@@ -19,7 +19,7 @@ func tableOf(doc ast.Node) *east.Table {
 // rich is the Markdown of an answer that has nothing else.
 func richOf(t *testing.T, src string, room int) []string {
 	t.Helper()
-	parts := Rich{}.Render(src, room)
+	parts := Rich(src, room)
 	assert.Empty(t, wrong(parts, room))
 	var out []string
 	for _, p := range parts {
@@ -56,10 +56,10 @@ func TestRichTable(t *testing.T) {
 	}
 	assert.Equal(t, 900, rows)
 
-	parts := Rich{}.Render("a\n\n"+table(21, 2, "")+"\n\nb", 0)
+	parts := Rich("a\n\n"+table(21, 2, "")+"\n\nb", 0)
 	require.Len(t, parts, 3)
 	assert.Equal(t, "table.png", parts[1].File.Name, "with more columns than Telegram draws")
-	parts = Rich{}.Render("<details><summary>a</summary>\n\n"+table(21, 2, "")+"\n\n</details>\n\n**b**", 0)
+	parts = Rich("<details><summary>a</summary>\n\n"+table(21, 2, "")+"\n\n</details>\n\n**b**", 0)
 	require.Len(t, parts, 3)
 	assert.Equal(t, "<details><summary>a</summary>\n\n</details>", parts[0].Rich)
 	assert.Equal(t, "**b**", parts[2].Rich)
@@ -121,7 +121,7 @@ func TestRichDepth(t *testing.T) {
 func TestRichText(t *testing.T) {
 	for _, filler := range []string{"word ", "x", "*", "<", "😀", "a\n", "a\n\n"} {
 		src := strings.Repeat(filler, 90_000/len(filler))
-		parts := Rich{}.Render(src, 300)
+		parts := Rich(src, 300)
 		assert.Empty(t, wrong(parts, 300), filler)
 		if parts[0].File != nil {
 			assert.Equal(t, "a\n\n", filler, "more paragraphs than a few messages hold")
@@ -142,12 +142,12 @@ func unescaped(parts []Part) []Part {
 // An answer that a plain message shows as well is one: it is read everywhere, and keeps the size of its letters.
 func TestPlainAnswersAreNotRich(t *testing.T) {
 	short := "Done. See https://x.org for 5 * 3 and snake_case.\n\nNothing else."
-	parts := Rich{}.Render(short, 200)
+	parts := Rich(short, 200)
 	require.Len(t, parts, 1)
 	assert.Empty(t, parts[0].Rich)
 	assert.Equal(t, Markdown(short), parts[0].Text)
-	assert.NotEmpty(t, Rich{}.Render(short+" **b**", 200)[0].Rich)
-	assert.NotEmpty(t, Rich{}.Render(strings.Repeat("a sentence. ", 400), 0)[0].Rich, "longer than one message")
+	assert.NotEmpty(t, Rich(short+" **b**", 200)[0].Rich)
+	assert.NotEmpty(t, Rich(strings.Repeat("a sentence. ", 400), 0)[0].Rich, "longer than one message")
 }
 
 func TestLiteral(t *testing.T) {
@@ -162,7 +162,7 @@ func TestLiteral(t *testing.T) {
 // A rich message of marks alone would be refused.
 func TestMarksAloneAreNotRich(t *testing.T) {
 	for _, src := range []string{"-", "- \n- ", "1.", "* [ ] ", "---"} {
-		for _, p := range (Rich{}).Render(src, 0) {
+		for _, p := range Rich(src, 0) {
 			assert.Empty(t, p.Rich, "%q", src)
 			assert.False(t, p.Text.Blank(), "%q", src)
 		}

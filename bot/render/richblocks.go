@@ -60,7 +60,10 @@ func (r *rich) block(n ast.Node, depth int) {
 		r.prose(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
 	case *ast.Blockquote:
 		r.apart(2)
-		r.within(frame{first: "> ", rest: "> ", blocks: 1, depth: 1}, func() { r.blocks(n, 2, depth) })
+		inside := func() { r.blocks(n, 2, depth) }
+		if !r.within(frame{first: "> ", rest: "> ", blocks: 1, depth: 1}, inside) {
+			inside()
+		}
 		r.apart(2)
 	case *ast.List:
 		r.list(n, depth)
@@ -71,29 +74,29 @@ func (r *rich) block(n ast.Node, depth int) {
 	}
 }
 
-// within writes something inside a frame; without it where that would be too deep.
-func (r *rich) within(f frame, inside func()) {
+// within writes something inside a frame. It writes nothing, and is false, where that would be too deep.
+func (r *rich) within(f frame, inside func()) bool {
 	if !r.push(f) {
-		inside()
-		return
+		return false
 	}
 	open := len(r.stack)
 	inside()
 	for len(r.stack) >= open { // and the sections that were not closed in it
 		r.pop()
 	}
+	return true
 }
 
 func (r *rich) heading(n *ast.Heading, depth int) {
-	if text := strings.ReplaceAll(r.text(n.FirstChild(), false, depth), "\n", " "); !blank(text) {
+	if text := strings.ReplaceAll(r.text(n.FirstChild(), depth), "\n", " "); !blank(text) {
 		r.apart(2)
-		r.lines([]string{strings.Repeat("#", n.Level) + " " + text}, func() Text { return r.plainText(n, depth) })
+		r.lines([]string{strings.Repeat("#", n.Level) + " " + text}, n, depth)
 		r.apart(2)
 	}
 }
 
 func (r *rich) paragraph(n ast.Node, depth int) {
-	text := r.text(n.FirstChild(), false, depth)
+	text := r.text(n.FirstChild(), depth)
 	switch {
 	case text == "" && itemBox(n.Parent()) != nil && n.PreviousSibling() == nil:
 		r.write(nil, 0) // the box alone
@@ -104,12 +107,7 @@ func (r *rich) paragraph(n ast.Node, depth int) {
 	lines := strings.Split(text, "\n")
 	lines[0] = r.before + lines[0]
 	r.before = ""
-	r.lines(broken(lines), func() Text { return r.plainText(n, depth) })
-}
-
-func (r *rich) plainText(n ast.Node, depth int) Text {
-	t, _ := r.plain(n.FirstChild(), depth)
-	return t
+	r.lines(broken(lines), n, depth)
 }
 
 // broken has the sign of a break at the end of each line but the last: without it Telegram makes one line of them.
@@ -127,16 +125,16 @@ func broken(lines []string) []string {
 	return out
 }
 
-// lines writes a block that fits, and as plain text one that does not.
-func (r *rich) lines(lines []string, plain func() Text) {
-	if len(lines) == 0 {
-		return
-	}
-	if r.cost(lines) <= r.capacity() {
+// lines writes the text of a block if that fits, and else as plain text.
+func (r *rich) lines(lines []string, n ast.Node, depth int) {
+	switch {
+	case len(lines) == 0:
+	case r.cost(lines) <= r.capacity():
 		r.write(lines, 1)
-		return
+	default:
+		t, _ := r.plain(n.FirstChild(), depth)
+		r.prose(t.Text)
 	}
-	r.prose(plain().Text)
 }
 
 // prose writes text without formatting.
@@ -182,10 +180,7 @@ func (r *rich) code(body, lang string) {
 		return
 	}
 	r.apart(2)
-	if !r.push(frame{open: fence + lang, shut: fence, gap: 1, blocks: 1}) {
-		r.prose(body)
-		return
-	}
+	r.push(frame{open: fence + lang, shut: fence, gap: 1, blocks: 1}) // which is never too deep
 	most := r.capacity() / 2
 	for line := range strings.SplitSeq(body, "\n") {
 		for len(line) > most {
@@ -257,7 +252,7 @@ func (r *rich) list(l *ast.List, depth int) {
 	}
 	number, e := l.Start, r.ended
 	other := e.writes > 0 && e.writes == r.writes && e.depth == len(r.stack) && e.ordered == l.IsOrdered() && !e.other
-	r.within(frame{blocks: 1, depth: 1}, func() {
+	items := func() {
 		for item := l.FirstChild(); item != nil; item = item.NextSibling() {
 			if item != l.FirstChild() {
 				r.apart(between)
@@ -265,7 +260,10 @@ func (r *rich) list(l *ast.List, depth int) {
 			r.item(item, marker(l, number, other), between, depth)
 			number++
 		}
-	})
+	}
+	if !r.within(frame{blocks: 1, depth: 1}, items) {
+		items()
+	}
 	r.apart(between)
 	r.ended = ended{l.IsOrdered(), other, len(r.stack), r.writes}
 }
@@ -295,12 +293,7 @@ func (r *rich) item(n ast.Node, mark string, gap, depth int) {
 		f.first += map[bool]string{true: "[x] ", false: "[ ] "}[b.IsChecked]
 		box = map[bool]string{true: "☑ ", false: "☐ "}[b.IsChecked]
 	}
-	if r.push(f) {
-		open := len(r.stack)
-		r.blocks(n, gap, depth)
-		for len(r.stack) >= open {
-			r.pop()
-		}
+	if r.within(f, func() { r.blocks(n, gap, depth) }) {
 		return
 	}
 	r.before = strings.Replace(escaped(strings.TrimSpace(mark)), "&#45;", "•", 1) + " " + box
@@ -316,26 +309,23 @@ func itemBox(n ast.Node) *east.TaskCheckBox {
 	return n.FirstChild().FirstChild().(*east.TaskCheckBox)
 }
 
-// Rich renders for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,
+// Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,
 // code and formulas as Telegram draws them. An answer without any formatting stays a plain text.
 //
 // Nothing that an agent quotes becomes active: pictures are links, HTML is text, links that act in Telegram (tg:) are
 // text. The one exception are sections that fold.
-type Rich struct{}
-
-// Render implements Renderer.
-func (Rich) Render(src string, room int) (parts []Part) {
+func Rich(src string, room int) (parts []Part) {
 	// goldmark is foreign code over foreign bytes.
 	defer func() {
 		if recover() != nil {
-			parts = Entities{}.Render(src, room)
+			parts = Entities(src, room)
 		}
 	}()
 	cleaned := clean(src)
 	if len(cleaned) > maxSource {
 		return []Part{longAnswer(cleaned, room)}
 	}
-	r := &rich{pages: newPages(room), parser: newParser(), answer: &attachments{room: room}}
+	r := &rich{pages: newPages(room), parser: newParser(), answer: newAttachments(room)}
 	plain := true
 	for _, p := range pieces(unfold(cleaned), maxPiece) {
 		plain = r.piece(p) && plain
@@ -345,7 +335,7 @@ func (Rich) Render(src string, room int) (parts []Part) {
 		return []Part{longAnswer(cleaned, room)}
 	}
 	if len(parts) == 0 || plain && len(parts) == 1 && len(Markdown(cleaned).Split(Limit-room)) == 1 {
-		return Entities{}.Render(src, room)
+		return Entities(src, room)
 	}
 	return parts
 }
@@ -366,9 +356,9 @@ func (r *rich) piece(p piece) (plain bool) {
 	doc := r.parser.Parse(text.NewReader(r.source))
 	plain = isPlain(doc)
 	forDrawing(doc)
-	writes, files := r.writes, r.answer.count()
+	writes, files := r.writes, len(r.answer.list)
 	r.blocks(doc, 2, 0)
-	if r.writes == writes && r.answer.count() == files {
+	if r.writes == writes && len(r.answer.list) == files {
 		r.prose(p.text) // nothing but markup, such as a lone fence
 		return true
 	}
@@ -411,17 +401,12 @@ func withTexts(parts []Part, room int) []Part {
 				continue
 			}
 			p.Text = texts[0]
-			if len(texts) == 1 && isOnlyMarks(p.Text.Text) {
+			// Telegram refuses a rich message of nothing but the signs of lists and lines.
+			if len(texts) == 1 && strings.Trim(p.Text.Text, "•◦▪☐☑✅─—–-*.)0123456789 \t\n") == "" {
 				p.Rich = ""
 			}
 		}
 		shown = append(shown, p)
 	}
 	return shown
-}
-
-// isOnlyMarks says that there is nothing but the signs of lists and lines: Telegram refuses a rich message without
-// content.
-func isOnlyMarks(s string) bool {
-	return strings.Trim(s, "•◦▪☐☑✅─—–-*.)0123456789 \t\n") == ""
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,42 +24,48 @@ var spellings = []spelling{
 	{"**", "*", "~~", true}, {"__", "_", "~~", true}, {"**", "_", "~~", true}, {"__", "*", "~~", true}, {"**", "*", "~~", false}, {},
 }
 
-// text is the Markdown of what follows in a block from its node n on, in the first spelling that means the same.
-func (r *rich) text(n ast.Node, table bool, depth int) string {
-	want, ok := r.plain(n, depth)
-	switch {
-	case !ok:
-		return escapedLines(want.Text)
-	case want.Blank():
-		return ""
+// text is the Markdown of what follows in a block from its node n on.
+func (r *rich) text(n ast.Node, depth int) string {
+	said, ok := r.plain(n, depth)
+	if !ok {
+		return escapedLines(said.Text)
 	}
-	r.room -= len(want.Text)
-	for _, e := range want.Entities {
-		r.room -= len(e.URL)
-	}
-	for i, s := range spellings {
-		last := i == len(spellings)-1
-		if r.means(r.spelled(n, s, false, depth), want, last) {
-			return r.spelled(n, s, table, depth)
-		}
-	}
-	return escapedLines(want.Text)
+	return r.spell(said, false)
 }
 
-// plain is what a message without rich formatting would show of it. It is false if that became absurdly long; then it is
-// the text as it is written.
+// spell writes a text as plain gives it in the first spelling that means the same.
+func (r *rich) spell(said Text, table bool) string {
+	if said.Blank() {
+		return ""
+	}
+	r.room -= len(said.Text)
+	for _, e := range said.Entities {
+		r.room -= len(e.URL)
+	}
+	want := formatted(said.Text, said.Entities)
+	for i, s := range spellings {
+		if r.room >= 0 && r.means(spelled(said, s, false), want, i == len(spellings)-1) {
+			return spelled(said, s, table)
+		}
+	}
+	return escapedLines(said.Text)
+}
+
+// plain is what a message without rich formatting would show of it, each of its entities inside another or apart. It is
+// false if that became absurdly long; then it is the text as it is written.
 func (r *rich) plain(n ast.Node, depth int) (Text, bool) {
 	m := markdown{source: r.source, writer: &writer{room: r.room}}
 	first := n
 	for ; n != nil && m.room >= 0; n = n.NextSibling() {
-		if box, ok := n.(*east.TaskCheckBox); !ok || !marksItem(box) {
+		// A box that was written with the mark of its item is no text.
+		if box, ok := n.(*east.TaskCheckBox); !ok || itemBox(box.Parent().Parent()) != box {
 			m.inline(n, depth)
 		}
 	}
 	if m.room < 0 {
 		return Text{Text: strings.TrimRight(string(first.Parent().Lines().Value(r.source)), "\n")}, false
 	}
-	return m.result(), true
+	return m.written(), true
 }
 
 // means reads what was written, and says whether it is the same text; with the same formatting, unless any will do.
@@ -72,7 +79,7 @@ func (r *rich) means(written string, want Text, any bool) bool {
 		return false
 	}
 	got, _ := (&rich{source: source, room: maxGrowth(len(source))}).plain(first.FirstChild(), 0)
-	gotText, gotMarks := skeleton(got)
+	gotText, gotMarks := skeleton(formatted(got.Text, got.Entities))
 	wantText, wantMarks := skeleton(want)
 	return gotText == wantText && (any || slices.Equal(gotMarks, wantMarks))
 }
@@ -109,85 +116,77 @@ func skeleton(t Text) (string, []mark) {
 
 // inlineMarkdown writes the text of a block.
 type inlineMarkdown struct {
-	out    strings.Builder
-	said   strings.Builder // text that is not written yet: what may be markup depends on its neighbours
-	source []byte
+	out  strings.Builder
+	said strings.Builder // text that is not written yet: what may be markup depends on its neighbours
+	rest string          // what is still to be said, from the unit at on
+	at   int
 	spelling
-	table bool            // no line ends, and bars are escaped
+	table bool            // bars are escaped in code, too
 	on    map[string]bool // the marks that are open
 	last  rune
 }
 
-func (r *rich) spelled(n ast.Node, s spelling, table bool, depth int) string {
-	m := inlineMarkdown{source: r.source, spelling: s, table: table, on: map[string]bool{}}
-	for ; n != nil; n = n.NextSibling() {
-		m.inline(n, depth)
-	}
+// spelled is a text as plain gives it. Its line ends stay, though Markdown would make blanks of them.
+func spelled(t Text, s spelling, table bool) string {
+	m := inlineMarkdown{rest: t.Text, spelling: s, table: table, on: map[string]bool{}}
+	list := slices.Clone(t.Entities)
+	slices.Reverse(list) // of two entities of the same letters the outer one was written last
+	slices.SortStableFunc(list, func(a, b entity) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(b.Length, a.Length))
+	})
+	m.say(list, t.Length())
 	m.flush()
 	return strings.TrimRight(m.out.String(), "\n ")
 }
 
-func (m *inlineMarkdown) children(n ast.Node, depth int) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if depth > maxDepth {
-			m.say(string(c.Text(m.source))) //nolint:staticcheck // the only way to the raw text of any subtree
-			continue
-		}
-		m.inline(c, depth+1)
+// say writes the text up to a unit, with the entities in it, and gives those behind it.
+func (m *inlineMarkdown) say(list []entity, to int) (behind []entity) {
+	for len(list) > 0 && list[0].Offset < to {
+		m.said.WriteString(m.next(list[0].Offset))
+		list = m.marked(list[0], list[1:])
 	}
+	m.said.WriteString(m.next(to))
+	return list
 }
 
-func (m *inlineMarkdown) inline(n ast.Node, depth int) {
-	switch n := n.(type) {
-	case *ast.Text:
-		m.textNode(n)
-	case *ast.String:
-		m.say(string(n.Value))
-	case *ast.CodeSpan:
-		m.mark(span(spanBody(n, m.source), m.table))
-	case *ast.Emphasis:
-		kind := m.italic
-		if n.Level >= 2 {
-			kind = m.bold
-		}
-		m.styled(kind, n, depth)
-	case *east.Strikethrough:
-		m.styled(m.strike, n, depth)
-	case *ast.Link:
-		m.link(string(n.Destination), "", n, depth)
-	case *ast.AutoLink:
-		m.autoLink(n)
-	case *ast.Image: // as a link: Telegram would fetch it
-		m.link(string(n.Destination), "🖼 ", n, depth)
-	case *ast.RawHTML:
-		m.rawHTML(string(n.Segments.Value(m.source)))
-	case *east.TaskCheckBox:
-		if !marksItem(n) {
-			m.say(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
-		}
-	case *formula:
-		m.formula(n.body)
-	default:
-		m.children(n, depth)
-	}
+// next is the text up to a unit.
+func (m *inlineMarkdown) next(to int) (s string) {
+	n := prefix(m.rest, to-m.at)
+	s, m.rest, m.at = m.rest[:n], m.rest[n:], to
+	return s
 }
 
-// marksItem says that a box was written with the mark of its item.
-func marksItem(box *east.TaskCheckBox) bool { return itemBox(box.Parent().Parent()) == box }
-
-func (m *inlineMarkdown) textNode(n *ast.Text) {
-	raw := string(n.Segment.Value(m.source))
-	if !n.IsRaw() {
-		raw = unescape(raw)
+// marked writes an entity with what is in it. Formulas are written so that Telegram draws them.
+func (m *inlineMarkdown) marked(e entity, list []entity) (behind []entity) {
+	var open, shut string
+	switch e.Type {
+	case code:
+		body := m.next(end(e))
+		if e.Language == "" || !m.math || strings.ContainsAny(body, "$`|\n") {
+			m.mark(span(body, m.table))
+		} else {
+			m.mark("$" + body + "$")
+		}
+		return list
+	case link:
+		open, shut = "[", "]("+address(e.URL)+")"
+	case bold:
+		open, shut = m.bold, m.bold
+	case italic:
+		open, shut = m.italic, m.italic
+	case strike:
+		open, shut = m.strike, m.strike
 	}
-	m.say(raw)
-	if n.SoftLineBreak() || n.HardLineBreak() {
-		m.say("\n")
+	if open == "" || m.on[open] {
+		return m.say(list, end(e))
 	}
+	m.on[open] = true
+	m.mark(open)
+	behind = m.say(list, end(e))
+	m.mark(shut)
+	delete(m.on, open)
+	return behind
 }
-
-// say writes text. Its line ends stay, though Markdown would make blanks of them.
-func (m *inlineMarkdown) say(s string) { m.said.WriteString(s) }
 
 func (m *inlineMarkdown) flush() {
 	said := spread(m.said.String())
@@ -205,7 +204,7 @@ func (m *inlineMarkdown) flush() {
 			m.last, _ = utf8.DecodeLastRuneInString(body)
 		}
 		if ends && !starts || ends && body != "" { // an empty line would end the block
-			m.out.WriteString(map[bool]string{false: "\n", true: " "}[m.table])
+			m.out.WriteByte('\n')
 			m.last = 0
 		}
 	}
@@ -216,69 +215,6 @@ func (m *inlineMarkdown) mark(s string) {
 	m.flush()
 	m.out.WriteString(s)
 	m.last = 0
-}
-
-func (m *inlineMarkdown) styled(kind string, n ast.Node, depth int) {
-	if kind == "" || m.on[kind] {
-		m.children(n, depth)
-		return
-	}
-	m.on[kind] = true
-	m.mark(kind)
-	m.children(n, depth)
-	m.mark(kind)
-	delete(m.on, kind)
-}
-
-func (m *inlineMarkdown) rawHTML(tag string) {
-	if isBreak(tag) {
-		tag = "\n"
-	}
-	m.say(tag)
-}
-
-func (m *inlineMarkdown) autoLink(n *ast.AutoLink) {
-	target, label := autoTarget(n, m.source), string(n.Label(m.source))
-	if !opens(target) || m.on["["] {
-		m.say(label)
-		return
-	}
-	m.mark("[")
-	m.say(label)
-	m.mark("](" + address(target) + ")")
-}
-
-// link writes a link whose target is safe to tap on. Any other is text, with the target behind its label.
-func (m *inlineMarkdown) link(target, sign string, n ast.Node, depth int) {
-	target = unescape(target)
-	linked := opens(target) && !m.on["["]
-	if linked {
-		m.on["["] = true
-		m.mark("[")
-	}
-	m.say(sign)
-	m.children(n, depth)
-	if linked {
-		m.mark("](" + address(target) + ")")
-		delete(m.on, "[")
-	}
-	label := markdown{source: m.source, writer: &writer{room: maxGrowth(len(m.source))}} // it was shown before
-	label.inlines(n, depth)
-	switch shown := sign + label.text.String(); {
-	case blank(shown):
-		m.say(target)
-	case !opens(target) && target != "" && !strings.Contains(shown, target):
-		m.say(" (" + target + ")")
-	}
-}
-
-// formula writes LaTeX so that Telegram draws it.
-func (m *inlineMarkdown) formula(body string) {
-	if !m.math || strings.ContainsAny(body, "$`|\n") {
-		m.mark(span(body, m.table))
-		return
-	}
-	m.mark("$" + body + "$")
 }
 
 // latex writes a formula without what a parser of HTML would look at.

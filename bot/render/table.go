@@ -24,18 +24,14 @@ func (m *markdown) table(t *east.Table, gap, depth int) {
 		return
 	}
 	g := newGrid(rows, t.Alignments)
-	if m.answer != nil {
-		m.ownLine(gap)
-		if m.answer.takes(m.units, g.part) {
-			return
-		}
-	}
-	if g.fits() {
+	switch _, at := m.trimmed(); {
+	case m.answer.takes(at, g.part):
+	case g.fits():
 		m.ownLine(gap)
 		m.as(entity{Type: pre}, func() { m.raw(drawn(g)) })
-		return
+	default:
+		m.listed(rows, gap, math.MaxInt)
 	}
-	m.listed(rows, gap, math.MaxInt)
 }
 
 func (m *markdown) rows(t *east.Table, depth int) [][]Text {
@@ -68,7 +64,7 @@ func (m *markdown) excess(row ast.Node) string {
 func (m *markdown) cell(c ast.Node, depth int) Text {
 	inner := markdown{source: m.source, writer: &writer{quotes: m.quotes, room: m.room}}
 	inner.inlines(c, depth)
-	out := inner.result()
+	out := inner.written()
 	out.Text = strings.ReplaceAll(out.Text, "\n", " ")
 	return out
 }
@@ -76,27 +72,33 @@ func (m *markdown) cell(c ast.Node, depth int) Text {
 func drawn(g grid) string {
 	var b strings.Builder
 	for n, row := range g.rows {
-		var line strings.Builder
-		for i, width := range g.widths {
-			if i > 0 {
-				line.WriteString(" │ ")
-			}
-			var c Text
-			if i < len(row) {
-				c = row[i]
-			}
-			line.WriteString(padded(c.Text, width, g.align(i)))
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(g.line(row, " │ "), " ") + "\n")
 		if n == g.heads-1 {
-			rules := make([]string, len(g.widths))
-			for i, w := range g.widths {
-				rules[i] = strings.Repeat("─", w)
-			}
-			b.WriteString(strings.Join(rules, "─┼─") + "\n")
+			b.WriteString(g.rule("─", "─┼─") + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// line has the cells of a row side by side.
+func (g grid) line(row []Text, between string) string {
+	cells := make([]string, len(g.widths))
+	for i, width := range g.widths {
+		if i < len(row) {
+			cells[i] = row[i].Text
+		}
+		cells[i] = padded(cells[i], width, g.align(i))
+	}
+	return strings.Join(cells, between)
+}
+
+// rule is the line below the head.
+func (g grid) rule(sign, between string) string {
+	cells := make([]string, len(g.widths))
+	for i, width := range g.widths {
+		cells[i] = strings.Repeat(sign, width)
+	}
+	return strings.Join(cells, between)
 }
 
 func padded(s string, width int, a east.Alignment) string {
@@ -269,38 +271,22 @@ func (g grid) markdown() string {
 			cells[i] = append(cells[i], Text{Text: strings.ReplaceAll(targets(c), "|", `\|`)})
 		}
 	}
-	widths := columnWidths(cells)
+	wide := newGrid(cells, g.aligns)
 	var b strings.Builder
 	for i, row := range cells {
-		b.WriteString(piped(row, widths, " ", g.align))
+		b.WriteString("| " + wide.line(row, " | ") + " |\n")
 		if i == 0 {
-			rule := make([]Text, len(widths))
-			for j, w := range widths {
-				rule[j] = Text{Text: strings.Repeat("-", max(w, 1))}
-			}
-			b.WriteString(piped(rule, widths, "-", g.align))
+			b.WriteString("|-" + wide.rule("-", "-|-") + "-|\n")
 		}
 	}
 	return b.String()
-}
-
-func piped(row []Text, widths []int, blank string, align func(int) east.Alignment) string {
-	var b strings.Builder
-	for i, w := range widths {
-		var c Text
-		if i < len(row) {
-			c = row[i]
-		}
-		b.WriteString("|" + blank + padded(c.Text, max(w, 1), align(i)) + blank)
-	}
-	return b.String() + "|\n"
 }
 
 // targets is a text with the addresses of its links behind them.
 func targets(t Text) string {
 	var b strings.Builder
 	at, rest := 0, t.Text
-	for _, e := range t.Entities {
+	for _, e := range formatted(t.Text, t.Entities).Entities {
 		if e.Type != link || end(e) < at {
 			continue
 		}
@@ -331,7 +317,7 @@ func columnWidths(rows [][]Text) []int {
 	for _, row := range rows {
 		for i, c := range row {
 			if i == len(widths) {
-				widths = append(widths, 0)
+				widths = append(widths, 1)
 			}
 			widths[i] = max(widths[i], ansi.StringWidth(c.Text))
 		}

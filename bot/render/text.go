@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/go-telegram/bot/models"
@@ -103,7 +104,11 @@ func (t Text) Split(limit int) []Text {
 		if p := s.part(s.at, to); !p.Blank() {
 			parts = append(parts, p)
 		}
-		s.advance(to)
+		// The next part begins behind the white space, but with the indentation of code.
+		for to < len(s.text) && space(s.text[to]) && !s.inPre(to) {
+			to++
+		}
+		s.at = to
 	}
 	return parts
 }
@@ -165,14 +170,11 @@ func (s *splitter) window() int {
 
 // whole moves a place out of the middle of a surrogate pair.
 func (s *splitter) whole(to int) int {
-	if to < len(s.text) && to-1 > s.at && high(s.text[to-1]) && low(s.text[to]) {
+	if to < len(s.text) && to-1 > s.at && utf16.DecodeRune(rune(s.text[to-1]), rune(s.text[to])) != utf8.RuneError {
 		return to - 1
 	}
 	return to
 }
-
-func high(u uint16) bool { return u >= 0xD800 && u < 0xDC00 }
-func low(u uint16) bool  { return u >= 0xDC00 && u < 0xE000 }
 
 // inPre says that the unit at i lies inside a block of code.
 func (s *splitter) inPre(i int) bool {
@@ -226,13 +228,4 @@ func (s *splitter) part(from, to int) Text {
 		list = append(list, e)
 	}
 	return formatted(string(utf16.Decode(s.text[from:to])), list)
-}
-
-// advance goes to the beginning of the next part: behind the white space at the cut, but not into the indentation of
-// code.
-func (s *splitter) advance(to int) {
-	for to < len(s.text) && space(s.text[to]) && !s.inPre(to) {
-		to++
-	}
-	s.at = to
 }

@@ -309,21 +309,10 @@ func (f *FakeSender) EditNow(ctx context.Context, to session.Conversation, id in
 	return nil
 }
 
-func (f *FakeSender) EditButtons(_ context.Context, to session.Conversation, id int, buttons [][]outbox.Button) error {
-	if f.OnEdit != nil {
-		if err := f.OnEdit(outbox.Message{Buttons: buttons}); err != nil {
-			return err
-		}
+func (f *FakeSender) DropButtons(_ context.Context, to session.Conversation, id int) {
+	if _, id, err := f.outward(to, id); err == nil {
+		f.Add("buttons of %d: 0", id)
 	}
-	_, id, err := f.outward(to, id)
-	if err != nil {
-		return err
-	}
-	f.Add("buttons of %d: %d", id, len(buttons))
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	f.draws(buttons)
-	return nil
 }
 
 func (f *FakeSender) React(_ context.Context, to session.Conversation, id int, emoji string) {

@@ -169,8 +169,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
-		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
-		Allowed: []string{"message", "edited_message", "callback_query"}})
+		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
