@@ -45,16 +45,17 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Lo
 	for _, id := range ids {
 		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 		if r, ok := m.Records.Get(id); ok {
-			all[id] = lookOf(r, lookAt(r))
+			all[id] = lookOf(ctx, r, lookAt(r))
 		}
 	}
 	return all
 }
 
 // lookOf is a look at a session as the chat sees it.
-func lookOf(r session.Record, l lifecycle.Look) desk.Look {
+func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
+	c, _ := r.Cursor()
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(r)}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path)}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:
