@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,14 +112,10 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 
 // there refuses a folder that is not there, or that cannot be reached.
 func there(dir string) error {
-	_, err := os.Stat(dir)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return &refusal.Error{Code: refusal.DirMissing, Dir: dir, Reason: reason(err), Err: err}
+	if _, err := os.Stat(dir); err != nil {
+		return dirRefusal(dir, err)
 	}
-	return &refusal.Error{Code: refusal.DirNoAccess, Dir: dir, Reason: reason(err), Err: err}
+	return nil
 }
 
 // compare compares with a moment, or with the first one after it in this order that is known: the session's start, the
