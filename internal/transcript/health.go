@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
@@ -292,39 +293,9 @@ func splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 }
 
 // rename replaces the line's own session id, in place, because ids have one length. The same key
-// deeper inside may be the input of a tool call, and stays; inside a string the quotes around the
-// key would be escaped.
+// deeper inside may be the input of a tool call, and stays.
 func rename(line []byte, id, as uuid.UUID) {
-	const key = `"sessionId":"`
-	own := []byte(key + id.String() + `"`)
-	for at := 0; ; {
-		i := bytes.Index(line[at:], own)
-		if i < 0 {
-			return
-		}
-		at += i
-		if depth(line[:at]) == 1 {
-			copy(line[at+len(key):], as.String())
-		}
-		at += len(own)
+	if own := gjson.GetBytes(line, "sessionId"); own.Raw == `"`+id.String()+`"` {
+		copy(line[own.Index+1:], as.String())
 	}
-}
-
-// depth is how many objects and arrays are open at the end of a piece of JSON.
-func depth(text []byte) (open int) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			open++
-		case '}', ']':
-			open--
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return open
 }
