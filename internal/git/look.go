@@ -30,15 +30,9 @@ const (
 // errFilter says that the repository has a filter whose name cannot be switched off safely.
 var errFilter = errors.New("git: a filter has a strange name")
 
-// Look tells the state of the repository that dir is in; nil without an error says that it is in none, or that there
-// is no git. env is git's whole environment, but for variables that would lead it elsewhere.
-func Look(ctx context.Context, dir string, env []string) (*State, error) {
-	s, _, err := Compare(ctx, dir, env, "")
-	return s, err
-}
-
-// Compare is Look that also tells what has changed in the work tree since a commit: nil without a commit, and with an
-// error beside the state where the repository has no such commit or git is too slow.
+// Compare tells the state of the repository that dir is in, and what has changed in its work tree since a commit; since
+// may be empty. A nil state without an error says that dir is in no repository, or that there is no git. env is git's whole
+// environment, but for variables that would lead it elsewhere. The changes are nil without a commit, and with an error beside the state where the repository has no such commit or git is too slow.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -272,7 +272,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
-				return git.Look(ctx, dir, environment.Server(environ))
+				state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
+				return state, err
 			},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End},
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
