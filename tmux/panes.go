@@ -145,25 +145,18 @@ func once(panes []Pane, session string) []Pane {
 	var kept []Pane
 	for _, p := range panes {
 		i, seen := at[p.ID]
-		switch {
-		case !seen:
+		if !seen {
 			at[p.ID] = len(kept)
 			kept = append(kept, p)
-		case p.Session == session:
-			p.Touched = later(p.Touched, kept[i].Touched)
-			kept[i] = p
-		default:
-			kept[i].Touched = later(p.Touched, kept[i].Touched)
+			continue
 		}
+		touched := slices.MaxFunc([]time.Time{p.Touched, kept[i].Touched}, time.Time.Compare)
+		if p.Session == session {
+			kept[i] = p
+		}
+		kept[i].Touched = touched
 	}
 	return kept
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 func parsePanes(text, sep string) ([]Pane, error) { return rows(text, sep, 13, 5, paneOf) }

@@ -229,7 +229,7 @@ func (s *system) wireChat(environ []string) error {
 	who := listsOf(s.Config)
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
+		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
 	c := chat.New(m, speaks, chats, s.cards, words, time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
