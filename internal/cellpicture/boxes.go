@@ -8,7 +8,7 @@ import (
 )
 
 // arms are the lines of the box drawings U+2500 to U+257F, sixteen in a row: left, right, up, down,
-// each 0 none, 1 light, 2 heavy or 3 double.
+// each 0 none, 1 light, 2 heavy or 3 double. A broken line is drawn as a whole one.
 var arms = strings.Fields("" +
 	"1100 2200 0011 0022 1100 2200 0011 0022 1100 2200 0011 0022 0101 0201 0102 0202 " + // ─━│┃┄┅┆┇┈┉┊┋┌┍┎┏
 	"1001 2001 1002 2002 0110 0210 0120 0220 1010 2010 1020 2020 0111 0211 0121 0112 " + // ┐┑┒┓└┕┖┗┘┙┚┛├┝┞┟
@@ -24,19 +24,6 @@ const (
 	heavy, double         = '2', '3'
 )
 
-// dashes are how many pieces a broken line has.
-func dashes(r rune) int {
-	switch {
-	case r >= '┄' && r <= '┇':
-		return 3
-	case r >= '┈' && r <= '┋':
-		return 4
-	case r >= '╌' && r <= '╏':
-		return 2
-	}
-	return 0
-}
-
 // onGrid draws what must meet the cells around it, so that no font draws it: box drawings, blocks,
 // dots of braille, and the arrows of status lines. It reports whether r is one of them.
 func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
@@ -46,7 +33,11 @@ func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
 	case r >= '╱' && r <= '╳':
 		c.diagonals(r, at, ink)
 	case r >= '─' && r <= '╿':
-		c.box(arms[r-'─'], dashes(r), at, ink)
+		for to, weight := range arms[r-'─'] {
+			if weight != '0' {
+				c.arm(arms[r-'─'], to, at, ink)
+			}
+		}
 	case r >= '▀' && r <= '▟':
 		c.block(r, at, ink)
 	case r >= '⠀' && r <= '⣿':
@@ -74,30 +65,6 @@ func (c *canvas) part(at image.Rectangle, x0, y0, x1, y1 float64) image.Rectangl
 func (c *canvas) middle(at image.Rectangle) image.Rectangle {
 	corner := at.Min.Add(image.Pt((at.Dx()-c.stroke)/2, (at.Dy()-c.stroke)/2))
 	return image.Rectangle{corner, corner.Add(image.Pt(c.stroke, c.stroke))}
-}
-
-func (c *canvas) box(arms string, pieces int, at image.Rectangle, ink color.RGBA) {
-	if pieces == 0 {
-		for to, weight := range arms {
-			if weight != '0' {
-				c.arm(arms, to, at, ink)
-			}
-		}
-		return
-	}
-	m := c.middle(at)
-	if strings.ContainsRune(arms, heavy) {
-		m = m.Inset(-c.grown())
-	}
-	for i := range pieces {
-		from, to := (float64(i)+.2)/float64(pieces), (float64(i)+.8)/float64(pieces)
-		across, along := c.part(at, from, 0, to, 1), c.part(at, 0, from, 1, to)
-		if arms[left] != '0' {
-			c.fill(image.Rect(across.Min.X, m.Min.Y, across.Max.X, m.Max.Y), ink)
-		} else {
-			c.fill(image.Rect(m.Min.X, along.Min.Y, m.Max.X, along.Max.Y), ink)
-		}
-	}
 }
 
 // arm draws the line from the middle of a cell to one of its sides.
