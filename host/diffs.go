@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,16 +157,10 @@ var kinds = map[git.Status]diffs.Kind{git.Modified: diffs.Modified, git.Added: d
 	git.Renamed: diffs.Renamed, git.Untracked: diffs.Untracked}
 
 // visible leaves out ccbot's own files.
-func (d Diffs) visible(root string, all []git.Change) (shown []git.Change) {
-	for _, f := range all {
-		if !d.isOwn(root, f.Path) && (f.From == "" || !d.isOwn(root, f.From)) {
-			shown = append(shown, f)
-		}
+func (d Diffs) visible(root string, all []git.Change) []git.Change {
+	own := func(path string) bool {
+		_, is := within(d.StateDir, filepath.Join(root, path))
+		return is
 	}
-	return shown
-}
-
-func (d Diffs) isOwn(root, path string) bool {
-	rel, err := filepath.Rel(d.StateDir, filepath.Join(root, path))
-	return err == nil && filepath.IsLocal(rel)
+	return slices.DeleteFunc(all, func(f git.Change) bool { return own(f.Path) || f.From != "" && own(f.From) })
 }

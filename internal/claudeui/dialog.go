@@ -79,7 +79,8 @@ func findDialog(lines []line) *Dialog {
 	if !sure {
 		list = noList
 	}
-	d := newDialog(rows, list.below(top))
+	list.row -= top
+	d := newDialog(rows, list)
 	_, forged := topEdge(lines, top) // an agent can write an edge into a question: its text begins in the first column
 	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || IsSpinner(l.String()) })
 	d.Whole = sure && edged && !forged && list.first <= 1 && !cut
