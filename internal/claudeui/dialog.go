@@ -24,17 +24,11 @@ const hintRows = 4
 // takesKeys reports whether the rows below a box belong to something that takes the keys in place
 // of the box.
 func takesKeys(footer []line) bool {
-	for _, l := range footer {
-		if l.first() == promptSign || numberedOption(l) {
-			return true
-		}
+	option := func(l line) bool { return l.first() == promptSign || numberedOption(l) }
+	elsewhere := func(hint []string) bool {
+		return !strings.HasPrefix(hint[1], "int") && !strings.HasPrefix(hint[1], "undo")
 	}
-	for _, m := range submits.FindAllStringSubmatch(fold(footer), -1) {
-		if !strings.HasPrefix(m[1], "int") && !strings.HasPrefix(m[1], "undo") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(footer, option) || slices.ContainsFunc(submits.FindAllStringSubmatch(fold(footer), -1), elsewhere)
 }
 
 var (

@@ -68,16 +68,6 @@ func TestStatesListsTheTable(t *testing.T) {
 	assert.False(t, State("bogus").Valid())
 }
 
-func TestLiveAndOverExcludeEachOther(t *testing.T) {
-	live := []State{Starting, Running, Restoring, Stopping}
-	over := []State{Archived, Completed, Lost, Failed, Abandoned}
-	for _, s := range States() {
-		assert.Equal(t, slices.Contains(live, s), s.Live(), "%s", s)
-		assert.Equal(t, slices.Contains(over, s), s.Over(), "%s", s)
-	}
-	assert.False(t, State("").Live())
-}
-
 // Each question about a state has one answer, here for all states. Of an agent of which nobody knows whether it lives
 // nothing is given up.
 func TestQuestionsAboutAState(t *testing.T) {

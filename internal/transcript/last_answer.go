@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -95,11 +96,7 @@ func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
 // borders reports whether a turn begins or ends with an item.
 func (i Item) borders() bool {
-	switch i.Kind {
-	case UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError}, i.Kind)
 }
 
 // Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A
