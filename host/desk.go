@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,15 +112,9 @@ func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, 
 	if err != nil {
 		return nil, err
 	}
-	var all []desk.Window
-	for _, w := range of {
-		for _, one := range fresh {
-			if paneIn(w.ID) == windowID(one.Pane) {
-				all = append(all, w)
-			}
-		}
-	}
-	return all, nil
+	return slices.DeleteFunc(slices.Clone(of), func(w desk.Window) bool {
+		return !slices.ContainsFunc(fresh, func(one evidence.Window) bool { return paneIn(w.ID) == windowID(one.Pane) })
+	}), nil
 }
 
 // Told notes that windows were reported to the chat.

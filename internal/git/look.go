@@ -71,16 +71,9 @@ var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 var figures = regexp.MustCompile(`(\d+) (file|insertion|deletion)`)
 
 func parseShortstat(said string) (c Changes) {
+	figure := map[string]*int{"file": &c.Files, "insertion": &c.Insertions, "deletion": &c.Deletions}
 	for _, m := range figures.FindAllStringSubmatch(said, -1) {
-		n, _ := strconv.Atoi(m[1])
-		switch m[2] {
-		case "file":
-			c.Files = n
-		case "insertion":
-			c.Insertions = n
-		case "deletion":
-			c.Deletions = n
-		}
+		*figure[m[2]], _ = strconv.Atoi(m[1])
 	}
 	return c
 }

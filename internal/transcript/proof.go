@@ -74,13 +74,8 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 // typed reports whether an item is another text of a person, or a compaction. Behind either, the
 // prompt box may be another one.
 func (i Item) typed() bool {
-	switch i.Kind {
-	case UserPrompt, LocalCommand, CompactBoundary:
-		return true
-	case QueueOperation:
-		return i.Operation == "enqueue"
-	}
-	return false
+	return slices.Contains([]Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
+		i.Kind == QueueOperation && i.Operation == "enqueue"
 }
 
 // Grew reports whether the conversation went on after offset: a whole line of the user or the
