@@ -216,18 +216,9 @@ func (c *canvas) braille(dots int, at image.Rectangle, ink color.RGBA) {
 var powerline = map[rune][][2]float32{
 	'\uE0A0': {{.2, .1}, {.32, .1}, {.32, .6}, {.68, .42}, {.68, .25}, {.56, .25}, {.74, .1}, {.92, .25}, {.8, .25}, {.8, .5}, {.32, .72}, {.32, .9}, {.2, .9}},
 	'\uE0B0': {{0, 0}, {1, .5}, {0, 1}},
+	'\uE0B4': {{0, 0}, {1, .5}, {0, 1}}, // a round one
 	'\uE0B1': {{0, 0}, {.12, 0}, {1, .5}, {.12, 1}, {0, 1}, {.86, .5}},
 	'\uE0B2': {{1, 0}, {0, .5}, {1, 1}},
+	'\uE0B6': {{1, 0}, {0, .5}, {1, 1}}, // a round one
 	'\uE0B3': {{1, 0}, {.88, 0}, {0, .5}, {.88, 1}, {1, 1}, {.14, .5}},
-	'\uE0B4': round(0),
-	'\uE0B6': round(1),
-}
-
-// round is half an ellipse that stands on one side of the cell.
-func round(side float64) (shape [][2]float32) {
-	for i := range 25 {
-		sin, cos := math.Sincos(math.Pi * (float64(i)/24 - .5))
-		shape = append(shape, [2]float32{float32(math.Abs(side - cos)), float32(.5 + sin/2)})
-	}
-	return shape
 }
