@@ -85,16 +85,12 @@ func (i Item) typed() bool {
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		line, _, ok, err := r.readLine()
-		if err != nil || !ok {
-			return false, err
-		}
-		if h, whole := readHeading(line); whole && h.spoken() {
-			return true, nil
-		}
-	}
+	err = r.each(func(line []byte, _ int64) bool {
+		h, whole := readHeading(line)
+		grew = whole && h.spoken()
+		return !grew
+	})
+	return grew, errors.Join(err, r.Close())
 }
 
 // proves reports whether an item shows that text arrived.
