@@ -54,7 +54,7 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 			w.Later(chattest.Round)
 			require.Len(t, w.Telegram.Sent, sent+1)
 			assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
-			assert.Contains(t, w.Relay.Waiting(r.ID), q.Request, "its hook waits on")
+			assert.Contains(t, w.Relay.Waiting(t.Context(), r.ID), q.Request, "its hook waits on")
 			assert.NotEmpty(t, chattest.Choices(w.Dialog(t, r, chattest.Trust)))
 		})
 	}

@@ -740,7 +740,7 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		relay := hooks.NewRelay(w.Now, w.Log)
-		w.Decisions = host.Decisions{Relay: relay, Records: w.Records}
+		w.Decisions = host.Decisions{Waiters: relay, Records: w.Records}
 		w.Restart(t)
 		relay.Connect(w)
 		type answer struct {

@@ -226,7 +226,7 @@ func (r *Relay) result(c *connection) (Decision, bool) {
 // Decide gives a decision to the hook that waits with the request. ErrNotWaiting means that none
 // waits, so a decision is taken once per connection. A decision for a connection that then broke
 // must be given again when Asked is called again for the request.
-func (r *Relay) Decide(id string, d Decision) error {
+func (r *Relay) Decide(_ context.Context, id string, d Decision) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	req := r.requests[id]
@@ -240,7 +240,7 @@ func (r *Relay) Decide(id string, d Decision) error {
 
 // Leave ends a wait without a decision: the terminal decides. Left is not called, and a request
 // that does not wait is no error.
-func (r *Relay) Leave(id string) {
+func (r *Relay) Leave(_ context.Context, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if req := r.requests[id]; req != nil && req.current != nil {
@@ -254,7 +254,7 @@ func (req *request) endLocked() {
 }
 
 // Waiting returns the requests of a session that wait, oldest first.
-func (r *Relay) Waiting(session uuid.UUID) []Request {
+func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []Request

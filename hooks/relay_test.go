@@ -110,11 +110,11 @@ func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
-		assert.Equal(t, []Request{q}, r.Waiting(q.Session))
-		require.NoError(t, r.Decide(q.ID, decisions.Deny("no")))
-		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q)), ErrNotWaiting, "the second one does not count")
+		assert.Equal(t, []Request{q}, r.Waiting(t.Context(), q.Session))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")))
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)), ErrNotWaiting, "the second one does not count")
 		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-result)
-		assert.Empty(t, r.Waiting(q.Session))
+		assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		cut()
 		assert.Equal(t, "asked", h.told(), "an answered hook has not left")
 		assert.Empty(t, r.requests)
@@ -127,12 +127,12 @@ func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
-		require.NoError(t, r.Decide(q.ID, decisions.Deny("no")))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")))
 		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
 		cut()
-		require.ErrorIs(t, r.Decide(q.ID, decisions.Deny("no")), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Deny("no")), ErrNotWaiting)
 
-		h.asked = func(_ context.Context, q Request) error { return r.Decide(q.ID, decisions.Deny("no")) }
+		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, decisions.Deny("no")) }
 		again, _ := wait(t, r, q)
 		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-again)
 		assert.Equal(t, "asked asked", h.told())
@@ -170,11 +170,11 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 		cut()
 		assert.Equal(t, waited{}, <-result)
 		assert.Equal(t, "asked left", h.told())
-		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q)), ErrNotWaiting)
-		r.Leave(q.ID)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)), ErrNotWaiting)
+		r.Leave(t.Context(), q.ID)
 
 		again, _ := wait(t, r, q)
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.told())
 	})
@@ -190,7 +190,7 @@ func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		cut()
 		assert.Equal(t, "asked asked", h.told(), "the hook has not left")
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -210,7 +210,7 @@ func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.told())
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -229,7 +229,7 @@ func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.told())
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -254,7 +254,7 @@ func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
 				tt.change(&other)
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
-				require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
+				require.NoError(t, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 				assert.True(t, (<-own).ok)
 				assert.Equal(t, "asked", h.told())
 			})
@@ -268,8 +268,8 @@ func TestRelay_LeaveLeavesItToTheTerminal(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
-		r.Leave(q.ID)
-		r.Leave(q.ID)
+		r.Leave(t.Context(), q.ID)
+		r.Leave(t.Context(), q.ID)
 		assert.Equal(t, waited{}, <-result)
 		cut()
 		assert.Equal(t, "asked", h.told())
@@ -289,7 +289,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			assert.False(t, got.ok)
 			cut()
 			assert.Equal(t, "asked", h.told(), "it never took it")
-			assert.Empty(t, r.Waiting(q.Session))
+			assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		})
 	})
 	t.Run("at a redial: what it took before has left", func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			h := &heard{}
 			r := relayTo(h)
 			h.asked = func(_ context.Context, q Request) error {
-				return errors.Join(broken, r.Decide(q.ID, decisions.Allow(q)))
+				return errors.Join(broken, r.Decide(t.Context(), q.ID, decisions.Allow(q)))
 			}
 			result, _ := wait(t, r, requestFor(1))
 			assert.True(t, (<-result).ok, "Decide had said that it is taken")
@@ -321,7 +321,7 @@ func TestRelay_LeaveInsideAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
-		h.asked = func(_ context.Context, q Request) error { r.Leave(q.ID); return nil }
+		h.asked = func(_ context.Context, q Request) error { r.Leave(t.Context(), q.ID); return nil }
 		result, cut := wait(t, r, requestFor(1))
 		assert.Equal(t, waited{}, <-result)
 		cut()
@@ -335,19 +335,19 @@ func TestRelay_EachSessionHasItsOwn(t *testing.T) {
 		for n := 10; n > 0; n-- {
 			wait(t, r, requestFor(n))
 		}
-		list := r.Waiting(requestFor(1).Session)
+		list := r.Waiting(t.Context(), requestFor(1).Session)
 		require.Len(t, list, 10)
 		assert.Equal(t, requestFor(1).ID, list[0].ID, "oldest first")
 		wait(t, r, requestFor(5))
-		assert.Len(t, r.Waiting(requestFor(1).Session), 10, "a redial is no new one")
+		assert.Len(t, r.Waiting(t.Context(), requestFor(1).Session), 10, "a redial is no new one")
 
 		other := requestFor(100)
 		other.Session = uuid.New()
 		wait(t, r, other)
-		assert.Len(t, r.Waiting(other.Session), 1, "each session has its own")
-		r.Leave(requestFor(7).ID)
+		assert.Len(t, r.Waiting(t.Context(), other.Session), 1, "each session has its own")
+		r.Leave(t.Context(), requestFor(7).ID)
 		synctest.Wait()
-		assert.Len(t, r.Waiting(requestFor(1).Session), 9)
+		assert.Len(t, r.Waiting(t.Context(), requestFor(1).Session), 9)
 	})
 }
 
@@ -366,8 +366,8 @@ func TestRelay_Crowd(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
-			go func() { _ = r.Decide(q.ID, decisions.Allow(q)) }()
-			go func() { _ = r.Decide(q.ID, decisions.Deny("")) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, decisions.Allow(q)) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, decisions.Deny("")) }()
 			return nil
 		}
 		var wg sync.WaitGroup

@@ -256,26 +256,12 @@ func (c Conversations) Days(ctx context.Context, id uuid.UUID, at history.Place,
 	return found, nil
 }
 
-// askedWithin is how many entries are looked at for the last prompt: a list of sessions is to be quick.
-const askedWithin = 2
-
 // Asked implements [history.Asked].
 func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
 	texts := make([]string, len(sessions))
 	for i, id := range sessions {
 		r, _ := c.Records.Get(id)
-		path := c.find(r, r.ClaudeSessionID)
-		if path == "" {
-			continue
-		}
-		seen := 0
-		_ = transcript.Older(ctx, path, fileEnd, func(e transcript.Entry) bool { // what cannot be read is not known
-			if e.Kind == transcript.Asked {
-				texts[i] = clip.Runes(strings.Join(e.Texts, "\n"), askedRoom)
-			}
-			seen++
-			return e.Kind != transcript.Asked && seen < askedWithin
-		})
+		texts[i] = asked(ctx, c.find(r, r.ClaudeSessionID))
 	}
 	return texts
 }

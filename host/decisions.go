@@ -13,37 +13,14 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Relay is the part of hooks.Relay that this package uses. Its methods wait for nothing.
-type Relay interface {
-	Decide(id string, d decisions.Decision) error
-	Leave(id string)
-	Waiting(session uuid.UUID) []decisions.Request
-}
-
 // Decisions passes people's decisions to the hooks that wait for them. It implements the chat's
 // port.
 type Decisions struct {
-	Relay   Relay
-	Records Records
+	decisions.Waiters // see hooks.Relay
+	Records           Records
 }
 
-var (
-	_ decisions.Waiters = Decisions{}
-	_ decisions.Records = Decisions{}
-)
-
-// Decide gives a waiting hook a decision.
-func (d Decisions) Decide(_ context.Context, id string, decision decisions.Decision) error {
-	return d.Relay.Decide(id, decision)
-}
-
-// Leave lets a waiting hook go.
-func (d Decisions) Leave(_ context.Context, id string) { d.Relay.Leave(id) }
-
-// Waiting returns the requests of a session that wait for a decision.
-func (d Decisions) Waiting(_ context.Context, session uuid.UUID) []decisions.Request {
-	return d.Relay.Waiting(session)
-}
+var _ decisions.Records = Decisions{}
 
 // Outcome reads the outcome of a request from its transcript.
 func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decisions.Outcome, found bool, err error) {

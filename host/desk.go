@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,16 +46,17 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Lo
 	for _, id := range ids {
 		all[id] = desk.Look{Now: phase.Now{Phase: phase.Unknown}}
 		if r, ok := m.Records.Get(id); ok {
-			all[id] = lookOf(r, lookAt(r))
+			all[id] = lookOf(ctx, r, lookAt(r))
 		}
 	}
 	return all
 }
 
 // lookOf is a look at a session as the chat sees it.
-func lookOf(r session.Record, l lifecycle.Look) desk.Look {
+func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
+	c, _ := r.Cursor()
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(r)}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path)}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:
@@ -110,15 +112,9 @@ func (m Desk) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, 
 	if err != nil {
 		return nil, err
 	}
-	var all []desk.Window
-	for _, w := range of {
-		for _, one := range fresh {
-			if paneIn(w.ID) == windowID(one.Pane) {
-				all = append(all, w)
-			}
-		}
-	}
-	return all, nil
+	return slices.DeleteFunc(slices.Clone(of), func(w desk.Window) bool {
+		return !slices.ContainsFunc(fresh, func(one evidence.Window) bool { return paneIn(w.ID) == windowID(one.Pane) })
+	}), nil
 }
 
 // Told notes that windows were reported to the chat.

@@ -3,9 +3,9 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,14 +113,10 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 
 // there refuses a folder that is not there, or that cannot be reached.
 func there(dir string) error {
-	_, err := os.Stat(dir)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return &refusal.Error{Code: refusal.DirMissing, Dir: dir, Reason: reason(err), Err: err}
+	if _, err := os.Stat(dir); err != nil {
+		return dirRefusal(dir, err)
 	}
-	return &refusal.Error{Code: refusal.DirNoAccess, Dir: dir, Reason: reason(err), Err: err}
+	return nil
 }
 
 // compare compares with a moment, or with the first one after it in this order that is known: the session's start, the
@@ -161,16 +157,10 @@ var kinds = map[git.Status]diffs.Kind{git.Modified: diffs.Modified, git.Added: d
 	git.Renamed: diffs.Renamed, git.Untracked: diffs.Untracked}
 
 // visible leaves out ccbot's own files.
-func (d Diffs) visible(root string, all []git.Change) (shown []git.Change) {
-	for _, f := range all {
-		if !d.isOwn(root, f.Path) && (f.From == "" || !d.isOwn(root, f.From)) {
-			shown = append(shown, f)
-		}
+func (d Diffs) visible(root string, all []git.Change) []git.Change {
+	own := func(path string) bool {
+		_, is := within(d.StateDir, filepath.Join(root, path))
+		return is
 	}
-	return shown
-}
-
-func (d Diffs) isOwn(root, path string) bool {
-	rel, err := filepath.Rel(d.StateDir, filepath.Join(root, path))
-	return err == nil && filepath.IsLocal(rel)
+	return slices.DeleteFunc(all, func(f git.Change) bool { return own(f.Path) || f.From != "" && own(f.From) })
 }

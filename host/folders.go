@@ -99,8 +99,8 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 		if !c.Began(dir) {
 			continue
 		}
-		said, err := c.Said()
-		if err != nil || said == "" { // Claude Code resumes none in which nothing was said
+		said := transcript.LastPrompt(ctx, c.Path)
+		if said == "" { // Claude Code resumes none in which nothing was said
 			continue
 		}
 		if from--; from >= 0 {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,39 +22,27 @@ const (
 
 // List implements [files.Files]. It tells names and sizes only, so that a link which appears meanwhile
 // below the session's folder shows at most what else is there.
-func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (files.Listing, error) {
-	dir, path, ours, err := m.find(session, path)
-	if err != nil {
-		return files.Listing{}, err
-	}
-	root, err := os.OpenRoot(filepath.Clean(dir))
-	if err != nil {
-		return files.Listing{}, fileReason(err)
-	}
-	defer root.Close()
-	rel, inside := within(filepath.Clean(dir), path)
-	switch {
-	case !isRoot(root, filepath.Clean(dir)):
-		return files.Listing{}, refuse(refusal.FileLinked)
-	case !inside:
-		return files.Listing{}, refuse(refusal.FileOutside)
-	}
-	if info, err := root.Lstat(rel); err == nil && !info.IsDir() {
-		return files.Listing{}, refuse(refusal.FileIrregular)
-	}
-	folder, err := root.OpenRoot(rel)
-	if err != nil {
-		return files.Listing{}, fileReason(err)
-	}
-	defer folder.Close()
-	here, err := folder.Stat(".")
-	if err != nil {
-		return files.Listing{}, fileReason(err)
-	}
-	if os.SameFile(here, ours) {
-		return files.Listing{}, refuse(refusal.FileOwn)
-	}
-	return listing(folder)
+func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l files.Listing, err error) {
+	err = m.inside(session, path, func(root *os.Root, rel string, ours fs.FileInfo) error {
+		if info, err := root.Lstat(rel); err == nil && !info.IsDir() {
+			return refuse(refusal.FileIrregular)
+		}
+		folder, err := root.OpenRoot(rel)
+		if err != nil {
+			return fileReason(err)
+		}
+		defer folder.Close()
+		here, err := folder.Stat(".")
+		if err != nil {
+			return fileReason(err)
+		}
+		if os.SameFile(here, ours) {
+			return refuse(refusal.FileOwn)
+		}
+		l, err = listing(folder)
+		return err
+	})
+	return l, err
 }
 
 func listing(folder *os.Root) (l files.Listing, err error) {

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,12 +75,7 @@ func (m Moments) makeRoom(room int64) (err error) {
 		}
 	}
 	for sum > room {
-		var most uuid.UUID
-		for id, size := range sizes {
-			if size > sizes[most] {
-				most = id
-			}
-		}
+		most := slices.MaxFunc(slices.Collect(maps.Keys(sizes)), func(a, b uuid.UUID) int { return cmp.Compare(sizes[a], sizes[b]) })
 		err = errors.Join(err, m.Forget(most))
 		sum -= sizes[most]
 		delete(sizes, most)

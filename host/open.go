@@ -17,67 +17,68 @@ import (
 	"ccbot/bot/port/refusal"
 )
 
-// Open implements [files.Files]. It follows links first: their target decides whether the file is
-// inside, and whether it is one of ccbot's own. The result is a descriptor of the very file that
-// was checked.
-func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files.File, error) {
-	dir, path, ours, err := m.find(session, path)
-	if err != nil {
-		return files.File{}, err
+// Open implements [files.Files]. Its result is a descriptor of the very file that was checked.
+func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f files.File, err error) {
+	err = m.inside(session, path, func(root *os.Root, rel string, ours fs.FileInfo) (err error) {
+		f, err = openBelow(root, rel, ours)
+		return err
+	})
+	if err != nil && f.Body != nil {
+		return files.File{}, errors.Join(err, f.Body.Close())
 	}
-	return openInside(dir, path, ours)
-}
-
-// find follows the links of a path, and refuses what is ccbot's own. ours is the folder of that.
-func (m *Machine) find(session uuid.UUID, path string) (dir, found string, ours fs.FileInfo, err error) {
-	r, ok := m.Records.Get(session)
-	if !ok {
-		return "", "", nil, refuse(refusal.NotFound)
-	}
-	if !filepath.IsAbs(path) {
-		return "", "", nil, refuse(refusal.FileRelative)
-	}
-	if found, err = filepath.EvalSymlinks(path); err != nil {
-		return "", "", nil, fileReason(err)
-	}
-	own, err := filepath.EvalSymlinks(m.StateDir)
-	if err != nil || m.StateDir == "" { // then ccbot's own files could not be recognised
-		return "", "", nil, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
-	}
-	if _, below := within(own, found); below {
-		return "", "", nil, refuse(refusal.FileOwn)
-	}
-	if ours, err = os.Stat(own); err != nil {
-		return "", "", nil, fmt.Errorf("find CCBOT_DIR: %w", err)
-	}
-	return r.Dir, found, ours, nil
+	return f, err
 }
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
 
-// openInside opens a file through the session's folder, so that a link that has appeared since the
-// check cannot lead out of it. A folder that is reached through a link is refused: the record has
-// only the folder's name, and an agent could replace the folder by a link to any place. No file
-// below ours, the folder of ccbot's own, is returned, whatever name the file has.
-func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
-	base := filepath.Clean(dir)
+// inside does something with the folder of a session, and with a path below it. It follows the path's links first: their
+// target decides whether the path is inside, and whether it is one of ccbot's own, whose folder is ours. It is
+// reached through the opened folder, so that a link that has appeared since the check cannot lead out of it. A folder that
+// is reached through a link is refused: the record has only the folder's name, and an agent could replace the
+// folder by a link to any place.
+func (m *Machine) inside(session uuid.UUID, path string, do func(root *os.Root, rel string, ours fs.FileInfo) error) error {
+	r, ok := m.Records.Get(session)
+	if !ok {
+		return refuse(refusal.NotFound)
+	}
+	if !filepath.IsAbs(path) {
+		return refuse(refusal.FileRelative)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fileReason(err)
+	}
+	own, err := filepath.EvalSymlinks(m.StateDir)
+	if err != nil || m.StateDir == "" { // then ccbot's own files could not be recognised
+		return fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
+	}
+	if _, below := within(own, path); below {
+		return refuse(refusal.FileOwn)
+	}
+	ours, err := os.Stat(own)
+	if err != nil {
+		return fmt.Errorf("find CCBOT_DIR: %w", err)
+	}
+	base := filepath.Clean(r.Dir)
 	root, err := os.OpenRoot(base)
 	if err != nil {
-		return files.File{}, fileReason(err)
+		return fileReason(err)
 	}
 	defer root.Close()
+	rel, below := within(base, path)
+	switch {
+	case !isRoot(root, base):
+		return refuse(refusal.FileLinked)
+	case !below:
+		return refuse(refusal.FileOutside)
+	}
+	if err := do(root, rel, ours); err != nil {
+		return err
+	}
 	if !isRoot(root, base) {
-		return files.File{}, refuse(refusal.FileLinked)
+		return refuse(refusal.FileChanged)
 	}
-	rel, inside := within(base, path)
-	if !inside {
-		return files.File{}, refuse(refusal.FileOutside)
-	}
-	f, err := openBelow(root, rel, ours)
-	if err == nil && !isRoot(root, base) {
-		return files.File{}, errors.Join(refuse(refusal.FileChanged), f.Body.Close())
-	}
-	return f, err
+	return nil
 }
 
 // isRoot reports whether the opened folder is still the one that has the name.

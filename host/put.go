@@ -15,32 +15,31 @@ import (
 // Has implements [files.Received].
 func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
 	r, ok := m.Records.Get(id)
-	if ok {
-		name, err = m.Received.Has(r.Dir, file)
+	if !ok {
+		return "", refuse(refusal.NotFound)
 	}
-	return name, notPut(r.Dir, ok, err)
+	name, err = m.Received.Has(r.Dir, file)
+	return name, notPut(r.Dir, err)
 }
 
 // Put implements [files.Received].
 func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
-	from := &source{Reader: body}
 	r, ok := m.Records.Get(id)
-	if ok {
-		name, err = m.Received.Put(r.Dir, file, wished, from)
+	if !ok {
+		return "", refuse(refusal.NotFound)
 	}
+	from := &source{Reader: body}
+	name, err = m.Received.Put(r.Dir, file, wished, from)
 	if from.err != nil {
 		return "", err
 	}
-	return name, notPut(r.Dir, ok, err)
+	return name, notPut(r.Dir, err)
 }
 
-// notPut is the refusal of a file from the chat: either the session does not exist, or the refusal
-// that the error means.
-func notPut(dir string, known bool, err error) error {
+// notPut is the refusal that an error about a file from the chat means.
+func notPut(dir string, err error) error {
 	e := &refusal.Error{Code: refusal.InboxUnwritable, Dir: filepath.Join(dir, received.Folder), Err: err}
 	switch {
-	case !known:
-		e.Code = refusal.NotFound
 	case err == nil:
 		return nil
 	case errors.Is(err, received.ErrNotOurs):

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -140,15 +139,6 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 // Advance notes up to which place the chat has a transcript.
 func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
 	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
-}
-
-// Reported notes that the chat got the report of what a start did to a session.
-func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
-	err := m.Lifecycle.Reported(ctx, id)
-	if errors.Is(err, session.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // endingsOf are processes that were ended, or left alone, as the chat sees them.

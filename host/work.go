@@ -75,18 +75,9 @@ func (m Sessions) Usage(id uuid.UUID) *views.Usage {
 // askedRoom bounds what is shown of a prompt, in letters.
 const askedRoom = 1000
 
-// asked is the beginning of the last prompt in a session's transcript.
-func asked(r session.Record) string {
-	c, written := r.Cursor()
-	if !written {
-		return ""
-	}
-	end, err := transcript.End(c.Path)
-	if err != nil {
-		return ""
-	}
-	text, _ := transcript.LastPrompt(end) // one that cannot be read is not known
-	return clip.Runes(text, askedRoom)
+// asked is the beginning of the last prompt in a transcript; empty: none was found.
+func asked(ctx context.Context, path string) string {
+	return clip.Runes(transcript.LastPrompt(ctx, path), askedRoom)
 }
 
 func usageOf(u session.Usage) *views.Usage {

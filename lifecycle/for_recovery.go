@@ -199,15 +199,19 @@ func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why
 	})
 }
 
-// Reported notes that the chat has been informed of what recovery did with a session.
+// Reported notes that the chat has been informed of what recovery did with a session, if that is still there.
 func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	err := s.kit.do(ctx, id, func(w *work) error {
 		if !w.r.Unreported {
 			return nil
 		}
 		w.r.Unreported = false
 		return w.save()
 	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Fail ends a start or a restore that was interrupted before it had a window, and reports it. A

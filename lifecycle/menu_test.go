@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -132,7 +133,7 @@ type relays struct {
 	all []hooks.Request
 }
 
-func (q *relays) Waiting(id uuid.UUID) (waiting []hooks.Request) {
+func (q *relays) Waiting(_ context.Context, id uuid.UUID) (waiting []hooks.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, one := range q.all {

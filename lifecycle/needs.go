@@ -74,7 +74,7 @@ type Launches interface {
 // Relays knows the permission requests that the chat can answer.
 type Relays interface {
 	// Waiting lists the requests of a session whose hook still waits, oldest first.
-	Waiting(session uuid.UUID) []hooks.Request
+	Waiting(ctx context.Context, session uuid.UUID) []hooks.Request
 }
 
 // Prompts is the one store of prompts and their state. A change is durable when the call returns.

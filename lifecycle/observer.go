@@ -64,7 +64,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
 	v.Behind = v.Adopted && !o.front(*r.Binding)
-	o.lookAtRequests(r, &v)
+	o.lookAtRequests(ctx, r, &v)
 	// Otherwise the screen may show a shell, or belong to another process.
 	if shown && v.Fate == PaneDead {
 		var err error
@@ -161,11 +161,11 @@ func (o *Observer) transcriptSize(r session.Record) int64 {
 // lookAtRequests notes which permission requests of the session's agent wait for the chat. A
 // request of a subagent is noted separately: its dialog is drawn only after its hook has ended, so
 // the request says nothing about the terminal.
-func (o *Observer) lookAtRequests(r session.Record, v *View) {
+func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View) {
 	if o.Relays == nil {
 		return
 	}
-	for _, q := range o.Relays.Waiting(r.ID) {
+	for _, q := range o.Relays.Waiting(ctx, r.ID) {
 		switch {
 		case q.Agent != r.Binding.Agent.Text(): // a request of an earlier launch: its hook outlived that agent
 		case q.SubagentID != "":

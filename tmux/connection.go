@@ -60,7 +60,6 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 		return fmt.Errorf("start control client: %w", err)
 	}
 	defer stdout.Close()
-	defer stdin.Close()
 	var group errgroup.Group
 	group.Go(func() error {
 		defer cancel()
@@ -82,36 +81,31 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 	return fmt.Errorf("control client ended: %w", errors.Join(wait, err))
 }
 
-// startControl starts the process on two pipes. It makes the pipes itself, because Wait would close
-// those of os/exec, and Wait has to run beside the reader.
-func startControl(ctx context.Context, argv, env []string) (in, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
-	childIn, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	defer childIn.Close()
+// startControl starts the process. It makes the pipe of the output itself, because Wait would close one of os/exec, and
+// Wait has to run beside the reader.
+func startControl(ctx context.Context, argv, env []string) (in io.Writer, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
 	out, childOut, err := os.Pipe()
 	if err != nil {
-		in.Close()
 		return nil, nil, nil, nil, err
 	}
 	defer childOut.Close()
 	stderr = new(strings.Builder)
 	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, "/"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, stderr
+	cmd.Stdout, cmd.Stderr = childOut, stderr
 	// The process gets a group of its own: Ctrl-C in ccbot's terminal must not end the control
 	// client during a clean stop.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A control client ends when its input ends.
-	cmd.Cancel = in.Close
 	cmd.WaitDelay = closeGrace
-	if err := cmd.Start(); err != nil {
-		in.Close()
-		out.Close()
-		return nil, nil, nil, nil, err
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		cmd.Cancel = stdin.Close // a control client ends when its input ends
+		err = cmd.Start()
 	}
-	return in, out, cmd, stderr, nil
+	if err != nil {
+		return nil, nil, nil, nil, errors.Join(err, out.Close())
+	}
+	return stdin, out, cmd, stderr, nil
 }
 
 // write sends calls until ctx ends. Each call is pending before its first byte is sent, so the

@@ -32,8 +32,9 @@ func (c *Client) list(ctx context.Context, name string, format func(sep string) 
 	return strings.Join(a.lines, "\n"), separator(call.marker), err
 }
 
-// records reads the output of recordFormat; each record has so many texts.
-func records(text, sep string, texts int) ([]record, error) {
+// rows reads the output of recordFormat, in which each record has so many numbers and texts, into what read makes of
+// each, unless it is to be left out.
+func rows[T any](text, sep string, numbers, texts int, read func(record) (one T, shown bool, err error)) (all []T, _ error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -42,20 +43,11 @@ func records(text, sep string, texts int) ([]record, error) {
 	if last%(1+texts) != 0 || fields[last] != "" {
 		return nil, fmt.Errorf("%d fields, rest %.80q", last, fields[last])
 	}
-	var all []record
 	for chunk := range slices.Chunk(fields[:last], 1+texts) {
-		all = append(all, record{numbers: strings.Split(strings.TrimPrefix(chunk[0], "\n"), "|"), texts: chunk[1:]})
-	}
-	return all, nil
-}
-
-// rows reads the output of recordFormat into what read makes of each record, unless it is to be left out.
-func rows[T any](text, sep string, texts int, read func(record) (one T, shown bool, err error)) (all []T, _ error) {
-	found, err := records(text, sep, texts)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range found {
+		r := record{numbers: strings.Split(strings.TrimPrefix(chunk[0], "\n"), "|"), texts: chunk[1:]}
+		if len(r.numbers) != numbers {
+			return nil, fmt.Errorf("%d numbers: %.80q", len(r.numbers), r.numbers)
+		}
 		one, shown, err := read(r)
 		if err != nil {
 			return nil, err

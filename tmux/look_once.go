@@ -1,11 +1,10 @@
 package tmux
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os/exec"
 	"strings"
 )
 
@@ -45,17 +44,6 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 func (p place) ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.binary, append([]string{"-u", "-N", "-S", p.socket}, args...)...)
-	cmd.Env, cmd.Dir = p.env, "/"
-	cmd.WaitDelay = closeGrace
-	var fails bytes.Buffer
-	cmd.Stderr = &fails
-	out, err := cmd.Output()
-	switch {
-	case err != nil && ctx.Err() != nil: // the process was ended for it
-		return "", ctx.Err()
-	case err != nil:
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(fails.String()))
-	}
-	return string(out), nil
+	out, err := output(ctx, append([]string{p.binary, "-u", "-N", "-S", p.socket}, args...), p.env)
+	return out, cmp.Or(ctx.Err(), err)
 }

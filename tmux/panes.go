@@ -26,11 +26,6 @@ func paneFormat(sep string) string {
 		"#{session_name}", "#{window_name}", "#{q:pane_current_command}", "#{q:pane_current_path}", "#{@ccbot_session}")
 }
 
-const (
-	paneNumbers = 13
-	paneStrings = 5
-)
-
 // Panes returns all panes of the server, in tmux's order. A pane in a window that is linked into
 // several sessions comes once, under ccbot's own session if that is one of them. ErrNoServer is
 // proven; after any other error nothing is known.
@@ -150,34 +145,24 @@ func once(panes []Pane, session string) []Pane {
 	var kept []Pane
 	for _, p := range panes {
 		i, seen := at[p.ID]
-		switch {
-		case !seen:
+		if !seen {
 			at[p.ID] = len(kept)
 			kept = append(kept, p)
-		case p.Session == session:
-			p.Touched = later(p.Touched, kept[i].Touched)
-			kept[i] = p
-		default:
-			kept[i].Touched = later(p.Touched, kept[i].Touched)
+			continue
 		}
+		touched := slices.MaxFunc([]time.Time{p.Touched, kept[i].Touched}, time.Time.Compare)
+		if p.Session == session {
+			kept[i] = p
+		}
+		kept[i].Touched = touched
 	}
 	return kept
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func parsePanes(text, sep string) ([]Pane, error) { return rows(text, sep, paneStrings, paneOf) }
+func parsePanes(text, sep string) ([]Pane, error) { return rows(text, sep, 13, 5, paneOf) }
 
 func paneOf(r record) (p Pane, _ bool, err error) {
 	fields := r.numbers
-	if len(fields) != paneNumbers {
-		return Pane{}, false, fmt.Errorf("pane of %d numbers: %.80q", len(fields), fields)
-	}
 	if p.ID, err = ParsePaneID(fields[0]); err != nil {
 		return Pane{}, false, err
 	}
@@ -215,11 +200,6 @@ func ending(status, sig string) (code int, number int) {
 	return -1, int(unix.SignalNum(named))
 }
 
-const (
-	viewerNumbers = 4
-	viewerStrings = 2
-)
-
 // Viewers returns the attached terminals. It leaves out control-mode clients: our own, and
 // terminals that speak control mode (iTerm2's -CC), because tmux knows nothing of their keys. A
 // client that is suspended or locked is left out until it comes back. ErrNoServer is proven; after
@@ -235,20 +215,15 @@ func (c *Client) Viewers(ctx context.Context) ([]Viewer, error) {
 	}
 	viewers, err := parseViewers(text, sep)
 	if err != nil {
-		return nil, fmt.Errorf("tmux list-clients: %w", err)
+		err = fmt.Errorf("tmux list-clients: %w", err)
 	}
-	return viewers, nil
+	return viewers, err
 }
 
-func parseViewers(text, sep string) ([]Viewer, error) {
-	return rows(text, sep, viewerStrings, viewerOf)
-}
+func parseViewers(text, sep string) ([]Viewer, error) { return rows(text, sep, 4, 2, viewerOf) }
 
 // viewerOf reads one client; watching is false for a client that shows nothing to a person.
 func viewerOf(r record) (v Viewer, watching bool, err error) {
-	if len(r.numbers) != viewerNumbers {
-		return Viewer{}, false, fmt.Errorf("client of %d numbers: %.80q", len(r.numbers), r.numbers)
-	}
 	flags := strings.Split(r.numbers[1], ",")
 	has := func(flag string) bool { return slices.Contains(flags, flag) }
 	if has("control-mode") || has("suspended") {

@@ -191,12 +191,12 @@ func (p place) startServer(ctx context.Context) error {
 	}
 	argv := append([]string{p.binary, "-u", "-S", p.socket, "new-session", "-d", "-s", p.control}, p.sleeper()...)
 	scoped, env := scope(argv, p.env, os.LookupEnv, exec.LookPath)
-	err := start(ctx, scoped, env)
+	_, err := output(ctx, scoped, env)
 	if err != nil && len(scoped) != len(argv) && p.absent() {
 		// A system service has no user manager. The server then lives in our own control group and
 		// may end with us.
 		p.cfg.Log.WarnContext(ctx, "tmux_server_without_scope", logkey.Error, err)
-		err = start(ctx, argv, p.env)
+		_, err = output(ctx, argv, p.env)
 	}
 	if err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
@@ -205,14 +205,16 @@ func (p place) startServer(ctx context.Context) error {
 	return nil
 }
 
-func start(ctx context.Context, argv, env []string) error {
+// output runs a program.
+func output(ctx context.Context, argv, env []string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, "/"
 	cmd.WaitDelay = closeGrace
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
 	}
-	return nil
+	return string(out), err
 }
 
 // scope puts argv into a systemd scope when ccbot runs under systemd, so that stopping ccbot's unit

@@ -116,8 +116,8 @@ func (s Spec) text(p place, marker string) string {
 		command("new-window", args...),
 		command("set-option", "-w", "-t", target, "remain-on-exit", "on"),
 		command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag),
+		command("display-message", "-p", marker+"-ready"),
 	}
-	list = append(list, command("display-message", "-p", marker+"-ready"))
 	if s.Name != "" {
 		list = append(list, command("rename-window", "-t", target, "--", literal(windowName(s.Name))))
 	}

@@ -50,18 +50,14 @@ type Store struct {
 	now     func() time.Time
 	log     *slog.Logger
 	link    linker
-
-	mu   sync.Mutex
-	free *sync.Cond      // signals that a record is no longer in use
-	busy map[string]bool // records in use
+	locks   sync.Map // of records, see lock
 }
 
 // Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be
 // read go to the folder "quarantine" beside it.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{records: spool.Folder{Path: dir, Fsync: true}, aside: filepath.Join(filepath.Dir(dir), "quarantine"),
-		now: now, log: log, link: (*os.Root).Link, busy: make(map[string]bool)}
-	s.free = sync.NewCond(&s.mu)
+		now: now, log: log, link: (*os.Root).Link}
 	if err := s.records.Make(); err != nil {
 		return nil, fmt.Errorf("open received: %w", err)
 	}
@@ -89,8 +85,9 @@ func (s *Store) Has(dir, id string) (name string, err error) {
 // in does something in the folder of a session's directory while no other call works on the file of an id.
 func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) error {
 	key := keyOf(dir, id)
-	s.take(key)
-	defer s.release(key)
+	lock := s.lock(key)
+	lock.Lock()
+	defer lock.Unlock()
 	box, err := openFolder(dir, true)
 	if err != nil {
 		return fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
@@ -124,30 +121,10 @@ func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err er
 	return name, err
 }
 
-// take waits until no other call works on a record, and reserves the record.
-func (s *Store) take(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.busy[key] {
-		s.free.Wait()
-	}
-	s.busy[key] = true
-}
-
-func (s *Store) release(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.busy, key)
-	s.free.Broadcast()
-}
-
-// tryTake reserves a record if no other call works on it.
-func (s *Store) tryTake(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	free := !s.busy[key]
-	s.busy[key] = true
-	return free
+// lock is held by the one call that works on a record.
+func (s *Store) lock(key string) *sync.Mutex {
+	lock, _ := s.locks.LoadOrStore(key, new(sync.Mutex))
+	return lock.(*sync.Mutex)
 }
 
 // undo removes everything that an attempt has left. Files that cannot be removed stay on record,

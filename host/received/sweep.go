@@ -46,11 +46,10 @@ func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 	var errs []error
 	for _, item := range items {
 		key, ok := strings.CutSuffix(item, recordSuffix)
-		if !ok || !s.tryTake(key) {
-			continue
+		if lock := s.lock(key); ok && lock.TryLock() {
+			errs = append(errs, s.sweepOne(key, ttl, waiting))
+			lock.Unlock()
 		}
-		errs = append(errs, s.sweepOne(key, ttl, waiting))
-		s.release(key)
 	}
 	return errors.Join(errs...)
 }

@@ -112,6 +112,7 @@ func (s *Style) apply(params ansi.Params) {
 }
 
 func (s *Style) set(n int) {
+	on := n < 22 // what 22 and above end
 	switch n {
 	case 0:
 		*s = Style{}
@@ -119,28 +120,18 @@ func (s *Style) set(n int) {
 		s.Bold = true
 	case 2:
 		s.Dim = true
-	case 3:
-		s.Italic = true
-	case 4, 21:
-		s.Underline = true
-	case 7:
-		s.Reverse = true
-	case 8:
-		s.Hidden = true
-	case 9:
-		s.Strike = true
 	case 22:
 		s.Bold, s.Dim = false, false
-	case 23:
-		s.Italic = false
-	case 24:
-		s.Underline = false
-	case 27:
-		s.Reverse = false
-	case 28:
-		s.Hidden = false
-	case 29:
-		s.Strike = false
+	case 3, 23:
+		s.Italic = on
+	case 4, 21, 24:
+		s.Underline = on
+	case 7, 27:
+		s.Reverse = on
+	case 8, 28:
+		s.Hidden = on
+	case 9, 29:
+		s.Strike = on
 	case 39:
 		s.Ink = nil
 	case 49:

@@ -8,7 +8,7 @@ import (
 )
 
 // arms are the lines of the box drawings U+2500 to U+257F, sixteen in a row: left, right, up, down,
-// each 0 none, 1 light, 2 heavy or 3 double.
+// each 0 none, 1 light, 2 heavy or 3 double. A broken line is drawn as a whole one.
 var arms = strings.Fields("" +
 	"1100 2200 0011 0022 1100 2200 0011 0022 1100 2200 0011 0022 0101 0201 0102 0202 " + // ─━│┃┄┅┆┇┈┉┊┋┌┍┎┏
 	"1001 2001 1002 2002 0110 0210 0120 0220 1010 2010 1020 2020 0111 0211 0121 0112 " + // ┐┑┒┓└┕┖┗┘┙┚┛├┝┞┟
@@ -24,19 +24,6 @@ const (
 	heavy, double         = '2', '3'
 )
 
-// dashes are how many pieces a broken line has.
-func dashes(r rune) int {
-	switch {
-	case r >= '┄' && r <= '┇':
-		return 3
-	case r >= '┈' && r <= '┋':
-		return 4
-	case r >= '╌' && r <= '╏':
-		return 2
-	}
-	return 0
-}
-
 // onGrid draws what must meet the cells around it, so that no font draws it: box drawings, blocks,
 // dots of braille, and the arrows of status lines. It reports whether r is one of them.
 func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
@@ -46,7 +33,11 @@ func (c *canvas) onGrid(r rune, at image.Rectangle, ink color.RGBA) bool {
 	case r >= '╱' && r <= '╳':
 		c.diagonals(r, at, ink)
 	case r >= '─' && r <= '╿':
-		c.box(arms[r-'─'], dashes(r), at, ink)
+		for to, weight := range arms[r-'─'] {
+			if weight != '0' {
+				c.arm(arms[r-'─'], to, at, ink)
+			}
+		}
 	case r >= '▀' && r <= '▟':
 		c.block(r, at, ink)
 	case r >= '⠀' && r <= '⣿':
@@ -74,30 +65,6 @@ func (c *canvas) part(at image.Rectangle, x0, y0, x1, y1 float64) image.Rectangl
 func (c *canvas) middle(at image.Rectangle) image.Rectangle {
 	corner := at.Min.Add(image.Pt((at.Dx()-c.stroke)/2, (at.Dy()-c.stroke)/2))
 	return image.Rectangle{corner, corner.Add(image.Pt(c.stroke, c.stroke))}
-}
-
-func (c *canvas) box(arms string, pieces int, at image.Rectangle, ink color.RGBA) {
-	if pieces == 0 {
-		for to, weight := range arms {
-			if weight != '0' {
-				c.arm(arms, to, at, ink)
-			}
-		}
-		return
-	}
-	m := c.middle(at)
-	if strings.ContainsRune(arms, heavy) {
-		m = m.Inset(-c.grown())
-	}
-	for i := range pieces {
-		from, to := (float64(i)+.2)/float64(pieces), (float64(i)+.8)/float64(pieces)
-		across, along := c.part(at, from, 0, to, 1), c.part(at, 0, from, 1, to)
-		if arms[left] != '0' {
-			c.fill(image.Rect(across.Min.X, m.Min.Y, across.Max.X, m.Max.Y), ink)
-		} else {
-			c.fill(image.Rect(m.Min.X, along.Min.Y, m.Max.X, along.Max.Y), ink)
-		}
-	}
 }
 
 // arm draws the line from the middle of a cell to one of its sides.
@@ -249,18 +216,9 @@ func (c *canvas) braille(dots int, at image.Rectangle, ink color.RGBA) {
 var powerline = map[rune][][2]float32{
 	'\uE0A0': {{.2, .1}, {.32, .1}, {.32, .6}, {.68, .42}, {.68, .25}, {.56, .25}, {.74, .1}, {.92, .25}, {.8, .25}, {.8, .5}, {.32, .72}, {.32, .9}, {.2, .9}},
 	'\uE0B0': {{0, 0}, {1, .5}, {0, 1}},
+	'\uE0B4': {{0, 0}, {1, .5}, {0, 1}}, // a round one
 	'\uE0B1': {{0, 0}, {.12, 0}, {1, .5}, {.12, 1}, {0, 1}, {.86, .5}},
 	'\uE0B2': {{1, 0}, {0, .5}, {1, 1}},
+	'\uE0B6': {{1, 0}, {0, .5}, {1, 1}}, // a round one
 	'\uE0B3': {{1, 0}, {.88, 0}, {0, .5}, {.88, 1}, {1, 1}, {.14, .5}},
-	'\uE0B4': round(0),
-	'\uE0B6': round(1),
-}
-
-// round is half an ellipse that stands on one side of the cell.
-func round(side float64) (shape [][2]float32) {
-	for i := range 25 {
-		sin, cos := math.Sincos(math.Pi * (float64(i)/24 - .5))
-		shape = append(shape, [2]float32{float32(math.Abs(side - cos)), float32(.5 + sin/2)})
-	}
-	return shape
 }

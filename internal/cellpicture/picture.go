@@ -183,21 +183,10 @@ func (c *canvas) character(cell Cell, at image.Rectangle, ink color.RGBA, width 
 		return nil
 	}
 	if errors.Is(err, ErrGlyph) && c.letters.boxes {
-		c.missing(at, ink)
+		c.polygon(frame(.15, .2, .85, .8), at, ink)
 		return nil
 	}
 	return err
-}
-
-// missing draws the box that stands for a character that nothing has.
-func (c *canvas) missing(at image.Rectangle, ink color.RGBA) {
-	outer := c.part(at, .15, .2, .85, .8)
-	for _, side := range []image.Rectangle{
-		{outer.Min, image.Pt(outer.Max.X, outer.Min.Y+1)}, {image.Pt(outer.Min.X, outer.Max.Y-1), outer.Max},
-		{outer.Min, image.Pt(outer.Min.X+1, outer.Max.Y)}, {image.Pt(outer.Max.X-1, outer.Min.Y), outer.Max},
-	} {
-		c.fill(side, ink)
-	}
 }
 
 // described puts a text into a PNG, behind its header (PNG, 11.3.3.4: iTXt, not compressed).

@@ -98,12 +98,7 @@ func isPlaceholder(cells []cell) bool {
 	if !cells[0].Dim && (!cells[0].Reverse || len(cells) == 1) {
 		return false
 	}
-	for _, c := range cells[1:] {
-		if !c.Dim {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cells[1:], func(c cell) bool { return !c.Dim })
 }
 
 // belongsToBox reports whether the rows below a box are its footer. A row that begins in the first

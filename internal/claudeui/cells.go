@@ -1,6 +1,7 @@
 package claudeui
 
 import (
+	"slices"
 	"strings"
 
 	"ccbot/internal/capture"
@@ -46,6 +47,16 @@ func (l line) String() string {
 func (l line) indent() int {
 	for i, c := range l {
 		if !blank(c.r) {
+			return i
+		}
+	}
+	return -1
+}
+
+// lastSaid is the last row that begins in the first column; -1: there is none.
+func lastSaid(rows []line) int {
+	for i, l := range slices.Backward(rows) {
+		if l.indent() == 0 {
 			return i
 		}
 	}

@@ -24,17 +24,11 @@ const hintRows = 4
 // takesKeys reports whether the rows below a box belong to something that takes the keys in place
 // of the box.
 func takesKeys(footer []line) bool {
-	for _, l := range footer {
-		if l.first() == promptSign || numberedOption(l) {
-			return true
-		}
+	option := func(l line) bool { return l.first() == promptSign || numberedOption(l) }
+	elsewhere := func(hint []string) bool {
+		return !strings.HasPrefix(hint[1], "int") && !strings.HasPrefix(hint[1], "undo")
 	}
-	for _, m := range submits.FindAllStringSubmatch(fold(footer), -1) {
-		if !strings.HasPrefix(m[1], "int") && !strings.HasPrefix(m[1], "undo") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(footer, option) || slices.ContainsFunc(submits.FindAllStringSubmatch(fold(footer), -1), elsewhere)
 }
 
 var (
@@ -79,7 +73,8 @@ func findDialog(lines []line) *Dialog {
 	if !sure {
 		list = noList
 	}
-	d := newDialog(rows, list.below(top))
+	list.row -= top
+	d := newDialog(rows, list)
 	_, forged := topEdge(lines, top) // an agent can write an edge into a question: its text begins in the first column
 	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || IsSpinner(l.String()) })
 	d.Whole = sure && edged && !forged && list.first <= 1 && !cut

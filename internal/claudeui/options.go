@@ -15,12 +15,6 @@ type optionList struct {
 
 var noList = optionList{selected: -1}
 
-// below returns the list with its row counted from top.
-func (o optionList) below(top int) optionList {
-	o.row -= top
-	return o
-}
-
 func numberedOption(l line) bool {
 	_, _, _, ok := parseNumbered(l)
 	return ok

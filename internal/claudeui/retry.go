@@ -20,18 +20,15 @@ var retryRow = regexp.MustCompile(`^[✢✳✶✻✽*·] (.+) · retrying in ((?
 
 // retrying reads the last thing above the box; its rows may be wrapped.
 func retrying(above []line) *Retry {
-	for i := len(above) - 1; i >= 0; i-- {
-		if above[i].indent() != 0 {
-			continue
-		}
-		row := strings.Join(strings.Fields(plain(above[i:])), " ")
-		m := retryRow.FindStringSubmatch(row)
-		if m == nil {
-			return nil
-		}
-		return &Retry{What: m[1], In: span(m[2])}
+	at := lastSaid(above)
+	if at < 0 {
+		return nil
 	}
-	return nil
+	m := retryRow.FindStringSubmatch(strings.Join(strings.Fields(plain(above[at:])), " "))
+	if m == nil {
+		return nil
+	}
+	return &Retry{What: m[1], In: span(m[2])}
 }
 
 // span reads "1m 5s".

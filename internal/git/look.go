@@ -30,15 +30,9 @@ const (
 // errFilter says that the repository has a filter whose name cannot be switched off safely.
 var errFilter = errors.New("git: a filter has a strange name")
 
-// Look tells the state of the repository that dir is in; nil without an error says that it is in none, or that there
-// is no git. env is git's whole environment, but for variables that would lead it elsewhere.
-func Look(ctx context.Context, dir string, env []string) (*State, error) {
-	s, _, err := Compare(ctx, dir, env, "")
-	return s, err
-}
-
-// Compare is Look that also tells what has changed in the work tree since a commit: nil without a commit, and with an
-// error beside the state where the repository has no such commit or git is too slow.
+// Compare tells the state of the repository that dir is in, and what has changed in its work tree since a commit; since
+// may be empty. A nil state without an error says that dir is in no repository, or that there is no git. env is git's whole
+// environment, but for variables that would lead it elsewhere. The changes are nil without a commit, and with an error beside the state where the repository has no such commit or git is too slow.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -77,16 +71,9 @@ var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 var figures = regexp.MustCompile(`(\d+) (file|insertion|deletion)`)
 
 func parseShortstat(said string) (c Changes) {
+	figure := map[string]*int{"file": &c.Files, "insertion": &c.Insertions, "deletion": &c.Deletions}
 	for _, m := range figures.FindAllStringSubmatch(said, -1) {
-		n, _ := strconv.Atoi(m[1])
-		switch m[2] {
-		case "file":
-			c.Files = n
-		case "insertion":
-			c.Insertions = n
-		case "deletion":
-			c.Deletions = n
-		}
+		*figure[m[2]], _ = strconv.Atoi(m[1])
 	}
 	return c
 }

@@ -61,7 +61,8 @@ func (r repo) commit(name string) string {
 }
 
 func (r repo) look(dir string) (*State, error) {
-	return Look(context.Background(), dir, r.env)
+	state, _, err := Compare(context.Background(), dir, r.env, "")
+	return state, err
 }
 
 func TestLook(t *testing.T) {
@@ -158,7 +159,7 @@ func TestLookWhereThereIsNothing(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := Look(t.Context(), tc.dir, []string{"PATH=" + os.Getenv("PATH")})
+			got, _, err := Compare(t.Context(), tc.dir, []string{"PATH=" + os.Getenv("PATH")}, "")
 			require.NoError(t, err)
 			assert.Nil(t, got)
 		})
@@ -312,7 +313,7 @@ func TestLookGivesUp(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	got, err := Look(ctx, r.dir, r.env)
+	got, _, err := Compare(ctx, r.dir, r.env, "")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Nil(t, got)
 }

@@ -34,9 +34,8 @@ const (
 )
 
 // OpenTree opens the work tree that dir is in; nil without an error: it is in none, or there is no git. A bare repository
-// has none, also where its worktrees lie around it. env is as for
-// [Look]. The tree's folder lies in work until the tree is closed: what a kill leaves there is removed by the owner of
-// work.
+// has none, also where its worktrees lie around it. env is as for [Compare]. The tree's folder lies in work until the tree
+// is closed: what a kill leaves there is removed by the owner of work.
 func OpenTree(ctx context.Context, dir string, env []string, work string) (*Tree, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {

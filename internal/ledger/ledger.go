@@ -120,10 +120,7 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	r := reading{Ledger: l, Book: l.load(), models: make(map[string]int), files: make(map[string]*File)}
-	for i, name := range r.Models {
-		r.models[name] = i
-	}
+	r := reading{Ledger: l, Book: l.load(), files: make(map[string]*File)}
 	for _, f := range r.Files {
 		r.files[f.Path] = f
 	}
@@ -181,7 +178,6 @@ func (l *Ledger) find() (all []at, err error) {
 type reading struct {
 	*Ledger
 	*Book
-	models  map[string]int
 	files   map[string]*File
 	changed bool
 }
@@ -235,10 +231,9 @@ func (r *reading) on(ctx context.Context, f *File) (err error) {
 }
 
 func (r *reading) model(name string) int {
-	i, known := r.models[name]
-	if !known {
-		i = len(r.Models)
-		r.models[name], r.Models = i, append(r.Models, name)
+	i := slices.Index(r.Models, name)
+	if i < 0 {
+		i, r.Models = len(r.Models), append(r.Models, name)
 	}
 	return i
 }

@@ -2,6 +2,7 @@ package naming
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -122,7 +123,7 @@ var hanRun = regexp.MustCompile(`\p{Han}+`)
 // isTelling says that a word tells one task from another.
 func isTelling(word string) bool {
 	fits := utf8.RuneCountInString(word) <= maxWord || hanRun.MatchString(word)
-	return fits && strings.ContainsFunc(word, unicode.IsLetter) && !silent[strings.ToLower(word)] && plainCase(word) != ""
+	return fits && strings.ContainsFunc(word, unicode.IsLetter) && !slices.Contains(silent, strings.ToLower(word)) && plainCase(word) != ""
 }
 
 // plainCase is a word as names have it: small, but for one with capitals inside, such as README; of
@@ -142,21 +143,15 @@ func plainCase(word string) string {
 var polite = regexp.MustCompile(`^(你好|您好|请问|请|麻烦|帮忙|帮我|帮|给我|你|您|我们|我想|我要|我|能不能|可不可以|可以|能否|能|需要|想|一下|先|现在|把|将|吗|的|和)+`)
 
 // silent are words that most requests have, in English and Russian.
-var silent = func() map[string]bool {
-	all := make(map[string]bool)
-	for word := range strings.FieldsSeq(`
-		a an the this that these those it its is are was were be been being am do does did done have has had
-		i im ive id we you your my our me us he she they them there here what whats which who how why when where
-		can could would should will shall may might must need want like lets let please pls hi hello hey thanks thank ok okay so
-		to of in on at by for from with without into onto over under about as and or but if then than not no yes
-		now just also again still some any all each every both only very really currently think try make sure go ahead
-		im dont doesnt cant wont isnt ill youre help
-		а и в во на с со к ко у о об от до из за по под над при для без через про же ли бы не ни но или что чтобы как где когда
-		если то это этот эта эти этого тот та те там тут здесь он она оно они мы вы ты я мне меня нам нас вам вас тебя себя мой моя мои
-		наш наша наши твой ваш его ее её их есть был была было были быть будет можно можешь можете нужно надо хочу хотим давай давайте
-		пожалуйста привет здравствуйте спасибо ок так уже еще ещё сейчас теперь просто тоже также все всё весь вся очень помоги помогите какой какая какие почему зачем
-	`) {
-		all[word] = true
-	}
-	return all
-}()
+var silent = strings.Fields(`
+	a an the this that these those it its is are was were be been being am do does did done have has had
+	i im ive id we you your my our me us he she they them there here what whats which who how why when where
+	can could would should will shall may might must need want like lets let please pls hi hello hey thanks thank ok okay so
+	to of in on at by for from with without into onto over under about as and or but if then than not no yes
+	now just also again still some any all each every both only very really currently think try make sure go ahead
+	im dont doesnt cant wont isnt ill youre help
+	а и в во на с со к ко у о об от до из за по под над при для без через про же ли бы не ни но или что чтобы как где когда
+	если то это этот эта эти этого тот та те там тут здесь он она оно они мы вы ты я мне меня нам нас вам вас тебя себя мой моя мои
+	наш наша наши твой ваш его ее её их есть был была было были быть будет можно можешь можете нужно надо хочу хотим давай давайте
+	пожалуйста привет здравствуйте спасибо ок так уже еще ещё сейчас теперь просто тоже также все всё весь вся очень помоги помогите какой какая какие почему зачем
+`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -164,43 +165,33 @@ func idOf(name string) uuid.UUID {
 // inUTC changes every time of the record to UTC, because the files and their readers use no other
 // zone. The moment stays the same.
 func (r *Record) inUTC() {
-	for _, at := range r.times() {
+	for _, at := range timesIn(reflect.ValueOf(r).Elem()) {
 		*at = at.UTC()
 	}
 }
 
-// times returns pointers to all times of the record.
-func (r *Record) times() []*time.Time {
-	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.ReturnedAt, &r.PhaseAt, &r.PhaseUntil,
-		&r.Progress.LastTurn, &r.Progress.Failed.Until}
-	if r.Binding != nil {
-		all = append(all, &r.Binding.BoundAt)
+// timesIn finds every time of a value, however deep.
+func timesIn(v reflect.Value) (found []*time.Time) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if at, ok := v.Addr().Interface().(*time.Time); ok {
+			return []*time.Time{at}
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				found = append(found, timesIn(v.Field(i))...)
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			found = timesIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			found = append(found, timesIn(v.Index(i))...)
+		}
 	}
-	if r.Exit != nil {
-		all = append(all, &r.Exit.At)
-	}
-	if r.Cleanup != nil {
-		all = append(all, &r.Cleanup.NotBefore)
-	}
-	if r.Interruption != nil {
-		all = append(all, &r.Interruption.At)
-	}
-	if r.Progress.Open != nil {
-		all = append(all, &r.Progress.Open.At)
-	}
-	if r.Usage != nil {
-		all = append(all, &r.Usage.At)
-	}
-	if r.GitStart != nil {
-		all = append(all, &r.GitStart.At)
-	}
-	if r.GitNow != nil {
-		all = append(all, &r.GitNow.At)
-	}
-	for i := range r.History {
-		all = append(all, &r.History[i].At)
-	}
-	return all
+	return found
 }
 
 // errNewer means that a newer program wrote the record. Such a record is left alone: it is neither

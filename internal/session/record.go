@@ -255,7 +255,7 @@ type CleanupError struct {
 // memory; the worker's save writes it to disk.
 func (r *Record) Become(next State, now time.Time, rule Rule, why string) error {
 	if !r.State.CanBecome(next) {
-		return &transitionError{From: r.State, To: next}
+		return fmt.Errorf("a session cannot go from %q to %q", r.State, next)
 	}
 	r.note(r.change(next, now, rule, why))
 	r.State = next

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"slices"
 
 	"ccbot/internal/process"
@@ -82,10 +81,3 @@ func (s State) MayMove(agent process.Liveness) bool {
 
 // CanBecome reports whether the table has a transition from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
-
-// transitionError is a change of state that is not in the table.
-type transitionError struct{ From, To State }
-
-func (e *transitionError) Error() string {
-	return fmt.Sprintf("a session cannot go from %q to %q", e.From, e.To)
-}

@@ -14,37 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// timesIn finds every time of a value, in the order of the fields.
-func timesIn(v reflect.Value) (found []*time.Time) {
-	if at, ok := v.Addr().Interface().(*time.Time); ok {
-		return []*time.Time{at}
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				found = append(found, timesIn(v.Field(i))...)
-			}
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			found = append(found, timesIn(v.Elem())...)
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			found = append(found, timesIn(v.Index(i))...)
-		}
-	}
-	return found
-}
-
 // Whatever zone a time comes from, it is written in UTC, and the moment stays.
 func TestP8_TimestampsAreRFC3339InUTC(t *testing.T) {
 	f := newFolders(t)
 	s := f.open(t)
 	r := filled(t)
 	times := timesIn(reflect.ValueOf(&r).Elem())
-	assert.ElementsMatch(t, times, r.times(), "no time is forgotten")
+	require.Len(t, times, strings.Count(text(t, r), `"2026-03-04T`), "no time is forgotten")
 	east := time.FixedZone("east", 9*3600)
 	var want []string
 	for i, at := range times {
@@ -65,7 +41,7 @@ func TestP8_TimestampsAreRFC3339InUTC(t *testing.T) {
 	f.put(t, file(r.ID), strings.ReplaceAll(string(data), `"2026-03-04T12:00:00Z"`, `"2026-03-04T21:00:00+09:00"`))
 	got, ok := f.open(t).Get(r.ID)
 	require.True(t, ok, "another zone is no bad time")
-	for _, at := range got.times() {
+	for _, at := range timesIn(reflect.ValueOf(&got).Elem()) {
 		assert.Equal(t, time.UTC, at.Location())
 	}
 	assert.True(t, noon.Equal(got.UpdatedAt))
@@ -78,10 +54,10 @@ func TestP8_ABadTimestampIsAnError(t *testing.T) {
 	bad := []string{"yesterday", "", "2026-03-04", "2026-03-04 12:00:00Z", "2026-03-04T12:00:00", "2026-03-04T12:00Z", "2026-13-04T12:00:00Z",
 		"2026-02-30T12:00:00Z", "2026-03-04T24:00:00Z", "2026-03-04T12:00:60Z", "20260304T120000Z", "12026-03-04T12:00:00Z",
 		"2026-03-04T12:00:00+25:00", "1772625600"}
-	for i := range r.times() {
+	for i := range timesIn(reflect.ValueOf(&r).Elem()) {
 		r := filled(t)
 		marked := noon.Add(1000 * time.Hour)
-		*r.times()[i] = marked
+		*timesIn(reflect.ValueOf(&r).Elem())[i] = marked
 		whole := text(t, r)
 		mark, err := json.Marshal(marked)
 		require.NoError(t, err)

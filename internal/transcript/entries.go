@@ -46,8 +46,23 @@ func Older(ctx context.Context, path string, before int64, see func(Entry) bool)
 		return err
 	}
 	defer b.close()
+	return entries(b.each, join, see)
+}
+
+// Newer calls see with the entries from a place on where a line begins, the oldest first, until see returns false.
+// ErrTruncated: no line begins there.
+func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
+	r := Open(Cursor{Path: path, Offset: from})
+	r.allow = func(int64) error { return ctx.Err() }
+	defer r.Close()
+	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
+}
+
+// entries calls see with the entries of lines, until it returns false. join makes one entry of the one that comes and the
+// one that came before it, where both are of one answer.
+func entries(each func(see func(line []byte, at int64) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
 	open, more := Entry{}, true
-	err = b.each(func(line []byte, at int64) bool {
+	err := each(func(line []byte, at int64) bool {
 		e, ok := entryOf(line, at)
 		if !ok {
 			return true
@@ -66,41 +81,6 @@ func Older(ctx context.Context, path string, before int64, see func(Entry) bool)
 		see(open)
 	}
 	return err
-}
-
-// Newer calls see with the entries from a place on where a line begins, the oldest first, until see returns false.
-// ErrTruncated: no line begins there.
-func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
-	r := Open(Cursor{Path: path, Offset: from})
-	r.allow = func(int64) error { return ctx.Err() }
-	defer r.Close()
-	open := Entry{}
-	for {
-		line, at, ok, err := r.readLine()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		e, any := entryOf(line, at)
-		if !any {
-			continue
-		}
-		e.End = r.next
-		if together, fits := join(open, e); fits {
-			open = together
-			continue
-		}
-		if open.Kind != 0 && !see(open) {
-			return nil
-		}
-		open = e
-	}
-	if open.Kind != 0 {
-		see(open)
-	}
-	return nil
 }
 
 // join makes one entry of two that stand one behind the other, where both are of one answer.

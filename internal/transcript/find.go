@@ -177,6 +177,3 @@ func (c Conversation) Began(dir string) bool {
 		}
 	}
 }
-
-// Said is what a person asked last in a conversation; empty: nothing, or that stands too far back.
-func (c Conversation) Said() (string, error) { return LastPrompt(Cursor{Path: c.Path, Offset: c.Size}) }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
@@ -149,41 +150,28 @@ func look(data []byte, cut bool) tail {
 	if bytes.IndexByte(data, 0) >= 0 {
 		t.faults = append(t.faults, FaultNUL)
 	}
-	if endsInHalf(data, cut) {
-		t.faults = append(t.faults, FaultHalfLine)
-	}
-	at := 0
+	at, first := 0, 0 // only the end of a line that begins before the data can be judged
 	if cut {
-		at = bytes.IndexByte(data, '\n') + 1
+		at, first = bytes.IndexAny(data, lineBreaks)+1, bytes.IndexByte(data, '\n')+1
 	}
+	last := true // is whole
 	for at < len(data) {
 		n, line, _ := splitLine(data[at:], true)
 		at += n
-		if h, whole := readHeading(line); whole {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		h, whole := readHeading(line)
+		if last = whole; whole && at > first {
 			t.end = int64(at)
 			t.spoken = t.spoken || h.spoken()
 		}
 	}
+	// NULs around the last line are a separate fault.
+	if text := bytes.TrimRight(data, "\x00"); !last || len(text) > 0 && text[len(text)-1] != '\n' {
+		t.faults = append(t.faults, FaultHalfLine)
+	}
 	return t
-}
-
-// endsInHalf reports whether the last line is half a line. NULs around it are a separate fault. If
-// the line begins before data, only its end can be judged.
-func endsInHalf(data []byte, cut bool) bool {
-	data = bytes.TrimRight(data, "\x00")
-	if len(data) == 0 {
-		return false
-	}
-	if data[len(data)-1] != '\n' {
-		return true
-	}
-	data = bytes.TrimRight(data, lineBreaks+"\r\t ")
-	start := bytes.LastIndexAny(data, lineBreaks) + 1
-	if len(data) == 0 || start == 0 && cut {
-		return false
-	}
-	_, whole := readHeading(data[start:])
-	return !whole
 }
 
 // Repair writes a copy of h.Path under the session id as, in the same folder, and leaves the
@@ -305,39 +293,9 @@ func splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 }
 
 // rename replaces the line's own session id, in place, because ids have one length. The same key
-// deeper inside may be the input of a tool call, and stays; inside a string the quotes around the
-// key would be escaped.
+// deeper inside may be the input of a tool call, and stays.
 func rename(line []byte, id, as uuid.UUID) {
-	const key = `"sessionId":"`
-	own := []byte(key + id.String() + `"`)
-	for at := 0; ; {
-		i := bytes.Index(line[at:], own)
-		if i < 0 {
-			return
-		}
-		at += i
-		if depth(line[:at]) == 1 {
-			copy(line[at+len(key):], as.String())
-		}
-		at += len(own)
+	if own := gjson.GetBytes(line, "sessionId"); own.Raw == `"`+id.String()+`"` {
+		copy(line[own.Index+1:], as.String())
 	}
-}
-
-// depth is how many objects and arrays are open at the end of a piece of JSON.
-func depth(text []byte) (open int) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			open++
-		case '}', ']':
-			open--
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return open
 }

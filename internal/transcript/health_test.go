@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,9 +240,9 @@ func FuzzLook(f *testing.F) {
 		before := bytes.Clone(data)
 		got := look(data, cut)
 		require.Equal(t, before, data)
-		require.Equal(t, bytes.IndexByte(data, 0) >= 0, has(got.faults, FaultNUL))
+		require.Equal(t, bytes.IndexByte(data, 0) >= 0, slices.Contains(got.faults, FaultNUL))
 		if text := bytes.TrimRight(data, "\x00"); len(text) > 0 && text[len(text)-1] != '\n' {
-			require.True(t, has(got.faults, FaultHalfLine))
+			require.True(t, slices.Contains(got.faults, FaultHalfLine))
 		}
 		require.LessOrEqual(t, got.end, int64(len(data)))
 
@@ -259,13 +260,4 @@ func FuzzLook(f *testing.F) {
 		require.True(t, again.spoken)
 		require.Equal(t, int64(copied.Len()), again.end)
 	})
-}
-
-func has(faults []Fault, fault Fault) bool {
-	for _, f := range faults {
-		if f == fault {
-			return true
-		}
-	}
-	return false
 }

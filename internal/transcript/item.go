@@ -73,16 +73,8 @@ type Item struct {
 // Spoken reports whether the item is addressed to the person; all other items show how the answer
 // came about.
 func (i Item) Spoken() bool {
-	if i.Sidechain || i.Meta {
-		return false
-	}
-	switch i.Kind {
-	case APIError, Interrupt:
-		return true
-	case Text, LocalOutput:
-		return strings.TrimSpace(i.Text) != ""
-	}
-	return false
+	spoken := i.Kind == APIError || i.Kind == Interrupt || i.says() && strings.TrimSpace(i.Text) != ""
+	return spoken && !i.Sidechain && !i.Meta
 }
 
 // Tool is one call of a tool or the answer to one.

@@ -1,7 +1,10 @@
 package transcript
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 const (
@@ -18,9 +21,10 @@ const (
 // read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
 // is a missing file.
 func LastAnswer(before Cursor) (items []Item, err error) {
-	err = lookBackFrom(before, lastWindow, lastFarthest, func(from Cursor) (bool, error) {
+	for window := int64(lastWindow); ; window *= 4 {
 		items = nil
 		over := false // the turn of items has ended
+		from := Cursor{Path: before.Path, Offset: max(0, before.Offset-window)}
 		err := Each(from, true, func(item Item) bool {
 			switch {
 			case !item.At.precedes(before):
@@ -36,20 +40,11 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 			}
 			return true
 		})
-		return len(items) > 0, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find the last answer: %w", err)
-	}
-	return items, nil
-}
-
-// lookBackFrom has larger and larger parts before a cursor looked at, until something is found.
-func lookBackFrom(before Cursor, window, farthest int64, find func(from Cursor) (found bool, err error)) error {
-	for ; ; window *= 4 {
-		found, err := find(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
-		if err != nil || found || window >= before.Offset || window >= farthest {
-			return err
+		if err != nil {
+			return nil, fmt.Errorf("find the last answer: %w", err)
+		}
+		if len(items) > 0 || window >= before.Offset || window >= lastFarthest {
+			return items, nil
 		}
 	}
 }
@@ -70,31 +65,25 @@ func Said(from, before Cursor) (items []Item, err error) {
 	return items, nil
 }
 
-// Of the last prompt the same is less: a list of sessions is to be quick.
-const (
-	promptWindow   = 256 << 10
-	promptFarthest = 8 << 20
-)
+// promptFarthest is less: a list of sessions is to be quick.
+const promptFarthest = 8 << 20
 
-// LastPrompt returns what a person asked last before a cursor: a prompt, or a command. It is empty if
-// that stands too far back, or if there is no such file.
-func LastPrompt(before Cursor) (text string, err error) {
-	err = lookBackFrom(before, promptWindow, promptFarthest, func(from Cursor) (bool, error) {
-		err := Each(from, true, func(item Item) bool {
-			if !item.At.precedes(before) {
-				return false
-			}
-			if asks := item.Kind == UserPrompt || item.Kind == LocalCommand; asks && !item.Sidechain && !item.Meta && item.Text != "" {
-				text = item.Text
-			}
-			return true
-		})
-		return text != "", err
-	})
+// LastPrompt returns what a person asked last in a transcript: a prompt, or a command. It is empty if
+// that stands too far back, or if the file cannot be read.
+func LastPrompt(ctx context.Context, path string) (text string) {
+	b, err := openBackwards(ctx, path, endOf, listChunk)
 	if err != nil {
-		return "", fmt.Errorf("find the last prompt: %w", err)
+		return ""
 	}
-	return text, nil
+	defer b.close()
+	farthest := b.end - promptFarthest
+	_ = b.each(func(line []byte, at int64) bool {
+		if e, _ := entryOf(line, at); e.Kind == Asked {
+			text = strings.Join(e.Texts, "\n")
+		}
+		return text == "" && at > farthest
+	})
+	return text
 }
 
 // precedes compares two places of one file. A cursor inside an item, of which only some parts were
@@ -107,11 +96,7 @@ func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
 // borders reports whether a turn begins or ends with an item.
 func (i Item) borders() bool {
-	switch i.Kind {
-	case UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError}, i.Kind)
 }
 
 // Unsaid reports whether the part between a cursor and an offset may hold a text for the person. A

@@ -108,14 +108,9 @@ func TestLastPrompt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
-			all := strings.Join(tt.lines, "")
-			write(t, path, all)
-			got, err := LastPrompt(Cursor{Path: path, Offset: int64(len(all))})
-			require.NoError(t, err)
-			assert.Equal(t, tt.want, got)
+			write(t, path, strings.Join(tt.lines, ""))
+			assert.Equal(t, tt.want, LastPrompt(t.Context(), path))
 		})
 	}
-	got, err := LastPrompt(Cursor{Path: filepath.Join(t.TempDir(), "none")})
-	require.NoError(t, err)
-	assert.Empty(t, got)
+	assert.Empty(t, LastPrompt(t.Context(), filepath.Join(t.TempDir(), "none")))
 }

@@ -75,10 +75,7 @@ func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err erro
 	r.allow = within(ctx, r.next+mostRead)
 	for {
 		item, ok, err := r.Next()
-		if errors.Is(err, errFar) {
-			break
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errFar) {
 			return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
 		}
 		if !ok {

@@ -77,7 +77,7 @@ func (h heading) spoken() bool {
 }
 
 // parseLine reads one line. Types it does not know give no items and no error, as does a blank
-// line; an error says that the line is no JSON object. Of the items' cursors only Block is set.
+// line; an error says that the line is no JSON object. The items have no cursors.
 func parseLine(raw []byte) ([]Item, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || isBulk(raw) {
@@ -93,8 +93,6 @@ func parseLine(raw []byte) ([]Item, error) {
 	items := e.items()
 	for i := range items {
 		e.stamp(&items[i])
-		items[i].At.Block = i
-		items[i].Next.Block = i + 1
 	}
 	return items, nil
 }

@@ -100,15 +100,10 @@ func (p Progress) read() (next Progress, found bool, err error) {
 	r.loose = anew
 	t := tally{Progress: p, open: make(map[string]taskCall)}
 	t.seen.first(p.LastMessage)
-	for {
-		line, _, ok, err := r.readLine()
-		if err != nil {
-			return p, false, err
-		}
-		if !ok {
-			return t.end(), r.file != nil, nil
-		}
+	err = r.each(func(line []byte, _ int64) bool {
 		t.take(line)
 		t.Offset = r.next
-	}
+		return true
+	})
+	return t.end(), r.file != nil, err
 }

@@ -310,23 +310,15 @@ func (t *tally) update(id string, in taskInput) {
 
 // usageSeen remembers the last message ids. The lines of one message stand close together, so a few
 // ids are enough however long the session is.
-type usageSeen struct {
-	ids  []string // usageKept at most
-	next int      // index of the one that is replaced next
-}
+type usageSeen []string
 
 const usageKept = 256
 
 // first reports whether id was not seen yet, and remembers it.
 func (u *usageSeen) first(id string) bool {
-	if slices.Contains(u.ids, id) {
+	if slices.Contains(*u, id) {
 		return false
 	}
-	if len(u.ids) < usageKept {
-		u.ids = append(u.ids, id)
-		return true
-	}
-	u.ids[u.next] = id
-	u.next = (u.next + 1) % usageKept
+	*u = append((*u)[max(0, len(*u)+1-usageKept):], id)
 	return true
 }

@@ -74,13 +74,8 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 // typed reports whether an item is another text of a person, or a compaction. Behind either, the
 // prompt box may be another one.
 func (i Item) typed() bool {
-	switch i.Kind {
-	case UserPrompt, LocalCommand, CompactBoundary:
-		return true
-	case QueueOperation:
-		return i.Operation == "enqueue"
-	}
-	return false
+	return slices.Contains([]Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
+		i.Kind == QueueOperation && i.Operation == "enqueue"
 }
 
 // Grew reports whether the conversation went on after offset: a whole line of the user or the
@@ -90,16 +85,12 @@ func (i Item) typed() bool {
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
-		line, _, ok, err := r.readLine()
-		if err != nil || !ok {
-			return false, err
-		}
-		if h, whole := readHeading(line); whole && h.spoken() {
-			return true, nil
-		}
-	}
+	err = r.each(func(line []byte, _ int64) bool {
+		h, whole := readHeading(line)
+		grew = whole && h.spoken()
+		return !grew
+	})
+	return grew, errors.Join(err, r.Close())
 }
 
 // proves reports whether an item shows that text arrived.

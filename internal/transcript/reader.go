@@ -137,6 +137,16 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 	return items[first:]
 }
 
+// each calls see with the whole lines from here on, until it returns false.
+func (r *Reader) each(see func(line []byte, at int64) bool) error {
+	for {
+		line, at, ok, err := r.readLine()
+		if err != nil || !ok || !see(line, at) {
+			return err
+		}
+	}
+}
+
 // readLine returns one whole line, and where it begins; next is behind its line break then. The slice is valid
 // until the next call. A line that is too long, or that the start cuts, comes back empty.
 func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -199,9 +200,9 @@ func TestCheckAndRepairAfterACrash(t *testing.T) {
 		}
 		dir := projects(t, filepath.Join(root, fmt.Sprint(n)), oldID, map[string]string{"a": bad})
 		h, err := Check(dir, oldID)
-		require.Equal(t, zeros > 0, has(h.Faults, FaultNUL))
+		require.Equal(t, zeros > 0, slices.Contains(h.Faults, FaultNUL))
 		if zeros == 0 {
-			require.Equal(t, torn, has(h.Faults, FaultHalfLine))
+			require.Equal(t, torn, slices.Contains(h.Faults, FaultHalfLine))
 		}
 		path, repairErr := Repair(h, oldID, newID)
 		original, readErr := os.ReadFile(h.Path)

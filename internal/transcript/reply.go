@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -75,28 +76,22 @@ func (a *Reply) take(item Item) {
 			return
 		}
 		a.say(item.Text)
-		a.end(EndedTurn)
+		a.Over = EndedTurn
 		if item.Failure.Kind != "" {
 			a.fail(item)
 		}
 	case Interrupt:
-		a.end(StoppedTurn)
+		a.Over = StoppedTurn
 	case APIError:
 		a.fail(item)
 	case TurnEnd:
-		a.end(EndedTurn)
+		a.Over = EndedTurn
 	}
 }
 
 func (a *Reply) fail(item Item) {
-	a.end(FailedTurn)
-	a.Failure = item.Text
-	if item.Failure.Text != "" {
-		a.Failure = item.Failure.Text
-	}
+	a.Over, a.Failure = FailedTurn, cmp.Or(item.Failure.Text, item.Text)
 }
-
-func (a *Reply) end(how Ending) { a.Over = how }
 
 // say keeps the texts since the last call of a tool: the answer is what comes after the work.
 func (a *Reply) say(text string) {

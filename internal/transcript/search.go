@@ -2,7 +2,10 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,10 +14,10 @@ import (
 
 // Word is what is searched for, in any case and with any blanks.
 type Word struct {
-	runes []rune // folded; a blank stands for any number of them
+	word *regexp.Regexp // nil: it is empty, and nowhere
 	// part is a part of it that stands in a line of JSON as it is; starts are the beginnings of that in all cases.
 	// Without a part each line is read.
-	part   []rune
+	part   *regexp.Regexp
 	starts [][]byte
 }
 
@@ -25,22 +28,25 @@ const escaped = `"\/<>&` + "\u2028\u2029\x7f"
 const startRunes = 2
 
 // NewWord gives the word of a text.
-func NewWord(text string) Word {
-	w := Word{}
-	for _, r := range strings.Join(strings.Fields(text), " ") {
-		w.runes = append(w.runes, folded(r))
+func NewWord(text string) (w Word) {
+	var quoted []string
+	for _, word := range strings.Fields(strings.ToValidUTF8(text, "\uFFFD")) {
+		quoted = append(quoted, regexp.QuoteMeta(word))
 	}
-	plain := func(r rune) bool { return r > ' ' && r != utf8.RuneError && !strings.ContainsRune(escaped, r) }
-	for _, part := range strings.FieldsFunc(string(w.runes), func(r rune) bool { return !plain(r) }) {
-		if part := []rune(part); len(part) > len(w.part) {
-			w.part = part
-		}
-	}
-	if len(w.part) == 0 {
+	if len(quoted) == 0 {
 		return w
 	}
+	w.word = regexp.MustCompile(`(?i)` + strings.Join(quoted, `[\s\v\x{85}\p{Z}]+`))
+	plain := func(r rune) bool { return r > ' ' && r != utf8.RuneError && !strings.ContainsRune(escaped, r) }
+	parts := strings.FieldsFunc(text, func(r rune) bool { return !plain(r) })
+	if len(parts) == 0 {
+		return w
+	}
+	part := slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	w.part = regexp.MustCompile(`^(?i)` + regexp.QuoteMeta(part))
 	w.starts = [][]byte{nil}
-	for _, r := range w.part[:min(len(w.part), startRunes)] {
+	runes := []rune(part)
+	for _, r := range runes[:min(len(runes), startRunes)] {
 		var longer [][]byte
 		for _, start := range w.starts {
 			for one, first := r, true; first || one != r; one, first = unicode.SimpleFold(one), false { // in all cases
@@ -50,46 +56,6 @@ func NewWord(text string) Word {
 		w.starts = longer
 	}
 	return w
-}
-
-// folded is the first of the letters that are the same but for their case.
-func folded(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'a' <= r && r <= 'z' {
-			r -= 'a' - 'A'
-		}
-		return r
-	}
-	least := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		least = min(least, next)
-	}
-	return least
-}
-
-// In finds the word in a text: where it begins and ends, in bytes; -1 where it is not there.
-func (w Word) In(text string) (from, to int) {
-	for at := range text {
-		if n := w.at(text[at:]); n > 0 {
-			return at, at + n
-		}
-	}
-	return -1, -1
-}
-
-// at is how many bytes the word has at the beginning of a text; 0: it is not there.
-func (w Word) at(text string) (n int) {
-	for _, want := range w.runes {
-		r, size := utf8.DecodeRuneInString(text[n:])
-		if folded(r) != want && (want != ' ' || !unicode.IsSpace(r)) || size == 0 {
-			return 0
-		}
-		n += size
-		if want == ' ' {
-			n += len(text[n:]) - len(strings.TrimLeftFunc(text[n:], unicode.IsSpace))
-		}
-	}
-	return n
 }
 
 // next is where the word may stand in lines of JSON, from a place on; -1: nowhere.
@@ -105,24 +71,13 @@ func (w Word) next(lines []byte, from int) int {
 			if i < 0 {
 				break
 			}
-			if at += i; w.partAt(lines[at:]) {
+			if at += i; w.part.Match(lines[at:]) {
 				first = at
 				break
 			}
 		}
 	}
 	return first
-}
-
-func (w Word) partAt(line []byte) bool {
-	for _, want := range w.part {
-		r, size := utf8.DecodeRune(line)
-		if folded(r) != want {
-			return false
-		}
-		line = line[size:]
-	}
-	return true
 }
 
 // Found is a place where a word was found.
@@ -140,6 +95,9 @@ const searchChunk = 4 << 20
 // Search calls see with the prompts and answers before a place that have a word, the newest first, until see returns
 // false. reached is up to where it has looked, also where it ends with an error: that of ctx is usual.
 func Search(ctx context.Context, path string, before int64, w Word, see func(Found) bool) (reached int64, err error) {
+	if w.word == nil {
+		return 0, nil
+	}
 	b, err := openBackwards(ctx, path, before, searchChunk)
 	if err != nil {
 		return before, err
@@ -187,8 +145,8 @@ func (w Word) found(line []byte, at int64) (f Found, ok bool) {
 		return f, false
 	}
 	for _, text := range e.Texts {
-		if from, to := w.In(text); from >= 0 {
-			return Found{At: at, Kind: e.Kind, Time: e.Time, Text: text, From: from, To: to}, true
+		if in := w.word.FindStringIndex(text); in != nil {
+			return Found{At: at, Kind: e.Kind, Time: e.Time, Text: text, From: in[0], To: in[1]}, true
 		}
 	}
 	return f, false

@@ -48,15 +48,13 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 	r := Open(Cursor{Path: path, Offset: from})
 	defer r.Close()
 	r.allow = func(int64) error { return ctx.Err() }
-	for {
-		line, _, ok, err := r.readLine()
-		if err != nil || !ok {
-			return r.next, err
-		}
+	err = r.each(func(line []byte, _ int64) bool {
 		if a, ok := answerOf(line); ok {
 			each(a)
 		}
-	}
+		return true
+	})
+	return r.next, err
 }
 
 // answerOf reads a line; false: it says nothing of tokens.

@@ -10,30 +10,28 @@ import (
 // The methods here are what a test does to a Fake from the outside. They panic when the pane does
 // not exist, because that is a mistake of the test.
 
-func (f *Fake) must(id tmux.PaneID) *fakePane {
+// with does something with a pane.
+func (f *Fake) with(id tmux.PaneID, do func(p *fakePane)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	p, err := f.find(id)
 	if err != nil {
 		panic(fmt.Sprintf("tmuxtest: %v", err))
 	}
-	return p
+	do(p)
 }
 
 // Change changes what the fake reports about a pane: another Command, InMode, a PID of a real
 // process.
 func (f *Fake) Change(id tmux.PaneID, change func(*tmux.Pane)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p := f.must(id)
-	change(&p.Pane)
-	p.proc.PID = p.PID
+	f.with(id, func(p *fakePane) {
+		change(&p.Pane)
+		p.proc.PID = p.PID
+	})
 }
 
 // End ends the process of a pane, which stays as a dead one.
-func (f *Fake) End(id tmux.PaneID, e Exit) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.must(id).end(e)
-}
+func (f *Fake) End(id tmux.PaneID, e Exit) { f.with(id, func(p *fakePane) { p.end(e) }) }
 
 // shell is the state of a shell while a program runs in front of it.
 type shell struct {
@@ -44,70 +42,55 @@ type shell struct {
 // RunInFront puts a program in front of a pane's process, like a person who types "claude" into a
 // shell: the pid stays the shell's. onInput is as in Process; nil ignores the input.
 func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data string)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p := f.must(id)
-	if p.behind == nil {
-		p.behind = &shell{p.Command, p.proc.OnInput}
-	}
-	p.Command, p.proc.OnInput = command, onInput
+	f.with(id, func(p *fakePane) {
+		if p.behind == nil {
+			p.behind = &shell{p.Command, p.proc.OnInput}
+		}
+		p.Command, p.proc.OnInput = command, onInput
+	})
 }
 
 // EndInFront ends the program that RunInFront has started; the shell is in front again.
 func (f *Fake) EndInFront(id tmux.PaneID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p := f.must(id)
-	if p.behind == nil {
-		panic(fmt.Sprintf("tmuxtest: nothing runs in front of %s", id))
-	}
-	p.Command, p.proc.OnInput = p.behind.command, p.behind.onInput
-	p.behind = nil
+	f.with(id, func(p *fakePane) {
+		p.Command, p.proc.OnInput = p.behind.command, p.behind.onInput
+		p.behind = nil
+	})
 }
 
 // SetScreen sets what Capture gives.
 func (f *Fake) SetScreen(id tmux.PaneID, screen string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.must(id).screen = screen
+	f.with(id, func(p *fakePane) { p.screen = screen })
 }
 
 // Inputs returns the input that reached a pane, in order.
-func (f *Fake) Inputs(id tmux.PaneID) []Input {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.must(id).inputs)
+func (f *Fake) Inputs(id tmux.PaneID) (all []Input) {
+	f.with(id, func(p *fakePane) { all = slices.Clone(p.inputs) })
+	return all
 }
 
 // Process gives the process of a pane with the Spec it was made with.
-func (f *Fake) Process(id tmux.PaneID) Process {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return *f.must(id).proc
+func (f *Fake) Process(id tmux.PaneID) (proc Process) {
+	f.with(id, func(p *fakePane) { proc = *p.proc })
+	return proc
 }
 
 // Split makes a second pane in the pane's window, as a person would.
-func (f *Fake) Split(id tmux.PaneID) tmux.PaneID {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	beside := f.must(id).Pane
-	p := f.add(tmux.Pane{
-		Window: beside.Window, Session: beside.Session, WindowName: beside.WindowName, Tag: beside.Tag,
-		Command: "bash", Path: beside.Path, Active: true, WindowIndex: beside.WindowIndex,
+func (f *Fake) Split(id tmux.PaneID) (made tmux.PaneID) {
+	f.with(id, func(beside *fakePane) {
+		p := f.add(tmux.Pane{
+			Window: beside.Window, Session: beside.Session, WindowName: beside.WindowName, Tag: beside.Tag,
+			Command: "bash", Path: beside.Path, WindowIndex: beside.WindowIndex,
+		})
+		panes := beside.WindowPanes + 1
+		for _, q := range f.panes {
+			if q.Window == p.Window {
+				q.WindowPanes, q.Active = panes, q == p
+			}
+		}
+		made = p.ID
 	})
-	panes := 0
-	for _, q := range f.panes {
-		if q.Window == p.Window {
-			panes++
-			q.Active = q == p
-		}
-	}
-	for _, q := range f.panes {
-		if q.Window == p.Window {
-			q.WindowPanes = panes
-		}
-	}
-	return p.ID
+	return made
 }
 
 // AddWindow makes a window that ccbot did not make, with a session and name of choice.
@@ -123,25 +106,13 @@ func (f *Fake) AddWindow(session, name string) tmux.Pane {
 }
 
 // ClosePaneByHand closes a pane as a person would, unguarded.
-func (f *Fake) ClosePaneByHand(id tmux.PaneID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.remove(f.must(id))
-}
+func (f *Fake) ClosePaneByHand(id tmux.PaneID) { f.with(id, f.remove) }
 
 // InputOff does the same as `select-pane -d`.
-func (f *Fake) InputOff(id tmux.PaneID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.must(id).inputOff = true
-}
+func (f *Fake) InputOff(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.inputOff = true }) }
 
 // Synchronize makes what is typed into the pane go to its neighbours too.
-func (f *Fake) Synchronize(id tmux.PaneID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.must(id).synchronized = true
-}
+func (f *Fake) Synchronize(id tmux.PaneID) { f.with(id, func(p *fakePane) { p.synchronized = true }) }
 
 // StopServer ends the server with all its panes; Ensure starts another one.
 func (f *Fake) StopServer() {

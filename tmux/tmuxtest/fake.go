@@ -1,6 +1,7 @@
 package tmuxtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -123,10 +124,11 @@ func (f *Fake) window() tmux.WindowID {
 	return id
 }
 
-// begin takes the lock, notes the call and returns the error that a test has asked for, or
-// ErrNoServer. The caller unlocks.
-func (f *Fake) begin(ctx context.Context, op string) error {
+// do runs one operation alone. It notes the call, and returns the error that a test has asked for, or ErrNoServer, in
+// place of the operation.
+func (f *Fake) do(ctx context.Context, op string, operation func() error) error {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls = append(f.calls, op)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, err)
@@ -138,7 +140,7 @@ func (f *Fake) begin(ctx context.Context, op string) error {
 	if !f.up && op != "Ensure" {
 		return fmt.Errorf("tmux %s: %w", op, tmux.ErrNoServer)
 	}
-	return nil
+	return operation()
 }
 
 // Run tells the OnChange functions until ctx ends.
@@ -169,51 +171,42 @@ func (f *Fake) changed() { pause.Poke(f.notify) }
 
 // Ensure starts the server again after StopServer.
 func (f *Fake) Ensure(ctx context.Context) error {
-	err := f.begin(ctx, "Ensure")
-	defer f.mu.Unlock()
-	if err == nil && !f.up {
-		f.start()
-		f.changed()
-	}
-	return err
+	return f.do(ctx, "Ensure", func() error {
+		if !f.up {
+			f.start()
+			f.changed()
+		}
+		return nil
+	})
 }
 
 // Server returns the fake server's identity; it is another one after each StopServer.
-func (f *Fake) Server(ctx context.Context) (tmux.ServerID, error) {
-	err := f.begin(ctx, "Server")
-	defer f.mu.Unlock()
-	if err != nil {
-		return tmux.ServerID{}, err
-	}
-	return f.server, nil
+func (f *Fake) Server(ctx context.Context) (id tmux.ServerID, err error) {
+	err = f.do(ctx, "Server", func() error { id = f.server; return nil })
+	return id, err
 }
 
 // Panes gives all panes.
-func (f *Fake) Panes(ctx context.Context) ([]tmux.Pane, error) {
-	err := f.begin(ctx, "Panes")
-	defer f.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	panes := make([]tmux.Pane, 0, len(f.panes))
-	for _, p := range f.panes {
-		panes = append(panes, f.told(p))
-	}
-	return panes, nil
+func (f *Fake) Panes(ctx context.Context) (panes []tmux.Pane, err error) {
+	err = f.do(ctx, "Panes", func() error {
+		for _, p := range f.panes {
+			panes = append(panes, f.told(p))
+		}
+		return nil
+	})
+	return panes, err
 }
 
 // Pane gives one pane.
-func (f *Fake) Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error) {
-	err := f.begin(ctx, "Pane")
-	defer f.mu.Unlock()
-	if err != nil {
-		return tmux.Pane{}, err
-	}
-	p, err := f.find(id)
-	if err != nil {
-		return tmux.Pane{}, err
-	}
-	return f.told(p), nil
+func (f *Fake) Pane(ctx context.Context, id tmux.PaneID) (pane tmux.Pane, err error) {
+	err = f.do(ctx, "Pane", func() error {
+		p, err := f.find(id)
+		if err == nil {
+			pane = f.told(p)
+		}
+		return err
+	})
+	return pane, err
 }
 
 func (f *Fake) find(id tmux.PaneID) (*fakePane, error) {
@@ -229,33 +222,28 @@ func (f *Fake) find(id tmux.PaneID) (*fakePane, error) {
 }
 
 // NewWindow makes a window and runs Launch in it.
-func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
-	err := f.begin(ctx, "NewWindow")
-	defer f.mu.Unlock()
-	if err != nil {
-		return tmux.Pane{}, err
-	}
-	if err := s.Validate(); err != nil {
-		return tmux.Pane{}, fmt.Errorf("tmux new-window: %w", err)
-	}
-	name := s.Name
-	if name == "" {
-		name = s.Key
-	}
-	p := f.add(tmux.Pane{
-		Window: f.window(), Session: Session, WindowName: name, Tag: s.Tag,
-		Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1, WindowIndex: f.freeIndex(Session),
+func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (made tmux.Pane, err error) {
+	err = f.do(ctx, "NewWindow", func() error {
+		if err := s.Validate(); err != nil {
+			return fmt.Errorf("tmux new-window: %w", err)
+		}
+		p := f.add(tmux.Pane{
+			Window: f.window(), Session: Session, WindowName: cmp.Or(s.Name, s.Key), Tag: s.Tag,
+			Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1, WindowIndex: f.freeIndex(Session),
+		})
+		p.proc.Spec, p.proc.Env = s, f.environment(s)
+		if f.Launch != nil {
+			f.Launch(p.proc)
+		}
+		p.screen = p.proc.Screen
+		if p.proc.Exit != nil {
+			p.end(*p.proc.Exit)
+		}
+		f.changed()
+		made = f.told(p)
+		return nil
 	})
-	p.proc.Spec, p.proc.Env = s, f.environment(s)
-	if f.Launch != nil {
-		f.Launch(p.proc)
-	}
-	p.screen = p.proc.Screen
-	if p.proc.Exit != nil {
-		p.end(*p.proc.Exit)
-	}
-	f.changed()
-	return f.told(p), nil
+	return made, err
 }
 
 func (f *Fake) environment(s tmux.Spec) map[string]string {
@@ -279,27 +267,24 @@ func (p *fakePane) end(e Exit) {
 
 // Rename renames the window of a pane.
 func (f *Fake) Rename(ctx context.Context, g tmux.Guard, tag, name string) error {
-	err := f.begin(ctx, "Rename")
-	defer f.mu.Unlock()
-	if err == nil && (name == "" || tag == "") {
-		err = fmt.Errorf("tmux rename-window: empty name or tag")
-	}
-	if err != nil {
-		return err
-	}
-	p, err := f.guarded(g)
-	if err == nil && p.Tag != tag {
-		err = &tmux.GuardError{Pane: g.Pane, Want: tag, Got: p.Tag}
-	}
-	if err != nil {
-		return err
-	}
-	for _, beside := range f.panes {
-		if beside.Window == p.Window {
-			beside.WindowName = name
+	return f.do(ctx, "Rename", func() error {
+		if name == "" || tag == "" {
+			return fmt.Errorf("tmux rename-window: empty name or tag")
 		}
-	}
-	return nil
+		p, err := f.guarded(g)
+		if err == nil && p.Tag != tag {
+			err = &tmux.GuardError{Pane: g.Pane, Want: tag, Got: p.Tag}
+		}
+		if err != nil {
+			return err
+		}
+		for _, beside := range f.panes {
+			if beside.Window == p.Window {
+				beside.WindowName = name
+			}
+		}
+		return nil
+	})
 }
 
 // Look is Pane and Capture.
@@ -312,17 +297,15 @@ func (f *Fake) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen st
 }
 
 // Capture gives what SetScreen has set.
-func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (string, error) {
-	err := f.begin(ctx, "Capture")
-	defer f.mu.Unlock()
-	if err != nil {
-		return "", err
-	}
-	p, err := f.find(id)
-	if err != nil {
-		return "", err
-	}
-	return p.screen, nil
+func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (screen string, err error) {
+	err = f.do(ctx, "Capture", func() error {
+		p, err := f.find(id)
+		if err == nil {
+			screen = p.screen
+		}
+		return err
+	})
+	return screen, err
 }
 
 // AttachCommand is a command that does nothing useful.

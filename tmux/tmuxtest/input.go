@@ -1,6 +1,7 @@
 package tmuxtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,42 +18,27 @@ var keyBytes = map[string]string{
 
 // Paste delivers the text to the process.
 func (f *Fake) Paste(ctx context.Context, g tmux.Guard, text string) error {
-	err := f.begin(ctx, "Paste")
-	defer f.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if text == "" || !utf8.ValidString(text) {
-		return fmt.Errorf("tmux paste-buffer: text is empty or not UTF-8")
-	}
-	return f.input(g, Input{Paste: text}, text)
+	return f.do(ctx, "Paste", func() error {
+		if text == "" || !utf8.ValidString(text) {
+			return fmt.Errorf("tmux paste-buffer: text is empty or not UTF-8")
+		}
+		return f.input(g, Input{Paste: text}, text)
+	})
 }
 
 // Enter delivers Enter.
 func (f *Fake) Enter(ctx context.Context, g tmux.Guard) error {
-	err := f.begin(ctx, "Enter")
-	defer f.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return f.input(g, Input{Key: "Enter"}, keyBytes["Enter"])
+	return f.do(ctx, "Enter", func() error { return f.input(g, Input{Key: "Enter"}, keyBytes["Enter"]) })
 }
 
 // Press delivers a key.
 func (f *Fake) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
-	err := f.begin(ctx, "Press")
-	defer f.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if !k.Valid() {
-		return fmt.Errorf("tmux send-keys: key %q", k)
-	}
-	data, ok := keyBytes[string(k)]
-	if !ok {
-		data = string(k) // a digit
-	}
-	return f.input(g, Input{Key: string(k)}, data)
+	return f.do(ctx, "Press", func() error {
+		if !k.Valid() {
+			return fmt.Errorf("tmux send-keys: key %q", k)
+		}
+		return f.input(g, Input{Key: string(k)}, cmp.Or(keyBytes[string(k)], string(k))) // or a digit
+	})
 }
 
 func (f *Fake) input(g tmux.Guard, in Input, data string) error {
@@ -98,17 +84,13 @@ func refusal(g tmux.Guard, p *fakePane) error {
 
 // ClosePane closes one pane.
 func (f *Fake) ClosePane(ctx context.Context, g tmux.Guard) error {
-	err := f.begin(ctx, "ClosePane")
-	defer f.mu.Unlock()
-	if err != nil {
+	return f.do(ctx, "ClosePane", func() error {
+		p, err := f.guarded(g)
+		if err == nil {
+			f.remove(p)
+		}
 		return err
-	}
-	p, err := f.guarded(g)
-	if err != nil {
-		return err
-	}
-	f.remove(p)
-	return nil
+	})
 }
 
 func (f *Fake) remove(gone *fakePane) {

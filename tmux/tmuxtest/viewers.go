@@ -16,19 +16,16 @@ type fakeClient struct {
 }
 
 // Viewers returns the terminals that Attach has attached.
-func (f *Fake) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
-	err := f.begin(ctx, "Viewers")
-	defer f.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	var viewers []tmux.Viewer
-	for _, c := range f.clients {
-		if !c.control {
-			viewers = append(viewers, c.Viewer)
+func (f *Fake) Viewers(ctx context.Context) (viewers []tmux.Viewer, err error) {
+	err = f.do(ctx, "Viewers", func() error {
+		for _, c := range f.clients {
+			if !c.control {
+				viewers = append(viewers, c.Viewer)
+			}
 		}
-	}
-	return viewers, nil
+		return nil
+	})
+	return viewers, err
 }
 
 // told is a pane as the server reports it, with the number of clients that are attached now.

@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -116,7 +117,7 @@ func (f *fakeRelay) end(id string) bool {
 	return ok
 }
 
-func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+func (f *fakeRelay) Decide(_ context.Context, id string, d hooks.Decision) error {
 	f.wait()
 	f.Mu.Lock()
 	decide := f.decide
@@ -133,14 +134,14 @@ func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
 	return nil
 }
 
-func (f *fakeRelay) Leave(id string) {
+func (f *fakeRelay) Leave(_ context.Context, id string) {
 	f.wait()
 	if f.end(id) {
 		f.Add("leave")
 	}
 }
 
-func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
+func (f *fakeRelay) Waiting(_ context.Context, id uuid.UUID) []hooks.Request {
 	f.wait()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -118,7 +118,7 @@ func NewWorld(t *testing.T) *World {
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
 			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
-				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
+				Decisions: project{host.Decisions{Waiters: w.Relay, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}},
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},

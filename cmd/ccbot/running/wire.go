@@ -224,7 +224,7 @@ func (s *system) wireChat(environ []string) error {
 	}
 	s.owner.Store(s.AllowedUsers[0])
 	m := &port.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-		Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
+		Decisions: host.Decisions{Waiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
 	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
@@ -267,7 +267,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
-				return git.Look(ctx, dir, environment.Server(environ))
+				state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
+				return state, err
 			},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End},
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
