@@ -160,7 +160,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
-	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.handlers(changes())) })
+	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
 	me, err := s.start(asked)
 	if err != nil {

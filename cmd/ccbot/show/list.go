@@ -194,26 +194,16 @@ func stateText(l Session) string {
 	case l.Crashed:
 		return crashed
 	}
-	return string(l.State) + closedText(l)
+	if !l.State.Over() {
+		return string(l.State)
+	}
+	return string(l.State) + closedText[l.Closed]
 }
 
 // closedText distinguishes sessions that are over with the same state, such as a lost session and a
 // session with a conversation that went on in another record.
-func closedText(l Session) string {
-	switch {
-	case !l.State.Over():
-		return ""
-	case l.Closed == session.ClosedTransferred:
-		return ", moved"
-	case l.Closed == session.ClosedStale:
-		return ", stale"
-	case l.Closed == session.ClosedReboot:
-		return ", reboot"
-	case l.Closed == session.ClosedTmux:
-		return ", tmux ended"
-	}
-	return ""
-}
+var closedText = map[string]string{session.ClosedTransferred: ", moved", session.ClosedStale: ", stale", session.ClosedReboot: ", reboot",
+	session.ClosedTmux: ", tmux ended"}
 
 // lastSeen is the newest sign of life in the record. A lost session has an end date too, but that
 // is only when the loss was noticed.
