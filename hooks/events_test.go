@@ -277,7 +277,7 @@ func TestBindings(t *testing.T) {
 	assert.Empty(t, bindings)
 	assert.Empty(t, errs)
 
-	want := hookwire.Binding{Version: 1, Boot: "ab", PID: 5, Start: 7, SessionID: sessionID, Launch: "l"}
+	want := hookwire.Binding{Version: 1, Boot: "ab", PID: 5, Start: 7, SessionID: sessionID}
 	_, err := hookwire.WriteBinding(dir, want)
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(dir, "bindings", want.Name()))

@@ -65,7 +65,7 @@ func (h hook) run() error {
 	if err != nil {
 		return err
 	}
-	switch payload.HookEventName {
+	switch payload.Name() {
 	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd:
 		return h.note(launch, payload.Event())
 	case hookwire.PermissionRequest:

@@ -55,14 +55,9 @@ func WriteEvent(dir string, e Event) error {
 }
 
 // WriteBinding writes b to dir/bindings/<boot>-<pid>-<start>.json by rename and reports whether it
-// wrote. A file with the same content apart from Event is left alone: its mtime shows since when
-// the binding holds.
+// wrote. A file with the same content is left alone: its mtime shows since when the binding holds.
 func WriteBinding(dir string, b Binding) (written bool, err error) {
-	same := func(old Binding) bool {
-		old.Event = b.Event
-		return old == b
-	}
-	return update(filepath.Join(dir, BindingsFolder, b.Name()), "binding", b, MaxBinding, same)
+	return update(filepath.Join(dir, BindingsFolder, b.Name()), "binding", b, MaxBinding, func(old Binding) bool { return old == b })
 }
 
 // update writes a file by rename, unless the one that is there has the same content.
