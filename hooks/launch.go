@@ -79,28 +79,18 @@ func (l Launch) Remove(recordID uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside the target
-// of self if self is a link. The error is errNoHookBinary when there is none that can be run.
+// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot without links. The error is
+// errNoHookBinary when there is none that can be run.
 func FindHookBinary(self string) (string, error) {
-	self, err := filepath.Abs(self)
-	if err != nil {
+	path := filepath.Join(filepath.Dir(self), hookName)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0):
+		return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
+	case err != nil:
 		return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
 	}
-	beside := []string{self}
-	if real, err := filepath.EvalSymlinks(self); err == nil && real != self {
-		beside = append(beside, real)
-	}
-	for _, program := range beside {
-		path := filepath.Join(filepath.Dir(program), "ccbot-hook")
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path, nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
-		}
-	}
-	return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
+	return path, nil
 }
 
 // The shape of Claude Code's settings file, as far as ccbot writes it.

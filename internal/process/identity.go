@@ -89,9 +89,6 @@ type Moment struct {
 // known.
 func (m Moment) Valid() bool { return m.Boot != "" && m.Tick > 0 }
 
-// IsZero reports whether no part is present; encoding/json omits such a field with "omitzero".
-func (m Moment) IsZero() bool { return m == Moment{} }
-
 // Moment returns the current moment.
 func (t *Table) Moment() (Moment, error) {
 	tick, err := t.kernel.now()

@@ -191,30 +191,20 @@ func readSettings(file, real string) (map[string]string, error) {
 		return make(map[string]string), nil
 	}
 	data, err := os.ReadFile(real)
-	if errors.Is(err, fs.ErrNotExist) { // the file was removed since it was looked at
+	path := (*fs.PathError)(nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the file was removed since it was looked at
 		return make(map[string]string), nil
+	case errors.As(err, &path):
+		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	var vars map[string]string
-	if err == nil {
-		vars, err = statefolder.ParseSettings(string(data))
-	}
-	if err != nil {
-		return nil, fileError(file, real, err)
+	vars, err := statefolder.ParseSettings(string(data))
+	if err != nil { // which may show the line, and with it the token
+		return nil, fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
 	}
 	return vars, nil
-}
-
-// fileError says where the file is wrong. It never shows the line, which may hold the token. real
-// is the path of the file without links.
-func fileError(file, real string, err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
-	}
-	data, err := os.ReadFile(real)
-	if err != nil {
-		return fmt.Errorf("%s cannot be read: it has changed meanwhile", file)
-	}
-	return fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
 }
 
 // junkLine is the number of the first line that cannot be read: all text before this line can be

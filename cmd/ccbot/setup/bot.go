@@ -54,7 +54,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		return bot{}, exit.Usage(errors.New("--yes needs --token-file: no token is configured yet"))
 	}
 	for {
-		text, err := s.Terminal.askHidden(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file")
+		text, err := s.Terminal.ask(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file", false)
 		if err != nil {
 			return bot{}, err
 		}

@@ -107,7 +107,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		now = "~"
 	}
 	for {
-		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder")
+		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder", true)
 		if err != nil {
 			return "", err
 		}
