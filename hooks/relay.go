@@ -269,22 +269,19 @@ func (r *Relay) Waiting(session uuid.UUID) []Request {
 	return list
 }
 
-// errBadRequest means an ask that cannot be shown to a person.
-var errBadRequest = decisions.ErrBadRequest
-
 // Request is one PermissionRequest that a Claude Code process waits for. Its terminal shows the
 // same dialog at the same time.
 type Request = decisions.Request
 
 // NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
-// the socket's peer, never from the ask. The error is errBadRequest when something required is
+// the socket's peer, never from the ask. The error is decisions.ErrBadRequest when something required is
 // missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
-		return Request{}, fmt.Errorf("session id: %w: %w", errBadRequest, err)
+		return Request{}, fmt.Errorf("session id: %w: %w", decisions.ErrBadRequest, err)
 	}
 	if !agent.Valid() || !hook.Valid() {
-		return Request{}, fmt.Errorf("process: %w", errBadRequest)
+		return Request{}, fmt.Errorf("process: %w", decisions.ErrBadRequest)
 	}
 	q := Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
