@@ -230,15 +230,12 @@ func denyBelow(dir string) []string {
 	return rules
 }
 
-// launchEvent is a hook event that a launch asks for.
-type launchEvent struct {
-	Name  string
-	Since [3]int // the first version of Claude Code that knows it (its CHANGELOG.md)
-}
-
 // launchEvents is the one place that lists the events of a launch and the first version that knows
 // each. All of them were seen to work on 2.1.197 and 2.1.328.
-var launchEvents = []launchEvent{
+var launchEvents = []struct {
+	Name  string
+	Since [3]int // in its CHANGELOG.md
+}{
 	{hookwire.SessionStart, [3]int{1, 0, 62}},
 	{hookwire.UserPromptSubmit, [3]int{1, 0, 54}},
 	{hookwire.Stop, [3]int{1, 0, 38}},

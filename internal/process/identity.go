@@ -72,9 +72,6 @@ const (
 	Yes
 )
 
-// String is "yes", "no" or "unknown".
-func (a Answer) String() string { return [...]string{"unknown", "no", "yes"}[a] }
-
 // Moment is a point in time on the kernel's own clock, in the unit of [Identity.Start]: a change of
 // the wall clock does not move it. On darwin the kernel records a start by the wall clock only, and
 // there a Moment follows that clock.

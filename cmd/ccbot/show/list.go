@@ -134,8 +134,8 @@ var columns = []struct {
 	{"STATE", 26, func(l Session, _ time.Time) string { return stateText(l) }},
 	{"SEEN", 8, func(l Session, now time.Time) string { return terminal.Age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l Session, _ time.Time) string { return l.Mode }},
-	{"COST", 8, func(l Session, _ time.Time) string { return dollars(l.Cost) }},
-	{"CTX", 4, func(l Session, _ time.Time) string { return percent(l.Context) }},
+	{"COST", 8, func(l Session, _ time.Time) string { return number("$%.2f", l.Cost) }},
+	{"CTX", 4, func(l Session, _ time.Time) string { return number("%.0f%%", l.Context) }},
 	{"MEM", 8, func(l Session, _ time.Time) string { return megabytes(l.Memory) }},
 	{"TASKS", 7, func(l Session, _ time.Time) string { return taskText(l.Tasks) }},
 }
@@ -215,18 +215,12 @@ func lastSeen(l Session) time.Time {
 	return slices.MaxFunc(signs, time.Time.Compare)
 }
 
-func dollars(n *float64) string {
+// number is a number in words; nothing where it is not known.
+func number(format string, n *float64) string {
 	if n == nil {
 		return ""
 	}
-	return fmt.Sprintf("$%.2f", *n)
-}
-
-func percent(n *float64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.0f%%", *n)
+	return fmt.Sprintf(format, *n)
 }
 
 func megabytes(bytes uint64) string {
