@@ -112,7 +112,7 @@ func (l ids) Set() map[int64]bool {
 func Load(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
 		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkShown,
-		(*Config).checkVoice, (*Config).checkLang, (*Config).checkLog)
+		(*Config).checkVoice, (*Config).checkSaid)
 }
 
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
@@ -123,7 +123,7 @@ func LoadForReading(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkLang, (*Config).checkLog)
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkSaid)
 }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
@@ -310,7 +310,7 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 // Level is the least level that the log shows.
 func (c Config) Level() (level slog.Level) {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return slog.LevelInfo // checkLog has refused anything else
+		return slog.LevelInfo // checkSaid has refused anything else
 	}
 	return level
 }

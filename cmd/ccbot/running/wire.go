@@ -156,7 +156,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.metrics.Measure(metrics.Parts{Inbox: s.inbox, Outbox: s.outbox, Pulse: s.service.Pulse, Memory: func() uint64 { return s.agentsMemory(ctx) }})
+	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
