@@ -26,8 +26,6 @@ import (
 	"ccbot/internal/watch"
 )
 
-const quarantineFolder = "quarantine"
-
 // Sink takes hook events. nil means that the event is dealt with and its file may be removed; an
 // error means that the event is delivered again later. After a crash between the two an event is
 // delivered twice, so taking an event twice must be harmless. An event of an outdated or foreign
@@ -64,7 +62,7 @@ func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Event
 	return &Events{
 		folder:     eventsIn(dir),
 		room:       room,
-		quarantine: filepath.Join(dir, quarantineFolder),
+		quarantine: filepath.Join(dir, "quarantine"),
 		sink:       sink,
 		log:        log,
 		now:        time.Now,
