@@ -56,7 +56,8 @@ func (v *Recovery) finish(report *Report, w World) {
 		if r.State.Live() {
 			sign := signOf(r)
 			sign.newer(w.Signs[r.ID].At, w.Signs[r.ID].Of)
-			count(report.Ages, w.Now.Sub(sign.At))
+			age := w.Now.Sub(sign.At)
+			report.Ages[slices.IndexFunc(report.Ages, func(b AgeBucket) bool { return b.UpTo == 0 || age <= b.UpTo })].Count++
 		}
 	}
 	report.Took = v.Now().Sub(report.At)
@@ -69,15 +70,6 @@ func (v *Recovery) finish(report *Report, w World) {
 	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Records, report.Records, logkey.States, states(report.States),
 		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
 		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)
-}
-
-func count(buckets []AgeBucket, age time.Duration) {
-	for i, b := range buckets {
-		if b.UpTo == 0 || age <= b.UpTo {
-			buckets[i].Count++
-			return
-		}
-	}
 }
 
 // states and ageAttrs make log groups from the counts, in a fixed order.

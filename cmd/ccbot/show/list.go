@@ -262,19 +262,15 @@ func printList(p *terminal.Printer, sessions []Session, now time.Time, home stri
 		if i > 0 {
 			dir = shortDir(sessions[i-1].Dir, home, rest)
 		}
-		p.Line("%s", line(row, widths)+dir)
+		cells := ""
+		for j, cell := range row {
+			cells += cell + strings.Repeat(" ", widths[j]-ansi.StringWidth(cell)) + gap
+		}
+		p.Line("%s", cells+dir)
 	}
 }
 
 const gap = "  " // between two columns
-
-func line(row []string, widths []int) string {
-	var b strings.Builder
-	for i, cell := range row {
-		b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + gap)
-	}
-	return b.String()
-}
 
 // shortDir is a folder in at most width cells. It is cut at the beginning, because the end of a
 // path says more.

@@ -141,24 +141,19 @@ type fileInfo struct {
 
 // locate asks where a file is. If the server asks for a pause, locate waits that long before the
 // next try.
-func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
+func (d Downloads) locate(ctx context.Context, fileID string) (f fileInfo, err error) {
 	for try := 1; ; try++ {
-		f, err := d.getFile(ctx, fileID)
+		asking, cancel := context.WithTimeout(ctx, callTimeout)
+		_, err = Ask(asking, d.client.client, d.url, "getFile", map[string]string{"file_id": fileID}, &f)
+		cancel()
 		wait := waitAfter(err, 0)
 		if wait == 0 || try == locateTries {
-			return f, err
+			break
 		}
 		if err := pause.For(ctx, wait); err != nil {
 			return fileInfo{}, err
 		}
 	}
-}
-
-// getFile makes one call.
-func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err = Ask(ctx, d.client.client, d.url, "getFile", map[string]string{"file_id": fileID}, &f)
 	if err == nil && f.Path == "" {
 		err = errors.New("getFile: the server names no path")
 	}
