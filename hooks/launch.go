@@ -71,10 +71,7 @@ func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
 func (l Launch) Remove(recordID uuid.UUID) error {
 	var errs []error
 	for _, folder := range []string{launchFolder, hookwire.StatusFolder} {
-		err := os.Remove(filepath.Join(l.Dir, folder, recordID.String()+".json"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("remove launch settings: %w", err))
-		}
+		errs = append(errs, spool.Folder{Path: filepath.Join(l.Dir, folder)}.Remove(recordID.String()+".json"))
 	}
 	return errors.Join(errs...)
 }

@@ -266,12 +266,12 @@ func describe(err error, file string) error {
 	}
 	var lines []string
 	for _, e := range all.Errors {
-		var field env.ParseError
-		if errors.As(e, &field) {
-			lines = append(lines, fmt.Sprintf("%s: %v", envName(field.Name), field.Err))
-			continue
+		line := e.Error()
+		if wrong := (env.ParseError{}); errors.As(e, &wrong) {
+			field, _ := reflect.TypeFor[Config]().FieldByName(wrong.Name)
+			line = fmt.Sprintf("%s: %v", field.Tag.Get("env"), wrong.Err)
 		}
-		lines = append(lines, e.Error())
+		lines = append(lines, line)
 	}
 	return fmt.Errorf("%s (set it in the environment or in %s)", strings.Join(lines, "; "), file)
 }
@@ -281,14 +281,6 @@ func expandHome(path, home string) string {
 		return filepath.Join(home, path[1:])
 	}
 	return path
-}
-
-// envName is the variable of a field of Config.
-func envName(field string) string {
-	if f, ok := reflect.TypeFor[Config]().FieldByName(field); ok {
-		return f.Tag.Get("env")
-	}
-	return field
 }
 
 // Differing names the settings that another configuration has otherwise, without the ones to leave
