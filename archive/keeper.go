@@ -30,15 +30,6 @@ type Observer interface {
 	Looks(ctx context.Context) func(session.Record) lifecycle.Look
 }
 
-// Records is the part of the store of sessions that a Keeper uses.
-type Records interface {
-	// Shared returns all records, oldest first. They must not be changed.
-	Shared() []session.Record
-	// Purge deletes a record if may returns true; nothing happens to the record between that
-	// question and the deletion.
-	Purge(ctx context.Context, id uuid.UUID, may func(session.Record) (bool, error)) (purged bool, err error)
-}
-
 // Copies are the copies of records, as recovery.Backups keeps them.
 type Copies interface {
 	// Keep copies a record that is about to be removed because of its age. The record can be
@@ -56,7 +47,7 @@ const purgeEvery = time.Hour
 type Keeper struct {
 	Sessions Sessions
 	Observer Observer
-	Records  Records
+	Records  *session.Store
 	Copies   Copies
 	// Clear reports to the person the prompts that still wait for a session, and then removes
 	// everything else that belongs to it. The record is removed after that; after a crash in

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
@@ -28,25 +28,17 @@ func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.N
 // Unwrap returns the reason.
 func (e *BindingError) Unwrap() error { return e.Err }
 
-// unreadable parses the file name <boot>-<pid>-<start>.json; it cuts from the end, because the boot
-// id has dashes of its own.
+// bindingName is the name of a binding's file, <boot>-<pid>-<start>.json; the boot id has dashes of its own.
+var bindingName = regexp.MustCompile(`^(.*)-(\d+)-([^-]*)\.json$`)
+
 func unreadable(name string, why error) *BindingError {
 	e := &BindingError{Name: name, Err: why}
-	rest, start, _ := cutLast(strings.TrimSuffix(name, ".json"))
-	boot, pid, _ := cutLast(rest)
-	if n, err := strconv.Atoi(pid); err == nil {
-		e.PID, e.Boot = n, boot
-		e.Start, _ = strconv.ParseUint(start, 10, 64) // 0 matches no process
+	if m := bindingName.FindStringSubmatch(name); m != nil {
+		e.Boot = m[1]
+		e.PID, _ = strconv.Atoi(m[2])
+		e.Start, _ = strconv.ParseUint(m[3], 10, 64) // 0 matches no process
 	}
 	return e
-}
-
-func cutLast(s string) (before, after string, found bool) {
-	i := strings.LastIndexByte(s, '-')
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
 }
 
 // Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was

@@ -26,8 +26,6 @@ import (
 	"ccbot/internal/watch"
 )
 
-const quarantineFolder = "quarantine"
-
 // Sink takes hook events. nil means that the event is dealt with and its file may be removed; an
 // error means that the event is delivered again later. After a crash between the two an event is
 // delivered twice, so taking an event twice must be harmless. An event of an outdated or foreign
@@ -53,10 +51,10 @@ type Events struct {
 	failing   map[string]*failing // by file name
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
 	expired   bool                // whether old files were looked for
-	dropped   int                 // how many old events were removed
 
 	began  time.Time
-	delays delays
+	timing sync.Mutex
+	delays []time.Duration // of the last events, from the hook until they were dealt with
 }
 
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
@@ -64,7 +62,7 @@ func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Event
 	return &Events{
 		folder:     eventsIn(dir),
 		room:       room,
-		quarantine: filepath.Join(dir, quarantineFolder),
+		quarantine: filepath.Join(dir, "quarantine"),
 		sink:       sink,
 		log:        log,
 		now:        time.Now,
@@ -173,7 +171,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 	switch {
 	case err == nil:
 		if !event.Received.Before(e.began) { // else it has waited for this ccbot
-			e.delays.add(e.now().Sub(event.Received))
+			e.took(e.now().Sub(event.Received))
 		}
 		return e.removeLocked(name)
 	case ctx.Err() != nil:
@@ -247,30 +245,21 @@ func Unheard(dir string, launch uuid.UUID) (bool, error) {
 // mostDelays is how many events Slowest is about.
 const mostDelays = 20
 
-// delays are how long the last events have taken, from the hook until they were dealt with.
-type delays struct {
-	mu   sync.Mutex
-	last []time.Duration
-}
-
-func (d *delays) add(one time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.last) == mostDelays {
-		d.last = d.last[1:]
-	}
-	d.last = append(d.last, max(one, 0)) // the clock may have been set back
+func (e *Events) took(delay time.Duration) {
+	e.timing.Lock()
+	defer e.timing.Unlock()
+	e.delays = append(e.delays[max(0, len(e.delays)-mostDelays+1):], max(delay, 0)) // the clock may have been set back
 }
 
 // Slowest is the longest that one of the last events has taken, from the hook until it was dealt with, and
 // how many events these are.
 func (e *Events) Slowest() (events int, took time.Duration) {
-	e.delays.mu.Lock()
-	defer e.delays.mu.Unlock()
-	if len(e.delays.last) > 0 {
-		took = slices.Max(e.delays.last)
+	e.timing.Lock()
+	defer e.timing.Unlock()
+	for _, delay := range e.delays {
+		took = max(took, delay)
 	}
-	return len(e.delays.last), took
+	return len(e.delays), took
 }
 
 // maxFailures tries, the last ones a minute apart, take about four minutes: longer than a short
@@ -284,8 +273,6 @@ type patience struct {
 	first, most time.Duration
 	failures    int
 }
-
-func (p patience) wait(count int) time.Duration { return pause.Doubled(p.first, p.most, count-1) }
 
 // failing is the history of one file that could not be handled.
 type failing struct {
@@ -311,7 +298,7 @@ func (e *Events) postponeLocked(name, key string) int {
 		e.failing[name] = f
 	}
 	f.count++
-	f.due = e.now().Add(e.patience.wait(f.count))
+	f.due = e.now().Add(pause.Doubled(e.patience.first, e.patience.most, f.count-1))
 	return f.count
 }
 
@@ -354,13 +341,6 @@ const (
 	keepTemporary = time.Hour
 )
 
-// Dropped is the number of events that were too old to be delivered when this process started.
-func (e *Events) Dropped() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.dropped
-}
-
 // expireLocked removes, once per process, events that are too old and files that a killed hook left
 // half-written. A file that cannot be removed is delivered like any other.
 func (e *Events) expireLocked() error {
@@ -375,6 +355,7 @@ func (e *Events) expireLocked() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errList, err)
 	}
+	dropped := 0
 	var errs []error
 	for _, entry := range entries {
 		old, temporary := e.tooOld(entry)
@@ -384,11 +365,11 @@ func (e *Events) expireLocked() error {
 		if err := os.Remove(filepath.Join(e.folder.Path, entry.Name())); err != nil {
 			errs = append(errs, fmt.Errorf("old hook event: %w", err))
 		} else if !temporary {
-			e.dropped++
+			dropped++
 		}
 	}
-	if e.dropped > 0 {
-		e.log.Warn("hook_events_dropped", logkey.Count, e.dropped, logkey.OlderThan, keepEvents)
+	if dropped > 0 {
+		e.log.Warn("hook_events_dropped", logkey.Count, dropped, logkey.OlderThan, keepEvents)
 	}
 	return errors.Join(errs...)
 }

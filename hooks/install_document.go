@@ -26,7 +26,6 @@ func (e *SettingsError) Error() string {
 // they are. Positions are valid only until the next edit.
 type document struct {
 	bom, text string
-	known     map[string]bool // by command line: whether it is ours
 	layout
 }
 
@@ -34,8 +33,7 @@ type document struct {
 type layout struct {
 	newline string
 	unit    string // one level of indentation
-	lines   bool   // each member has its own line
-	spaced  bool   // a space after colons
+	lines   bool   // each member has its own line; else nothing is between them
 }
 
 const byteOrderMark = "\ufeff"
@@ -43,7 +41,7 @@ const byteOrderMark = "\ufeff"
 // openDocument checks that data is one JSON object. A byte order mark, which some editors write and
 // Claude Code ignores (2.1.328), is kept; an empty file counts as an empty object.
 func openDocument(data []byte) (*document, error) {
-	d := &document{text: string(data), known: make(map[string]bool)}
+	d := &document{text: string(data)}
 	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
 		d.bom, d.text = byteOrderMark, text
 	}
@@ -83,17 +81,15 @@ func (d *document) errorAt(at int, reason string) error {
 }
 
 func layoutOf(text string, members []element) layout {
-	l := layout{newline: "\n", unit: "  ", lines: true, spaced: true}
+	l := layout{newline: "\n", unit: "  ", lines: true}
 	if strings.Contains(text, "\r\n") {
 		l.newline = "\r\n"
 	}
 	if len(members) == 0 {
 		return l
 	}
-	first := members[0]
 	l.lines = strings.Contains(strings.TrimSpace(text), "\n")
-	l.spaced = text[first.value.Index-1] == ' '
-	gap := text[strings.IndexByte(text, '{')+1 : first.start]
+	gap := text[strings.IndexByte(text, '{')+1 : members[0].start]
 	if i := strings.LastIndexByte(gap, '\n'); i >= 0 {
 		l.unit = gap[i+1:]
 	}
@@ -213,81 +209,34 @@ func (d *document) cut(container gjson.Result, i int) {
 	}
 }
 
-// insert puts a value (compact JSON) behind the last element of a container, in the layout of its
-// neighbours. The key is used for objects only.
+// insert puts a value (compact JSON) behind the last element of a container. The key is used for
+// objects only.
 func (d *document) insert(container gjson.Result, key, value string) {
-	all := elementsOf(container)
-	if len(all) == 0 {
-		start, end := container.Index+1, container.Index+len(container.Raw)-1
-		if !d.lines {
-			d.splice(start, end, d.oneLine(key, value))
-			return
-		}
-		outer := d.indentAt(container.Index)
-		inner := outer + d.unit
-		d.splice(start, end, d.newline+inner+d.manyLines(key, value, inner)+d.newline+outer)
-		return
+	start, end := container.Index+1, container.Index+len(container.Raw)-1
+	before, outer := "", d.indentAt(container.Index)
+	indent, after := outer+d.unit, d.newline+outer
+	if all := elementsOf(container); len(all) > 0 {
+		last := all[len(all)-1]
+		start, end = last.end, last.end
+		before, indent, after = ",", d.indentAt(last.start), ""
 	}
-	last := all[len(all)-1]
-	gap := d.text[container.Index+1 : last.start]
-	if len(all) > 1 {
-		gap = d.text[all[len(all)-2].end:last.start]
+	colon := ":"
+	if d.lines {
+		var laid bytes.Buffer
+		_ = json.Indent(&laid, []byte(value), indent, d.unit) // this package made it, so it is valid
+		value, colon = strings.ReplaceAll(laid.String(), "\n", d.newline)+after, ": "
+		before += d.newline + indent
 	}
-	var indent, separator string
-	switch i := strings.LastIndexByte(gap, '\n'); {
-	case i >= 0:
-		indent = strings.ReplaceAll(gap[i+1:], ",", "") // some files put the comma first
-		separator = d.newline + indent
-	case d.lines && strings.Contains(last.value.Raw, "\n"):
-		// The container's bracket is on the same line as that of its element: [{ and }].
-		indent = d.indentAt(last.end)
-		separator = " "
-	default:
-		separator = ","
-		if d.spaced {
-			separator = ", "
-		}
-		d.splice(last.end, last.end, separator+d.oneLine(key, value))
-		return
+	if key != "" {
+		before += quoteJSON(key) + colon
 	}
-	d.splice(last.end, last.end, ","+separator+d.manyLines(key, value, indent))
+	d.splice(start, end, before+value)
 }
 
 // indentAt is the indentation of the line that contains a position.
 func (d *document) indentAt(at int) string {
 	line := d.text[strings.LastIndexByte(d.text[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-}
-
-func (d *document) manyLines(key, value, indent string) string {
-	text := strings.ReplaceAll(indented(value, indent, d.unit), "\n", d.newline)
-	if key == "" {
-		return text
-	}
-	return quoteJSON(key) + ": " + text
-}
-
-func (d *document) oneLine(key, value string) string {
-	if key != "" {
-		value = quoteJSON(key) + ":" + value
-	}
-	if !d.spaced {
-		return value
-	}
-	// A JSON string contains no line break, so all line breaks here are between elements.
-	wrapped := indented("{"+value+"}", "", "")
-	if key == "" {
-		wrapped = indented("["+value+"]", "", "")
-	}
-	flat := strings.ReplaceAll(strings.ReplaceAll(wrapped, ",\n", ", "), "\n", "")
-	return flat[1 : len(flat)-1]
-}
-
-// indented lays out JSON that this package made, which is always valid.
-func indented(value, prefix, unit string) string {
-	var b bytes.Buffer
-	_ = json.Indent(&b, []byte(value), prefix, unit)
-	return b.String()
 }
 
 // quoteJSON does not escape < > &, because a person reads the file.

@@ -78,7 +78,7 @@ func (d *document) eventEntries(event element) ([]entry, error) {
 			continue
 		}
 		for j, hook := range elementsOf(list) {
-			e, ok := readEntry(hook.value, d.runsOurs)
+			e, ok := readEntry(hook.value)
 			if !ok {
 				continue
 			}
@@ -93,17 +93,7 @@ func (d *document) eventEntries(event element) ([]entry, error) {
 	return all, nil
 }
 
-// runsOurs remembers its answers, because each edit is followed by another look at the whole file.
-func (d *document) runsOurs(line string) bool {
-	answer, ok := d.known[line]
-	if !ok {
-		answer = runsOurs(line)
-		d.known[line] = answer
-	}
-	return answer
-}
-
-func readEntry(hook gjson.Result, runsOurs func(line string) bool) (entry, bool) {
+func readEntry(hook gjson.Result) (entry, bool) {
 	if !hook.IsObject() {
 		return entry{}, false
 	}

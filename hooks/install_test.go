@@ -62,8 +62,6 @@ func TestInstallLayout(t *testing.T) {
 		{"byte order mark alone", "\ufeff", "\ufeff" + prettyInstalled()},
 		{"one line", `{"model":"opus"}`,
 			`{"model":"opus","hooks":{"SessionStart":[{"hooks":[OURS]}],"UserPromptSubmit":[{"hooks":[OURS]}]}}`},
-		{"one line, spaced", `{"model": "opus", "x": {}}`, strings.NewReplacer(`":"`, `": "`, `":5`, `": 5`, `,"`, `, "`).Replace(full(
-			`{"model": "opus", "x": {}, "hooks": {"SessionStart": [{"hooks": [OURS]}], "UserPromptSubmit": [{"hooks": [OURS]}]}}`))},
 		{"events that are there", full(`{"hooks":{"UserPromptSubmit":[{"hooks":[1]}],"SessionStart":[],"Stop":[]},"z":1}`),
 			`{"hooks":{"UserPromptSubmit":[{"hooks":[1]},{"hooks":[OURS]}],"SessionStart":[{"hooks":[OURS]}],"Stop":[]},"z":1}`},
 	}
@@ -105,7 +103,7 @@ func TestInstallBesideForeignHooks(t *testing.T) {
 		`      "hooks": [{ "type": "command", "command": "mine" }]`, `    }]`, `  },`, `  "model": "opus"`, `}`)
 	out, _, err := Install([]byte(in), ours)
 	require.NoError(t, err)
-	assert.Contains(t, string(out), "      \"hooks\": [{ \"type\": \"command\", \"command\": \"mine\" }]\n    }, {\n      \"hooks\": [\n")
+	assert.Contains(t, string(out), "      \"hooks\": [{ \"type\": \"command\", \"command\": \"mine\" }]\n    },\n    {\n      \"hooks\": [\n")
 	back, _, err := Uninstall(out)
 	require.NoError(t, err)
 	assert.Equal(t, in, string(back))

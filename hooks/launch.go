@@ -71,36 +71,23 @@ func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
 func (l Launch) Remove(recordID uuid.UUID) error {
 	var errs []error
 	for _, folder := range []string{launchFolder, hookwire.StatusFolder} {
-		err := os.Remove(filepath.Join(l.Dir, folder, recordID.String()+".json"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("remove launch settings: %w", err))
-		}
+		errs = append(errs, spool.Folder{Path: filepath.Join(l.Dir, folder)}.Remove(recordID.String()+".json"))
 	}
 	return errors.Join(errs...)
 }
 
-// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside the target
-// of self if self is a link. The error is errNoHookBinary when there is none that can be run.
+// FindHookBinary finds ccbot-hook beside self, the path of the running ccbot without links. The error is
+// errNoHookBinary when there is none that can be run.
 func FindHookBinary(self string) (string, error) {
-	self, err := filepath.Abs(self)
-	if err != nil {
+	path := filepath.Join(filepath.Dir(self), hookName)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0):
+		return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
+	case err != nil:
 		return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
 	}
-	beside := []string{self}
-	if real, err := filepath.EvalSymlinks(self); err == nil && real != self {
-		beside = append(beside, real)
-	}
-	for _, program := range beside {
-		path := filepath.Join(filepath.Dir(program), "ccbot-hook")
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path, nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%w: %w", errNoHookBinary, err)
-		}
-	}
-	return "", fmt.Errorf("%s: %w", filepath.Dir(self), errNoHookBinary)
+	return path, nil
 }
 
 // The shape of Claude Code's settings file, as far as ccbot writes it.
@@ -240,15 +227,12 @@ func denyBelow(dir string) []string {
 	return rules
 }
 
-// launchEvent is a hook event that a launch asks for.
-type launchEvent struct {
-	Name  string
-	Since [3]int // the first version of Claude Code that knows it (its CHANGELOG.md)
-}
-
 // launchEvents is the one place that lists the events of a launch and the first version that knows
 // each. All of them were seen to work on 2.1.197 and 2.1.328.
-var launchEvents = []launchEvent{
+var launchEvents = []struct {
+	Name  string
+	Since [3]int // in its CHANGELOG.md
+}{
 	{hookwire.SessionStart, [3]int{1, 0, 62}},
 	{hookwire.UserPromptSubmit, [3]int{1, 0, 54}},
 	{hookwire.Stop, [3]int{1, 0, 38}},

@@ -100,8 +100,10 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	case <-ctx.Done():
 		r.left(ctx, req, c)
 	}
-	d, decided := r.result(c)
-	return d, decided, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log.Debug("permission_wait_over", logkey.Request, q.ID, logkey.Decided, c.decided, logkey.Waited, r.now().Sub(c.since))
+	return c.answer, c.decided, nil
 }
 
 // enter makes a new connection the one that waits with the request.
@@ -151,12 +153,17 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 		return nil // Wait sees it too
 	}
 	defer func() { <-req.turn }()
-	if !r.waits(req, c) {
+	r.mu.Lock()
+	waits := req.current == c
+	r.mu.Unlock()
+	if !waits {
 		return nil
 	}
 	err := r.listener.Asked(ctx, c.q)
 	if err == nil {
-		r.took(req)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		req.taken = req.current != nil // if the wait ended during the call, no Left is due
 		return nil
 	}
 	// A decision made in spite of the error counts: Asked may decide at once.
@@ -166,14 +173,6 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	}
 	r.tellLeft(ctx, req, c)
 	return fmt.Errorf("permission request %s: %w", c.q.ID, err)
-}
-
-// took notes that the listener has the request. If the wait ended during the call to Asked, no Left
-// is due.
-func (r *Relay) took(req *request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	req.taken = req.current != nil
 }
 
 // left ends the wait of a connection that broke.
@@ -208,19 +207,6 @@ func (r *Relay) dropped(req *request, c *connection) bool {
 	req.current = nil
 	close(c.ended)
 	return true
-}
-
-func (r *Relay) waits(req *request, c *connection) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return req.current == c
-}
-
-func (r *Relay) result(c *connection) (Decision, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.log.Debug("permission_wait_over", logkey.Request, c.q.ID, logkey.Decided, c.decided, logkey.Waited, r.now().Sub(c.since))
-	return c.answer, c.decided
 }
 
 // Decide gives a decision to the hook that waits with the request. ErrNotWaiting means that none
@@ -269,22 +255,19 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 	return list
 }
 
-// errBadRequest means an ask that cannot be shown to a person.
-var errBadRequest = decisions.ErrBadRequest
-
 // Request is one PermissionRequest that a Claude Code process waits for. Its terminal shows the
 // same dialog at the same time.
 type Request = decisions.Request
 
 // NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
-// the socket's peer, never from the ask. The error is errBadRequest when something required is
+// the socket's peer, never from the ask. The error is decisions.ErrBadRequest when something required is
 // missing or makes no sense.
 func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
-		return Request{}, fmt.Errorf("session id: %w: %w", errBadRequest, err)
+		return Request{}, fmt.Errorf("session id: %w: %w", decisions.ErrBadRequest, err)
 	}
 	if !agent.Valid() || !hook.Valid() {
-		return Request{}, fmt.Errorf("process: %w", errBadRequest)
+		return Request{}, fmt.Errorf("process: %w", decisions.ErrBadRequest)
 	}
 	q := Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),

@@ -357,7 +357,7 @@ func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
 	q.ID = "../../etc/passwd"
 	_, ok, err := r.Wait(t.Context(), q)
 	assert.False(t, ok)
-	assert.ErrorIs(t, err, errBadRequest)
+	assert.ErrorIs(t, err, decisions.ErrBadRequest)
 }
 
 // TestRelay_Crowd: many sessions, hooks that redial and break off, and two who decide each.

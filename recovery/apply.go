@@ -198,21 +198,18 @@ func (v *Recovery) at(point string) {
 func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	v.one.Lock()
 	defer v.one.Unlock()
-	run := &Report{At: v.Now(), Booted: v.Booted}
 	v.mu.Lock()
-	v.running = run
+	v.running = &Report{At: v.Now(), Booted: v.Booted}
 	v.mu.Unlock()
 	defer v.over()
-	if _, _, err := v.pass(ctx, run, binds); err != nil {
+	if _, _, err := v.pass(ctx, binds); err != nil {
 		return v.over(), err
 	}
-	started := v.Now()
 	if err := v.Events(ctx); err != nil {
 		v.Log.Error("events_not_taken_in", logkey.Error, err.Error()) // the events stay, and are delivered again
 	}
-	v.took(&run.Stages.Events, started)
 	// The events may have changed the plan.
-	world, notices, err := v.pass(ctx, run, func(d Do) bool { return !binds(d) })
+	world, notices, err := v.pass(ctx, func(d Do) bool { return !binds(d) })
 	if err != nil {
 		return v.over(), err
 	}
@@ -231,19 +228,15 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 func binds(d Do) bool { return d == Reattach || d == Bind }
 
 // pass looks, plans, and applies those actions that are due.
-func (v *Recovery) pass(ctx context.Context, run *Report, due func(Do) bool) (World, []Notice, error) {
-	started := v.Now()
+func (v *Recovery) pass(ctx context.Context, due func(Do) bool) (World, []Notice, error) {
 	w := v.Look(ctx)
 	actions, notices := Plan(w)
-	v.took(&run.Stages.Look, started)
 	if slices.ContainsFunc(actions, func(a Action) bool { return a.Do.Changes() }) {
 		if err := v.backUp(ctx); err != nil {
 			return w, notices, fmt.Errorf("recovery changed nothing, %w", err)
 		}
 	}
-	started = v.Now()
 	v.add(v.applyAll(ctx, w, slices.DeleteFunc(actions, func(a Action) bool { return !due(a.Do) })))
-	v.took(&run.Stages.Apply, started)
 	return w, notices, nil
 }
 
@@ -269,13 +262,6 @@ func (v *Recovery) add(results []Result) (added bool) {
 	return true
 }
 
-// took adds the time since a moment to a stage of a report.
-func (v *Recovery) took(stage *time.Duration, started time.Time) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	*stage += v.Now().Sub(started)
-}
-
 // backUp copies the records before the first change that is made by a Run or during it. After that
 // first time, and without a Run, it does nothing.
 func (v *Recovery) backUp(ctx context.Context) error {
@@ -285,10 +271,8 @@ func (v *Recovery) backUp(ctx context.Context) error {
 	if run == nil || run.Backup != "" {
 		return nil
 	}
-	started := v.Now()
 	name, err := v.Backup(ctx)
 	run.Backup = name
-	run.Stages.Backup += v.Now().Sub(started)
 	switch {
 	case err != nil && name == "":
 		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)

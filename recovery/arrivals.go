@@ -91,7 +91,7 @@ func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record)
 	if err != nil {
 		return d, nil, fmt.Errorf("whose conversation %s is: %w", a.claude, err)
 	}
-	if d = reconcileResume(f); d.changes() {
+	if d = reconcileResume(f); d.From != uuid.Nil || len(d.Stale) > 0 {
 		if err := v.backUp(ctx); err != nil {
 			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", a.claude, err)
 		}

@@ -17,7 +17,6 @@ import (
 type Report struct {
 	At      time.Time
 	Took    time.Duration
-	Stages  Stages
 	Records int
 	States  map[session.State]int // after the recovery
 	Ages    []AgeBucket           // of the open sessions, since their last sign of life
@@ -26,10 +25,6 @@ type Report struct {
 	Booted  time.Time // when the machine was started; zero: not known
 	Backup  string    // the name of the backup that was made first; empty: nothing had to change
 }
-
-// Stages says how long the parts of a recovery took. Processing what hooks noted counts in Events,
-// together with the backup that it may need.
-type Stages struct{ Look, Backup, Events, Apply time.Duration }
 
 // Result is what became of one action.
 type Result struct {
@@ -61,56 +56,20 @@ func (v *Recovery) finish(report *Report, w World) {
 		if r.State.Live() {
 			sign := signOf(r)
 			sign.newer(w.Signs[r.ID].At, w.Signs[r.ID].Of)
-			count(report.Ages, w.Now.Sub(sign.At))
+			age := w.Now.Sub(sign.At)
+			report.Ages[slices.IndexFunc(report.Ages, func(b AgeBucket) bool { return b.UpTo == 0 || age <= b.UpTo })].Count++
 		}
 	}
 	report.Took = v.Now().Sub(report.At)
-	failed, s := report.Failed(), report.Stages
-	stages := slog.GroupValue(slog.Duration(logkey.Look, s.Look), slog.Duration(logkey.Backup, s.Backup),
-		slog.Duration(logkey.Events, s.Events), slog.Duration(logkey.Apply, s.Apply))
-	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Stages, stages, logkey.Took, took(report.Results),
-		logkey.Records, report.Records, logkey.States, states(report.States),
-		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
-		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)
-}
-
-// Failed counts the actions that failed.
-func (r Report) Failed() (failed int) {
-	for _, result := range r.Results {
+	failed := 0
+	for _, result := range report.Results {
 		if result.Err != nil {
 			failed++
 		}
 	}
-	return failed
-}
-
-func count(buckets []AgeBucket, age time.Duration) {
-	for i, b := range buckets {
-		if b.UpTo == 0 || age <= b.UpTo {
-			buckets[i].Count++
-			return
-		}
-	}
-}
-
-// took says how long all actions of each kind took, in the order in which the kinds first appear.
-func took(results []Result) slog.Value {
-	var attrs []slog.Attr
-	for i, first := range results {
-		kind := first.Action.Do
-		is := func(r Result) bool { return r.Action.Do == kind }
-		if slices.ContainsFunc(results[:i], is) {
-			continue
-		}
-		sum := time.Duration(0)
-		for _, r := range results[i:] {
-			if is(r) {
-				sum += r.Took
-			}
-		}
-		attrs = append(attrs, slog.Duration(string(kind), sum)) //nolint:sloglint // the key is the name of a kind
-	}
-	return slog.GroupValue(attrs...)
+	v.Log.Info("recovery_done", logkey.Duration, report.Took, logkey.Records, report.Records, logkey.States, states(report.States),
+		logkey.Ages, slog.GroupValue(ageAttrs(report.Ages)...), logkey.Actions, len(report.Results),
+		logkey.Succeeded, len(report.Results)-failed, logkey.Failed, failed, logkey.Notices, len(report.Notices), logkey.Backup, report.Backup)
 }
 
 // states and ageAttrs make log groups from the counts, in a fixed order.

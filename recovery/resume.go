@@ -84,9 +84,6 @@ type Stale struct {
 	Why     string
 }
 
-// changes says whether a session is set aside or moves.
-func (d resume) changes() bool { return d.From != uuid.Nil || len(d.Stale) > 0 }
-
 // reconcileResume decides to which session a conversation belongs that has turned up in a process.
 // It is pure and total. At most one session moves: only to a proven agent, only while no other
 // process writes the conversation, and only if the session did not end on purpose.

@@ -280,27 +280,6 @@ func TestAMoveIsToldOnce(t *testing.T) {
 	assert.Contains(t, m.told, "news.Transferred")
 }
 
-// The stages and the kinds of actions say where the time went.
-func TestMetrics_WhereTheTimeWent(t *testing.T) {
-	m := newMachine(t)
-	m.lose(m.start(running))
-	m.start(running)
-	m.restart()
-	m.Events = func(context.Context) error { m.now = m.now.Add(2 * time.Second); return nil }
-	m.Backup = func(ctx context.Context) (string, error) { m.now = m.now.Add(time.Second); return m.backUp(ctx) }
-	m.Failpoint = func(point string) {
-		if point == "recovery-noted" {
-			m.now = m.now.Add(3 * time.Second)
-		}
-	}
-	report, err := m.Run(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, Stages{Backup: time.Second, Events: 2 * time.Second, Apply: 3 * time.Second}, report.Stages)
-	line := m.lines("recovery_done")[0]
-	assert.Equal(t, map[string]any{"look": 0.0, "backup": 1e9, "events": 2e9, "apply": 3e9}, line["stages"])
-	assert.Equal(t, map[string]any{"reattach": 0.0, "mark_lost": 3e9}, line["took"])
-}
-
 // Also a recovery that is ended in the midst says what it has done.
 func TestARecoveryThatIsEndedSaysWhatItDid(t *testing.T) {
 	m := newMachine(t)

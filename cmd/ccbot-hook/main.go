@@ -65,7 +65,7 @@ func (h hook) run() error {
 	if err != nil {
 		return err
 	}
-	switch payload.HookEventName {
+	switch payload.Name() {
 	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd:
 		return h.note(launch, payload.Event())
 	case hookwire.PermissionRequest:
@@ -84,24 +84,18 @@ func (h hook) note(launch string, event hookwire.Event) error {
 	var err error
 	// Without a proven process the event still tells what happened in the launch; only the binding needs the process.
 	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(h.getenv)
-	if err == nil && binds(event.Name) {
-		quietly(func() error { return bind(h.dir, event) })
+	// These tell which session the process runs from now on. The others look back: at /clear a slow SessionEnd of the old
+	// session would undo what SessionStart of the new one has said.
+	if err == nil && (event.Name == hookwire.SessionStart || event.Name == hookwire.UserPromptSubmit) {
+		quietly(func() error {
+			_, err := hookwire.WriteBinding(h.dir, hookwire.BindingOf(event))
+			return err
+		})
 	}
 	if launch == "" {
 		return nil
 	}
 	return hookwire.WriteEvent(h.dir, event)
-}
-
-func bind(dir string, e hookwire.Event) error {
-	_, err := hookwire.WriteBinding(dir, hookwire.BindingOf(e))
-	return err
-}
-
-// binds names the events that tell which session the process runs from now on. The others look back: at /clear a slow
-// SessionEnd of the old session would undo what SessionStart of the new one has said.
-func binds(event string) bool {
-	return event == hookwire.SessionStart || event == hookwire.UserPromptSubmit
 }
 
 // options are the arguments.

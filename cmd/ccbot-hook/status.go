@@ -102,8 +102,6 @@ func become(command string, stdin []byte) error {
 	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", command}, os.Environ())
 }
 
-var errFull = errors.New("a pipe does not hold it")
-
 // piped puts data into a pipe, which holds it while nobody reads yet.
 func piped(data []byte) (fd int, err error) {
 	var ends [2]int
@@ -112,20 +110,15 @@ func piped(data []byte) (fd int, err error) {
 	}
 	err = syscall.SetNonblock(ends[1], true)
 	if err == nil {
-		err = writeAll(ends[1], data)
+		var n int
+		if n, err = syscall.Write(ends[1], data); err == nil && n < len(data) {
+			err = errors.New("a pipe does not hold it")
+		}
 	}
 	if err = errors.Join(err, syscall.Close(ends[1])); err != nil {
 		return 0, errors.Join(err, syscall.Close(ends[0]))
 	}
 	return ends[0], nil
-}
-
-func writeAll(fd int, data []byte) error {
-	n, err := syscall.Write(fd, data)
-	if err == nil && n < len(data) {
-		return errFull
-	}
-	return err
 }
 
 // filed puts data into a file without a name.

@@ -13,6 +13,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/session"
 )
 
 // call is one call of ccbot: what it gets from outside, and what its flags say.
@@ -37,6 +38,14 @@ func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 func (c *call) session(what string, fits func(views.Session) bool) (d desk.Desk, r views.Session, err error) {
 	if d, err = desk.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Find(what, fits)
+	}
+	return d, r, err
+}
+
+// record opens the desk and finds the record that a person means, whole.
+func (c *call) record(what string) (d desk.Desk, r session.Record, err error) {
+	if d, err = desk.Open(c.environ, c.stderr); err == nil {
+		r, err = d.Record(what)
 	}
 	return d, r, err
 }

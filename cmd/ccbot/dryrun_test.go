@@ -99,7 +99,7 @@ func TestDryRunBesideABot(t *testing.T) {
 	assert.Equal(t, os.Getpid(), a.Bot)
 	require.Len(t, a.Actions, 1)
 
-	holder := fmt.Sprintf("role=run\npid=%d\nstart=1\nboot=%s\n", os.Getpid(), table.Boot())
+	holder := fmt.Sprintf("role=run\npid=%d\nstart=1\nboot=%s\n", os.Getpid(), table.Self().Boot)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot.lock"), []byte(holder), 0o600))
 	_, out = planned(t, dir)
 	assert.NotContains(t, out, "ccbot runs as", "that bot is gone")

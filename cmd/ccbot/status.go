@@ -32,11 +32,7 @@ func (c *call) statusCommand() *cobra.Command {
 its folder since it was started, who else has its conversation open, and what waits. It reads only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := desk.Open(c.environ, c.stderr)
-			if err != nil {
-				return err
-			}
-			r, err := d.Record(args[0])
+			d, r, err := c.record(args[0])
 			if err != nil {
 				return err
 			}

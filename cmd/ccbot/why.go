@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 )
 
@@ -13,11 +12,7 @@ func (c *call) whyCommand() *cobra.Command {
 what evidence, oldest first. It reads only. Times are this machine's, with --json UTC.`,
 		Example: "  ccbot why api",
 		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := desk.Open(c.environ, c.stderr)
-			if err != nil {
-				return err
-			}
-			r, err := d.Record(args[0])
+			d, r, err := c.record(args[0])
 			if err != nil {
 				return err
 			}

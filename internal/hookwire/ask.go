@@ -8,22 +8,6 @@ import (
 	"time"
 )
 
-// Ask makes the question of a PermissionRequest. The caller adds the launch, the process and the
-// time.
-func (p Payload) Ask() Ask {
-	return Ask{
-		SessionID:      p.SessionID,
-		TranscriptPath: p.TranscriptPath,
-		Cwd:            p.Cwd,
-		PermissionMode: p.PermissionMode,
-		Tool:           p.ToolName,
-		Input:          p.ToolInput,
-		Suggestions:    p.PermissionSuggestions,
-		AgentID:        p.AgentID,
-		AgentType:      p.AgentType,
-	}
-}
-
 // ReadAsk decodes the body of a VerbPermission call. The error is ErrMalformed with the reason.
 func ReadAsk(body []byte) (Ask, error) {
 	a, err := readLine[Ask]("ask", body, MaxCall)

@@ -71,8 +71,6 @@ type Binding struct {
 	TranscriptPath string `json:"transcript_path,omitempty"`
 	Pane           string `json:"pane,omitempty"`
 	Tmux           string `json:"tmux,omitempty"`
-	Launch         string `json:"launch,omitempty"` // "" for a session started by hand
-	Event          string `json:"event,omitempty"`  // the event that made the file; not compared
 }
 
 // BindingOf makes the binding that an event of a proven process contains.
@@ -80,7 +78,7 @@ func BindingOf(e Event) Binding {
 	return Binding{
 		Version: Version, Boot: e.Boot, PID: e.ClaudePID, Start: e.ClaudeStart,
 		SessionID: e.SessionID, Cwd: e.Cwd, TranscriptPath: e.TranscriptPath,
-		Pane: e.Pane, Tmux: e.Tmux, Launch: e.Launch, Event: e.Name,
+		Pane: e.Pane, Tmux: e.Tmux,
 	}
 }
 

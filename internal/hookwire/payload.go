@@ -21,41 +21,24 @@ const (
 // maxSuggestions is how many permission suggestions are kept; a real request has only a few.
 const maxSuggestions = 64
 
-// Payload is what Claude Code writes to a hook's stdin, as far as ccbot reads it. The keys are
-// Claude Code's own. Unknown keys are skipped, and a field of an unexpected type is empty instead
-// of an error: a new version that changes a text into an object must not suppress the event.
-type Payload struct {
-	HookEventName  string
-	SessionID      string // a UUID
-	TranscriptPath string // absolute or empty
-	Cwd            string // absolute or empty
-	Source         string
-	Reason         string
-	Prompt         string
-	PermissionMode string
-
-	// Of a PermissionRequest.
-	ToolName              string
-	ToolInput             json.RawMessage   // a JSON object or nil
-	PermissionSuggestions []json.RawMessage // at most maxSuggestions
-	AgentID               string            // empty: the session itself asks, not a subagent
-	AgentType             string
-}
+// Payload is what Claude Code writes to a hook's stdin. The keys are Claude Code's own. Unknown keys
+// are skipped, and a field of an unexpected type is empty instead of an error: a new version that
+// changes a text into an object must not suppress the event.
+type Payload struct{ object }
 
 // ReadPayload decodes one JSON object and returns as soon as the object is complete: it does not
 // wait for the end of the input. The error is ErrMalformed for a payload that is larger than
 // MaxPayload, has no event name or session id, or is not JSON; other errors are the reader's.
 func ReadPayload(r io.Reader) (Payload, error) {
 	limited := &io.LimitedReader{R: r, N: MaxPayload}
-	var wire object
-	if err := json.NewDecoder(limited).Decode(&wire); err != nil {
+	var p Payload
+	if err := json.NewDecoder(limited).Decode(&p.object); err != nil {
 		return Payload{}, payloadError(err, limited.N <= 0)
 	}
-	p := wire.payload()
-	if p.HookEventName == "" {
+	if p.Name() == "" {
 		return Payload{}, fmt.Errorf("hook payload: %w: no hook_event_name", ErrMalformed)
 	}
-	if err := checkSession(p.SessionID, p.Cwd, p.TranscriptPath); err != nil {
+	if err := checkSession(p.whole("session_id"), p.whole("cwd"), p.whole("transcript_path")); err != nil {
 		return Payload{}, fmt.Errorf("hook payload: %w: %w", ErrMalformed, err)
 	}
 	return p, nil
@@ -85,47 +68,50 @@ func member[T any](o object, key string) (value T) {
 }
 
 // text is a member that is a string, at most maxField bytes of it.
-func (o object) text(key string) string { return clip(member[string](o, key), maxField) }
+func (o object) text(key string) string { return clip(o.whole(key), maxField) }
 
-func (o object) payload() Payload {
-	p := Payload{
-		HookEventName:  o.text("hook_event_name"),
-		SessionID:      member[string](o, "session_id"),
-		TranscriptPath: member[string](o, "transcript_path"),
-		Cwd:            member[string](o, "cwd"),
-		Source:         o.text("source"),
-		Reason:         o.text("reason"),
-		Prompt:         member[string](o, "prompt"),
-		PermissionMode: o.text("permission_mode"),
+// whole is a member that is a string, however long.
+func (o object) whole(key string) string { return member[string](o, key) }
 
-		ToolName:  o.text("tool_name"),
-		AgentID:   o.text("agent_id"),
-		AgentType: o.text("agent_type"),
-	}
-	if isObject(o["tool_input"]) {
-		p.ToolInput = o["tool_input"]
-	}
-	for _, one := range member[[]json.RawMessage](o, "permission_suggestions") {
-		if isObject(one) && len(p.PermissionSuggestions) < maxSuggestions {
-			p.PermissionSuggestions = append(p.PermissionSuggestions, one)
-		}
-	}
-	return p
-}
+// Name is the name of the event.
+func (p Payload) Name() string { return p.text("hook_event_name") }
 
 // Event makes the event of this payload with its long texts cut. The caller adds the launch, the
 // process and the time.
 func (p Payload) Event() Event {
 	return Event{
 		Version:        Version,
-		Name:           p.HookEventName,
-		SessionID:      p.SessionID,
-		TranscriptPath: p.TranscriptPath,
-		Cwd:            p.Cwd,
-		Source:         p.Source,
-		Reason:         p.Reason,
-		Prompt:         clip(p.Prompt, maxPrompt),
+		Name:           p.Name(),
+		SessionID:      p.whole("session_id"),
+		TranscriptPath: p.whole("transcript_path"),
+		Cwd:            p.whole("cwd"),
+		Source:         p.text("source"),
+		Reason:         p.text("reason"),
+		Prompt:         clip(p.whole("prompt"), maxPrompt),
 	}
+}
+
+// Ask makes the question of a PermissionRequest. The caller adds the launch, the process and the
+// time.
+func (p Payload) Ask() Ask {
+	a := Ask{
+		SessionID:      p.whole("session_id"),
+		TranscriptPath: p.whole("transcript_path"),
+		Cwd:            p.whole("cwd"),
+		PermissionMode: p.text("permission_mode"),
+		Tool:           p.text("tool_name"),
+		AgentID:        p.text("agent_id"),
+		AgentType:      p.text("agent_type"),
+	}
+	if input := p.object["tool_input"]; isObject(input) {
+		a.Input = input
+	}
+	for _, one := range member[[]json.RawMessage](p.object, "permission_suggestions") {
+		if isObject(one) && len(a.Suggestions) < maxSuggestions {
+			a.Suggestions = append(a.Suggestions, one)
+		}
+	}
+	return a
 }
 
 // isObject reports whether a valid JSON value without space around it is an object.

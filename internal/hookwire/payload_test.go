@@ -31,20 +31,20 @@ func TestReadPayload_Recorded(t *testing.T) {
 		p, err := ReadPayload(strings.NewReader(string(raw)))
 		require.NoError(t, err, name)
 		event, _, _ := strings.Cut(name, "/")
-		assert.Equal(t, event, p.HookEventName, name)
-		assert.True(t, isUUID(p.SessionID), name)
-		assert.NotEmpty(t, p.TranscriptPath, name)
-		assert.NotEmpty(t, p.Cwd, name)
+		assert.Equal(t, event, p.Name(), name)
+		assert.True(t, isUUID(p.Event().SessionID), name)
+		assert.NotEmpty(t, p.Event().TranscriptPath, name)
+		assert.NotEmpty(t, p.Event().Cwd, name)
 	}
 	tests := []struct {
 		name  string
 		field func(Payload) string
 		want  string
 	}{
-		{"SessionStart/startup", func(p Payload) string { return p.Source }, "startup"},
-		{"SessionStart/clear", func(p Payload) string { return p.Source }, "clear"},
-		{"SessionEnd/prompt_input_exit", func(p Payload) string { return p.Reason }, "prompt_input_exit"},
-		{"UserPromptSubmit", func(p Payload) string { return p.Prompt + "|" + p.PermissionMode }, "say hello world|default"},
+		{"SessionStart/startup", func(p Payload) string { return p.Event().Source }, "startup"},
+		{"SessionStart/clear", func(p Payload) string { return p.Event().Source }, "clear"},
+		{"SessionEnd/prompt_input_exit", func(p Payload) string { return p.Event().Reason }, "prompt_input_exit"},
+		{"UserPromptSubmit", func(p Payload) string { return p.Event().Prompt + "|" + p.Ask().PermissionMode }, "say hello world|default"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestReadPayload_Odd(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, someID, p.SessionID)
+			assert.Equal(t, someID, p.Event().SessionID)
 		})
 	}
 }
@@ -128,11 +128,11 @@ func TestReadPayload_DoesNotWaitForTheEnd(t *testing.T) {
 	go func() { _, _ = io.WriteString(w, `{"hook_event_name":"Stop","session_id":"`+someID+`"}`) }()
 	p, err := ReadPayload(r) // would hang for ever
 	require.NoError(t, err)
-	assert.Equal(t, Stop, p.HookEventName)
+	assert.Equal(t, Stop, p.Name())
 }
 
 func TestPayloadEvent_CutsLongTexts(t *testing.T) {
-	e := Payload{Prompt: strings.Repeat("ä", maxPrompt)}.Event()
+	e := Payload{object{"prompt": json.RawMessage(`"` + strings.Repeat("ä", maxPrompt) + `"`)}}.Event()
 	assert.Equal(t, strings.Repeat("ä", maxPrompt/2), e.Prompt)
 	assert.Equal(t, "a", clip("aä", 2))
 	assert.Empty(t, clip("ä", 1))

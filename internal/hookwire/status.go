@@ -63,7 +63,7 @@ func ParseStatusLine(data []byte) (Status, error) {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Status{}, fmt.Errorf("status line: %w: %w", ErrMalformed, err)
 	}
-	s := Status{Version: Version, SessionID: member[string](in, "session_id"), ContextPercent: -1}
+	s := Status{Version: Version, SessionID: in.whole("session_id"), ContextPercent: -1}
 	model := member[object](in, "model")
 	s.Model = cmp.Or(model.text("display_name"), model.text("id"))
 	if used := member[*float64](member[object](in, "context_window"), "used_percentage"); used != nil && *used >= 0 {

@@ -182,8 +182,8 @@ func TestReadPayload_OddPermissions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := ReadPayload(strings.NewReader(tt.in))
 			require.NoError(t, err)
-			assert.Equal(t, tt.input, string(p.ToolInput))
-			assert.Len(t, p.PermissionSuggestions, tt.suggestions)
+			assert.Equal(t, tt.input, string(p.Ask().Input))
+			assert.Len(t, p.Ask().Suggestions, tt.suggestions)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,12 +22,7 @@ const (
 // nameTime is a UTC time of fixed width, so that names sort by time.
 const nameTime = "20060102T150405.000000000Z"
 
-// maxSeq limits the search for a free name; a second try is needed only when the clock does not
-// advance.
-const maxSeq = 1000
-
-// WriteEvent writes e to dir/events/<time>-<pid>-<seq>.json under a temporary dot name and renames
-// it. dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when
+// WriteEvent writes e to dir/events/<time>-<random>.json under a temporary dot name and renames it. dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when
 // missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
 // for the hook, so the hook does not sync.
 func WriteEvent(dir string, e Event) error {
@@ -42,27 +38,17 @@ func WriteEvent(dir string, e Event) error {
 	if when.IsZero() {
 		when = time.Now()
 	}
-	for seq := range maxSeq {
-		err = writeNew(folder, fmt.Sprintf("%s-%d-%d.json", when.UTC().Format(nameTime), os.Getpid(), seq), data)
-		if !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err != nil {
+	name := fmt.Sprintf("%s-%d.json", when.UTC().Format(nameTime), rand.Uint64()) //nolint:gosec // for hooks of the same instant, and no secret
+	if err := replace(filepath.Join(folder, name), data); err != nil {
 		return fmt.Errorf("event: %w", err)
 	}
 	return nil
 }
 
 // WriteBinding writes b to dir/bindings/<boot>-<pid>-<start>.json by rename and reports whether it
-// wrote. A file with the same content apart from Event is left alone: its mtime shows since when
-// the binding holds.
+// wrote. A file with the same content is left alone: its mtime shows since when the binding holds.
 func WriteBinding(dir string, b Binding) (written bool, err error) {
-	same := func(old Binding) bool {
-		old.Event = b.Event
-		return old == b
-	}
-	return update(filepath.Join(dir, BindingsFolder, b.Name()), "binding", b, MaxBinding, same)
+	return update(filepath.Join(dir, BindingsFolder, b.Name()), "binding", b, MaxBinding, func(old Binding) bool { return old == b })
 }
 
 // update writes a file by rename, unless the one that is there has the same content.
@@ -109,39 +95,20 @@ func makeFolder(path string) error {
 	return nil
 }
 
-// writeNew writes a file that does not exist yet; fs.ErrExist when the name is taken. The temporary
-// file reserves the name: its writer then checks whether the final name exists. This has no gap,
-// because the rename removes the temporary name in the same step in which it makes the final one.
-func writeNew(folder, name string, data []byte) error {
-	temp := filepath.Join(folder, "."+name)
+// replace writes a file under a temporary name and renames it. A half-written file (a full disk) is
+// removed.
+func replace(path string, data []byte) error {
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".new-%d", rand.Uint64())) //nolint:gosec // it is no secret
 	file, err := create(temp)
 	if err != nil {
 		return err
 	}
-	final := filepath.Join(folder, name)
-	if _, err := os.Lstat(final); err == nil {
-		return errors.Join(fs.ErrExist, file.Close(), os.Remove(temp))
-	}
-	return fill(file, temp, final, data)
-}
-
-func replace(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	return fill(file, file.Name(), path, data)
-}
-
-// fill writes data and renames the file to its final name. A half-written file (a full disk) is
-// removed.
-func fill(file *os.File, temp, final string, data []byte) error {
-	_, err := file.Write(data)
+	_, err = file.Write(data)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(temp, final)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(temp))

@@ -20,11 +20,7 @@ func someEvent(when time.Time) Event {
 	}
 }
 
-func someBinding() Binding {
-	b := BindingOf(someEvent(time.Now()))
-	b.Event = SessionStart
-	return b
-}
+func someBinding() Binding { return BindingOf(someEvent(time.Now())) }
 
 func files(t *testing.T, folder string) []string {
 	t.Helper()
@@ -103,7 +99,6 @@ func TestP10_UnchangedBindingIsNotRewritten(t *testing.T) {
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
 	require.NoError(t, os.Chtimes(path, old, old))
 
-	b.Event = UserPromptSubmit // who told is not what is told
 	written, err = WriteBinding(dir, b)
 	require.NoError(t, err)
 	assert.False(t, written)

@@ -127,7 +127,7 @@ func lookThroughHidepid() {
 	must(closed.Start())
 	_, err = stdout.Read(make([]byte, 1)) // it is ready
 	must(err)
-	id = Identity{closed.Process.Pid, 1, table.Boot()}
+	id = Identity{closed.Process.Pid, 1, table.Self().Boot}
 	look("ours, not to be read", id)
 	if _, err = table.Snapshot(context.Background()); err != nil {
 		fmt.Println("scan with it: error")

@@ -72,9 +72,6 @@ const (
 	Yes
 )
 
-// String is "yes", "no" or "unknown".
-func (a Answer) String() string { return [...]string{"unknown", "no", "yes"}[a] }
-
 // Moment is a point in time on the kernel's own clock, in the unit of [Identity.Start]: a change of
 // the wall clock does not move it. On darwin the kernel records a start by the wall clock only, and
 // there a Moment follows that clock.
@@ -88,9 +85,6 @@ type Moment struct {
 // Valid reports whether both parts are present. With an incomplete moment no order in time is
 // known.
 func (m Moment) Valid() bool { return m.Boot != "" && m.Tick > 0 }
-
-// IsZero reports whether no part is present; encoding/json omits such a field with "omitzero".
-func (m Moment) IsZero() bool { return m == Moment{} }
 
 // Moment returns the current moment.
 func (t *Table) Moment() (Moment, error) {

@@ -152,7 +152,8 @@ func (e evidence) add(s Source, id uuid.UUID) {
 func (e evidence) verdict(id uuid.UUID) Verdict {
 	presence, hook := e.named[SourcePresence], e.named[SourceHook]
 	if len(presence) > 0 && len(hook) > 0 && !slices.Equal(presence, hook) {
-		return contradiction(SourcePresence, fmt.Sprintf("presence says %s, the hook says %s", presence, hook))
+		// Also of a session that only argv names nothing is known then.
+		return Verdict{Writer: Maybe, Source: SourcePresence, Why: fmt.Sprintf("presence says %s, the hook says %s", presence, hook)}
 	}
 	for _, source := range []Source{SourcePresence, SourceHook, SourceBound} {
 		if named := e.named[source]; len(named) > 0 {
@@ -171,18 +172,12 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 // decide answers from the one source that counts.
 func (e evidence) decide(id uuid.UUID, source Source, named []uuid.UUID) Verdict {
 	if len(named) > 1 {
-		return contradiction(source, fmt.Sprintf("%s names %d sessions", source, len(named)))
+		return Verdict{Writer: Maybe, Source: source, Why: fmt.Sprintf("%s names %d sessions", source, len(named))}
 	}
 	if named[0] != id {
 		return Verdict{Writer: No, Source: source, Why: fmt.Sprintf("%s says it runs %s", source, named[0])}
 	}
 	return Verdict{Writer: Yes, Source: source, Why: fmt.Sprintf("%s says so", source)}
-}
-
-// contradiction is Maybe for every session that the evidence mentions, even one that only argv
-// names: about a process with contradicting evidence nothing is known.
-func contradiction(source Source, why string) Verdict {
-	return Verdict{Writer: Maybe, Source: source, Why: why}
 }
 
 // withoutEchoes changes a Yes that is based on argv alone into No where the command line is only a

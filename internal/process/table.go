@@ -69,9 +69,6 @@ func newTable(k kernel, pid int) (*Table, error) {
 // Self is the identity of this process.
 func (t *Table) Self() Identity { return t.self }
 
-// Boot is the id of this boot.
-func (t *Table) Boot() string { return t.boot }
-
 // Inspect reads one process. The error is [ErrGone] when there is no process or only a zombie; any
 // other error means unknown.
 func (t *Table) Inspect(pid int) (Process, error) {

@@ -136,12 +136,13 @@ func (c *Config) checkRoots() error {
 	return nil
 }
 
-func (c *Config) checkLog() error {
+// checkSaid checks how the bot speaks and logs.
+func (c *Config) checkSaid() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
 	}
-	return oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json")
+	return cmp.Or(oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh"))
 }
 
 // checkShown checks how the chat shows things.
@@ -149,8 +150,6 @@ func (c *Config) checkShown() error {
 	return cmp.Or(oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
 		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"))
 }
-
-func (c *Config) checkLang() error { return oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh") }
 
 var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 

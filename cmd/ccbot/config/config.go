@@ -112,7 +112,7 @@ func (l ids) Set() map[int64]bool {
 func Load(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
 		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkShown,
-		(*Config).checkVoice, (*Config).checkLang, (*Config).checkLog)
+		(*Config).checkVoice, (*Config).checkSaid)
 }
 
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
@@ -123,7 +123,7 @@ func LoadForReading(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkLang, (*Config).checkLog)
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkSaid)
 }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
@@ -191,30 +191,20 @@ func readSettings(file, real string) (map[string]string, error) {
 		return make(map[string]string), nil
 	}
 	data, err := os.ReadFile(real)
-	if errors.Is(err, fs.ErrNotExist) { // the file was removed since it was looked at
+	path := (*fs.PathError)(nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the file was removed since it was looked at
 		return make(map[string]string), nil
+	case errors.As(err, &path):
+		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	var vars map[string]string
-	if err == nil {
-		vars, err = statefolder.ParseSettings(string(data))
-	}
-	if err != nil {
-		return nil, fileError(file, real, err)
+	vars, err := statefolder.ParseSettings(string(data))
+	if err != nil { // which may show the line, and with it the token
+		return nil, fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
 	}
 	return vars, nil
-}
-
-// fileError says where the file is wrong. It never shows the line, which may hold the token. real
-// is the path of the file without links.
-func fileError(file, real string, err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
-	}
-	data, err := os.ReadFile(real)
-	if err != nil {
-		return fmt.Errorf("%s cannot be read: it has changed meanwhile", file)
-	}
-	return fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
 }
 
 // junkLine is the number of the first line that cannot be read: all text before this line can be
@@ -276,12 +266,12 @@ func describe(err error, file string) error {
 	}
 	var lines []string
 	for _, e := range all.Errors {
-		var field env.ParseError
-		if errors.As(e, &field) {
-			lines = append(lines, fmt.Sprintf("%s: %v", envName(field.Name), field.Err))
-			continue
+		line := e.Error()
+		if wrong := (env.ParseError{}); errors.As(e, &wrong) {
+			field, _ := reflect.TypeFor[Config]().FieldByName(wrong.Name)
+			line = fmt.Sprintf("%s: %v", field.Tag.Get("env"), wrong.Err)
 		}
-		lines = append(lines, e.Error())
+		lines = append(lines, line)
 	}
 	return fmt.Errorf("%s (set it in the environment or in %s)", strings.Join(lines, "; "), file)
 }
@@ -291,14 +281,6 @@ func expandHome(path, home string) string {
 		return filepath.Join(home, path[1:])
 	}
 	return path
-}
-
-// envName is the variable of a field of Config.
-func envName(field string) string {
-	if f, ok := reflect.TypeFor[Config]().FieldByName(field); ok {
-		return f.Tag.Get("env")
-	}
-	return field
 }
 
 // Differing names the settings that another configuration has otherwise, without the ones to leave
@@ -320,7 +302,7 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 // Level is the least level that the log shows.
 func (c Config) Level() (level slog.Level) {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return slog.LevelInfo // checkLog has refused anything else
+		return slog.LevelInfo // checkSaid has refused anything else
 	}
 	return level
 }

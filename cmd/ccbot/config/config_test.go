@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/joho/godotenv"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -270,14 +269,12 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "ccbot.env")
 			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
-			_, err := godotenv.Read(file)
-			require.Error(t, err)
-			assert.ErrorContains(t, fileError(file, file, err), fmt.Sprintf("line %d is not", tt.want))
+			_, err := readSettings(file, file)
+			assert.ErrorContains(t, err, fmt.Sprintf("line %d is not", tt.want))
 		})
 	}
-	_, err := godotenv.Read(t.TempDir())
-	require.Error(t, err)
-	assert.ErrorContains(t, fileError("/x", "/x", err), "/x cannot be read: is a directory")
+	_, err := readSettings("/x", t.TempDir())
+	assert.ErrorContains(t, err, "/x cannot be read: is a directory")
 }
 
 // An agent that acts unasked never goes on by itself.

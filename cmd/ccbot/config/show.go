@@ -13,17 +13,10 @@ import (
 // Setting is one setting as `ccbot config --json` prints it.
 type Setting struct {
 	Name   string `json:"name"`
-	Value  string `json:"value"` // "hidden", where it is a secret
-	Source string `json:"source"`
-	Place  string `json:"file,omitempty"` // of Source file
+	Value  string `json:"value"`          // "hidden", where it is a secret
+	Source string `json:"source"`         // default, file or environment
+	Place  string `json:"file,omitempty"` // of the source "file"
 }
-
-// Where the value of a setting comes from.
-const (
-	fromDefault     = "default"
-	fromSettings    = "file"
-	fromEnvironment = "environment"
-)
 
 // Settings are all settings in the order of the documentation. What is set wrong is an error, as for every verb.
 func Settings(environ []string) (all []Setting, err error) {
@@ -40,14 +33,14 @@ func Settings(environ []string) (all []Setting, err error) {
 		if name == "" {
 			continue
 		}
-		s := Setting{Name: name, Value: cmp.Or(merged[name], field.Tag.Get("envDefault")), Source: fromDefault}
+		s := Setting{Name: name, Value: cmp.Or(merged[name], field.Tag.Get("envDefault")), Source: "default"}
 		_, inEnvironment := vars[name]
 		switch {
 		case merged[name] == "":
 		case inEnvironment:
-			s.Source = fromEnvironment
+			s.Source = "environment"
 		default:
-			s.Source, s.Place = fromSettings, place
+			s.Source, s.Place = "file", place
 		}
 		s.Value = token.New(merged["TELEGRAM_BOT_TOKEN"]).Clean(shownSetting(name, s.Value))
 		all = append(all, s)

@@ -114,15 +114,14 @@ func Folder(ctx context.Context, c config.Config, text string) (string, error) {
 		return "", err
 	}
 	dir, err := m.Resolve(ctx, here, text)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(dir); err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no folder", dir)
+		}
+	}
 	if err != nil {
 		return "", exit.Usage(err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", exit.Usage(err)
-	}
-	if !info.IsDir() {
-		return "", exit.Usage(fmt.Errorf("%s is no folder", dir))
 	}
 	return dir, nil
 }

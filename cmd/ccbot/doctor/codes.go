@@ -20,7 +20,7 @@ type fault struct {
 }
 
 // faults are all that there are, in the order of the checks.
-var faults = append([]fault{
+var faults = []fault{
 	{"locale_not_utf8", "locale", Warn, "the locale is not UTF-8, so programs in the windows may show other letters", ""},
 	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", ""},
 
@@ -75,25 +75,18 @@ var faults = append([]fault{
 	{"unit_changed", "service", Warn, "the file of the service was changed by hand", ""},
 	{"unit_inactive", "service", Warn, "the service is installed, and does not run", ""},
 	{"unit_ends_at_logout", "service", Warn, "the service ends when its user logs out", ""},
-}, warnings()...)
 
-// warnings are what the running bot says of itself.
-func warnings() (all []fault) {
-	means := map[health.Code]string{
-		health.PollsStuck: "the bot has stopped asking for messages", health.PollsRival: "another program takes the bot's messages",
-		health.PollsFail: "messages cannot be got", health.APIFails: "messages cannot be sent", health.DiskLow: "the disk is almost full",
-		health.NotClean: "a session has not fully ended", health.APIWaits: "Telegram has asked for a pause", health.OutboxLong: "many messages wait",
-		health.HooksSlow: "hooks are slow", health.ClaudeUnknown: "Claude Code does not tell its version",
-	}
-	for _, code := range health.Codes() {
-		status := Warn
-		switch code {
-		case health.PollsStuck, health.PollsRival, health.PollsFail, health.APIFails:
-			status = Fail
-		}
-		all = append(all, fault{Code(code), "health", status, "as `/health` says it: " + means[code], ""})
-	}
-	return all
+	// What the running bot says of itself.
+	{Code(health.PollsStuck), "health", Fail, "as `/health` says it: the bot has stopped asking for messages", ""},
+	{Code(health.PollsRival), "health", Fail, "as `/health` says it: another program takes the bot's messages", ""},
+	{Code(health.PollsFail), "health", Fail, "as `/health` says it: messages cannot be got", ""},
+	{Code(health.APIFails), "health", Fail, "as `/health` says it: messages cannot be sent", ""},
+	{Code(health.DiskLow), "health", Warn, "as `/health` says it: the disk is almost full", ""},
+	{Code(health.NotClean), "health", Warn, "as `/health` says it: a session has not fully ended", ""},
+	{Code(health.APIWaits), "health", Warn, "as `/health` says it: Telegram has asked for a pause", ""},
+	{Code(health.OutboxLong), "health", Warn, "as `/health` says it: many messages wait", ""},
+	{Code(health.HooksSlow), "health", Warn, "as `/health` says it: hooks are slow", ""},
+	{Code(health.ClaudeUnknown), "health", Warn, "as `/health` says it: Claude Code does not tell its version", ""},
 }
 
 // found is a fault, as it is here. fix mends it: a command, or words where there is none.

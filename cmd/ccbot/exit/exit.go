@@ -14,31 +14,28 @@ const (
 // ErrRunning means that a live ccbot holds the lock.
 var ErrRunning = errors.New("another one is running")
 
-// usageError is an error that goes away only after a change of usage or configuration.
-type usageError struct{ error }
+// coded is an error with an exit code of its own.
+type coded struct {
+	error
+	code int
+}
 
-func (e usageError) Unwrap() error { return e.error }
+func (e coded) Unwrap() error { return e.error }
 
 // Usage marks an error that goes away only after a change of usage or configuration.
-func Usage(err error) error { return usageError{err} }
+func Usage(err error) error { return coded{err, Misuse} }
 
-// newerError is about a release that can take this program's place.
-type newerError struct{ error }
-
-// Newer marks an error that is a piece of good news: there is a newer release.
-func Newer(err error) error { return newerError{err} }
+// Newer marks an error that is a piece of good news: there is a newer release, which can take this program's place.
+func Newer(err error) error { return coded{err, Upgrade} }
 
 // Code is the exit code after an error.
 func Code(err error) int {
-	var wrong usageError
-	var newer newerError
+	var own coded
 	switch {
-	case errors.As(err, &newer):
-		return Upgrade
 	case errors.Is(err, ErrRunning):
 		return Running
-	case errors.As(err, &wrong):
-		return Misuse
+	case errors.As(err, &own):
+		return own.code
 	}
 	return Failure
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"ccbot/cmd/ccbot/exit"
@@ -132,17 +131,11 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
-// gather measures for one reader at a time: each reading looks at all processes. A reader that is slow to
-// take the answer keeps nobody else waiting.
-func (m *Metrics) gather() ([]*dto.MetricFamily, error) {
-	m.reading.Lock()
-	defer m.reading.Unlock()
-	return m.registry.Gather()
-}
-
 // serve writes the text format, which every reader takes; promhttp would link all others.
 func (m *Metrics) serve(w http.ResponseWriter, _ *http.Request) {
-	families, err := m.gather()
+	m.reading.Lock() // each reading looks at all processes; who is slow to take the answer keeps nobody else waiting
+	families, err := m.registry.Gather()
+	m.reading.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -61,33 +61,25 @@ func (c News) SessionNews(ctx context.Context, s views.Session, n news.News) err
 	return nil
 }
 
-// Parts are what is measured at each reading.
-type Parts struct {
-	Inbox  *inbox.Store
-	Outbox *outbox.Outbox
-	Pulse  *inbox.Pulse
-	Memory func() uint64 // of the agents, in bytes
-}
-
-// Measure adds what is measured at each reading.
-func (m *Metrics) Measure(p Parts) {
+// Measure adds what is measured at each reading; memory is that of the agents, in bytes.
+func (m *Metrics) Measure(in *inbox.Store, out *outbox.Outbox, pulse *inbox.Pulse, memory func() uint64) {
 	for _, g := range []struct {
 		name, help string
 		now        func() float64
 	}{
 		{"ccbot_inbox_messages", "Messages that are accepted and not finished.", func() float64 {
-			entries, _ := p.Inbox.List()
+			entries, _ := in.List()
 			return float64(len(entries))
 		}},
-		{"ccbot_outbox_messages", "Messages and edits that Telegram does not have yet.", func() float64 { return float64(outbox.GoingOf(p.Outbox).Waiting) }},
+		{"ccbot_outbox_messages", "Messages and edits that Telegram does not have yet.", func() float64 { return float64(outbox.GoingOf(out).Waiting) }},
 		{"ccbot_telegram_wait_seconds", "What is left of the longest wait that Telegram has asked for.", func() float64 {
-			return max(outbox.GoingOf(p.Outbox).Wait, 0).Seconds()
+			return max(outbox.GoingOf(out).Wait, 0).Seconds()
 		}},
 		{"ccbot_telegram_poll_age_seconds", "Since Telegram last answered a poll for messages.", func() float64 {
-			ago, _, _ := p.Pulse.State(time.Now())
+			ago, _, _ := pulse.State(time.Now())
 			return ago.Seconds()
 		}},
-		{"ccbot_agents_memory_bytes", "Resident memory of the agents and of what they have started.", func() float64 { return float64(p.Memory()) }},
+		{"ccbot_agents_memory_bytes", "Resident memory of the agents and of what they have started.", func() float64 { return float64(memory()) }},
 	} {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.now))
 	}
@@ -99,6 +91,6 @@ func (m *Metrics) Measure(p Parts) {
 		{"ccbot_telegram_errors_total", "Calls of the Bot API that failed or were refused.", func(g outbox.Going) int { return g.Errors }},
 	} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
-			func() float64 { return float64(c.of(outbox.GoingOf(p.Outbox))) }))
+			func() float64 { return float64(c.of(outbox.GoingOf(out))) }))
 	}
 }

@@ -30,8 +30,7 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 	store, err := inbox.OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	m := New(func() map[session.State]int { return nil })
-	m.Measure(Parts{Inbox: store, Outbox: outbox.New(nil, "", t.TempDir(), slog.New(slog.DiscardHandler)), Pulse: new(inbox.Pulse),
-		Memory: func() uint64 { return 4096 }})
+	m.Measure(store, outbox.New(nil, "", t.TempDir(), slog.New(slog.DiscardHandler)), new(inbox.Pulse), func() uint64 { return 4096 })
 	require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

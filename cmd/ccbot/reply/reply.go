@@ -271,16 +271,9 @@ func (s seen) outcome() (text string, over bool, err error) {
 		return "", true, fmt.Errorf("the agent of %s has ended, and has not answered", name)
 	case s.asks, phase.Phase(s.record.Phase).Waiting():
 		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
-			name, with(s.record.PhaseWhat), terminal.ShellWord(name))
+			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
 	case s.idle && s.entry.Class == string(prompts.Command):
 		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
 	}
 	return "", false, nil
-}
-
-func with(tool string) string {
-	if tool == "" {
-		return ""
-	}
-	return " (" + tool + ")"
 }

@@ -100,27 +100,13 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	return reply, true, desk.Sentence(c.Token.CleanError(err))
 }
 
-// served is a change as the socket knows it.
-type served struct {
-	verb string
-	do   func(ctx context.Context, s *system, body json.RawMessage) (any, error)
-}
-
-func (v Change[Body, Reply]) served() served {
-	return served{v.Verb, func(ctx context.Context, s *system, raw json.RawMessage) (any, error) {
+// by is the change as a running bot makes it for whoever asks through the socket.
+func (v Change[Body, Reply]) by(s *system) socket.Change {
+	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var body Body
 		if json.Unmarshal(raw, &body) != nil {
 			return nil, control.Refuse(control.CodeMalformed, "the call cannot be read; is this ccbot of the same version?")
 		}
 		return v.do(ctx, s, body)
-	}}
-}
-
-// handlers are changes as s makes them.
-func (s *system) handlers(all []served) map[string]socket.Change {
-	made := make(map[string]socket.Change)
-	for _, one := range all {
-		made[one.verb] = func(ctx context.Context, body json.RawMessage) (any, error) { return one.do(ctx, s, body) }
 	}
-	return made
 }

@@ -8,19 +8,14 @@ import (
 	"ccbot/recovery"
 )
 
-// losses collects sessions that are lost at the same time because their tmux server has ended: the
-// chat gets one message about all of them.
+// losses says that sessions are lost, in one message about those that are lost at the same time
+// because their tmux server has ended; the details are in their records.
 type losses chan struct{}
 
 // lossPause is how long ccbot waits for further sessions that are lost for the same reason.
 const lossPause = 2 * time.Second
 
-func newLosses() losses { return make(losses, 1) }
-
-// note signals that a session was lost; the details are in its record.
-func (l losses) note() {
-	pause.Poke(l) // a second loss is told with the first
-}
+func (l losses) note() { pause.Poke(l) }
 
 // tellLosses reports sessions that are lost while ccbot runs to the chat.
 func (s *system) tellLosses(ctx context.Context) error {

@@ -15,7 +15,7 @@ import (
 func TestP8_LossesAreToldTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l, told, done := newLosses(), 0, make(chan struct{})
+		l, told, done := make(losses, 1), 0, make(chan struct{})
 		go func() {
 			defer close(done)
 			assert.ErrorIs(t, l.run(ctx, func(context.Context, recovery.Report) { told++ }), context.Canceled)

@@ -107,15 +107,14 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 		require.ErrorAs(t, err, &refusal)
 		return refusal.Code
 	}
-	for _, one := range changes() {
-		t.Run(one.verb, func(t *testing.T) {
-			require.NoError(t, socket.Permitted(one.verb, person, evidence.Above{}))
+	for verb, handle := range (&system{}).changes() {
+		t.Run(verb, func(t *testing.T) {
+			require.NoError(t, socket.Permitted(verb, person, evidence.Above{}))
 			for name, above := range map[string]evidence.Above{"a session's agent": {Found: true, Session: uuid.New()}, "an agent of nobody's": {Found: true}} {
-				assert.Equal(t, control.CodeForbidden, code(socket.Permitted(one.verb, person, above)), name)
+				assert.Equal(t, control.CodeForbidden, code(socket.Permitted(verb, person, above)), name)
 			}
-			handle := (&system{}).handlers(changes())[one.verb]
 			for _, body := range []string{``, `[]`, `{}`} {
-				if (one.verb == Recovering.Verb || one.verb == figures.Verb) && body == `{}` {
+				if (verb == Recovering.Verb || verb == figures.Verb) && body == `{}` {
 					continue
 				}
 				_, err := handle(t.Context(), json.RawMessage(body))
@@ -132,8 +131,7 @@ func TestAChangeIsMadeByItsVerb(t *testing.T) {
 			one := Change[Resume, Resumed]{Verb: "one", do: func(_ context.Context, _ *system, body Resume) (Resumed, error) {
 				return Resumed{Name: body.Session, Dir: "/src", Attach: "tmux attach"}, want
 			}}
-			handle := (&system{}).handlers([]served{one.served()})[one.Verb]
-			did, err := handle(t.Context(), json.RawMessage(`{"session":"api"}`))
+			did, err := one.by(&system{})(t.Context(), json.RawMessage(`{"session":"api"}`))
 			require.Equal(t, want, err)
 			if err == nil {
 				assert.Equal(t, Resumed{Name: "api", Dir: "/src", Attach: "tmux attach"}, did)

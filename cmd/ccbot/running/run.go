@@ -109,7 +109,8 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	defer end()
 	g, ctx := errgroup.WithContext(whole)
 	s.lasting = lastingIn(ctx)
-	stopping := until(ctx, asked)
+	stopping, stop := context.WithCancel(ctx)
+	context.AfterFunc(asked, stop)
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error { return s.watch.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
@@ -140,13 +141,6 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	return err
 }
 
-// until is ctx, which also ends when other does.
-func until(ctx, other context.Context) context.Context {
-	ctx, end := context.WithCancel(ctx)
-	context.AfterFunc(other, end)
-	return ctx
-}
-
 // serve works until ctx ends. When it is asked to stop, which a recovery does at any step, it
 // finishes first what is in hand, and sends what may be sent at once.
 func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
@@ -160,7 +154,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
-	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.handlers(changes())) })
+	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, s.log) })
 	me, err := s.start(asked)
 	if err != nil {
@@ -169,7 +163,11 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.bot.Username, s.bot.Threaded = me.Username, me.HasTopicsEnabled
 	client := func() *http.Client { return telegram.Client(s.Token, s.APIURL) }
 	intake := inbox.NewIntake(inbox.Config{Client: client(), Connect: client, API: s.APIURL, Token: token.Standin,
-		Unkept: s.unkept, Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
+		Unkept: func(u *models.Update) func(context.Context) error {
+			s.room.Refused() // the disk is looked at
+			return s.bot.Unkept(u)
+		},
+		Pulse: s.service.Pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited) })
@@ -193,11 +191,4 @@ func (s *system) stopped() {
 	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked }) // nothing goes on by itself
 	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
 	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
-}
-
-// unkept returns what can still be done about a message that the disk refuses, and makes the disk
-// be looked at.
-func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
-	s.room.Refused()
-	return s.bot.Unkept(u)
 }

@@ -115,7 +115,7 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{Config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
+	s := &system{Config: c, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics = metrics.New(s.states)
 	s.service = servicemanager.New(environ, log)
 	s.away, s.seen = statefolder.Absence(c.Dir, time.Now())
@@ -156,7 +156,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 		log.Debug("boot_time_unknown", logkey.Error, err.Error())
 	}
 	s.wireSocket(hook)
-	s.metrics.Measure(metrics.Parts{Inbox: s.inbox, Outbox: s.outbox, Pulse: s.service.Pulse, Memory: func() uint64 { return s.agentsMemory(ctx) }})
+	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, api, s.service.Tried, log)
 	}
@@ -254,7 +254,6 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.claude = desk.Claude(s.Config, environ, s.log)
 	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
 		Version: s.claude.Known}
-	times := s.Config
 	s.receipts = &receipts{Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
@@ -262,7 +261,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
-			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
+			KillGrace: s.KillGrace, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
 			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
 			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
@@ -274,7 +273,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: Failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: times.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
+		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil

@@ -18,6 +18,12 @@ import (
 // Runner runs a command and returns what it prints. An error says what went wrong in one line.
 type Runner func(ctx context.Context, argv ...string) (out string, err error)
 
+// do runs a command of which only the error counts.
+func (run Runner) do(ctx context.Context, argv ...string) error {
+	_, err := run(ctx, argv...)
+	return err
+}
+
 // manager is a service manager.
 type manager interface {
 	name() string
@@ -50,37 +56,29 @@ func (systemd) logs(Program) []string {
 func (systemd) byHand() string {
 	return "systemctl --user daemon-reload && systemctl --user enable --now ccbot"
 }
-func systemctl(verb ...string) []string { return append([]string{"systemctl", "--user"}, verb...) }
+
+func systemctl(ctx context.Context, run Runner, verb ...string) error {
+	return run.do(ctx, append([]string{"systemctl", "--user"}, verb...)...)
+}
 
 func (systemd) answers(ctx context.Context, run Runner) error {
-	_, err := run(ctx, systemctl("daemon-reload")...)
-	return err
+	return systemctl(ctx, run, "daemon-reload")
 }
-
 func (systemd) load(ctx context.Context, run Runner, _ bool) error {
-	_, err := run(ctx, systemctl("enable", "--now", label)...)
-	return err
+	return systemctl(ctx, run, "enable", "--now", label)
 }
-
 func (systemd) unload(ctx context.Context, run Runner) error {
-	_, err := run(ctx, systemctl("disable", "--now", label)...)
-	return err
+	return systemctl(ctx, run, "disable", "--now", label)
 }
-
-func (systemd) stop(ctx context.Context, run Runner) error {
-	_, err := run(ctx, systemctl("stop", label)...)
-	return err
-}
-
+func (systemd) stop(ctx context.Context, run Runner) error { return systemctl(ctx, run, "stop", label) }
 func (systemd) restart(ctx context.Context, run Runner) error {
 	// Without this systemd refuses what has started too often. It fails where there is nothing to reset.
-	_, _ = run(ctx, systemctl("reset-failed", label)...)
-	_, err := run(ctx, systemctl("restart", label)...)
-	return err
+	_ = systemctl(ctx, run, "reset-failed", label)
+	return systemctl(ctx, run, "restart", label)
 }
 
 func (m systemd) look(ctx context.Context, run Runner, s *State) {
-	out, err := run(ctx, systemctl("show", label, "--property=ActiveState,SubState,ActiveEnterTimestamp,MainPID,StatusText,NRestarts")...)
+	out, err := run(ctx, "systemctl", "--user", "show", label, "--property=ActiveState,SubState,ActiveEnterTimestamp,MainPID,StatusText,NRestarts")
 	if err != nil {
 		s.Problem = fmt.Sprintf("systemd does not answer: %v", err)
 		return
@@ -145,8 +143,7 @@ func (m launchd) target() string { return m.domain() + "/" + label }
 func (m launchd) byHand() string { return "launchctl bootstrap " + m.domain() + " " + m.file() }
 
 func (m launchd) answers(ctx context.Context, run Runner) error {
-	_, err := run(ctx, "launchctl", "print", m.domain())
-	return err
+	return run.do(ctx, "launchctl", "print", m.domain())
 }
 
 // load takes an agent of an older file out first: launchd reads a file only when it loads it. What is
@@ -164,14 +161,12 @@ func (m launchd) load(ctx context.Context, run Runner, changed bool) error {
 	case now.Problem != "":
 		return errors.New(now.Problem)
 	case now.State != notLoaded:
-		_, err := run(ctx, "launchctl", "kickstart", m.target())
+		return run.do(ctx, "launchctl", "kickstart", m.target())
+	}
+	if err := run.do(ctx, "launchctl", "enable", m.target()); err != nil {
 		return err
 	}
-	if _, err := run(ctx, "launchctl", "enable", m.target()); err != nil {
-		return err
-	}
-	_, err := run(ctx, "launchctl", "bootstrap", m.domain(), m.file())
-	return err
+	return run.do(ctx, "launchctl", "bootstrap", m.domain(), m.file())
 }
 
 // print shows the agent, which may not be loaded. After an error it is not known whether it is.
@@ -195,7 +190,7 @@ func (m launchd) unload(ctx context.Context, run Runner) error {
 	if unknown == nil && !loaded {
 		return nil
 	}
-	_, err := run(ctx, "launchctl", "bootout", m.target())
+	err := run.do(ctx, "launchctl", "bootout", m.target())
 	if until(ctx, longestEnd, func(ctx context.Context) bool {
 		_, loaded, unknown = m.print(ctx, run)
 		return unknown == nil && !loaded
@@ -218,8 +213,7 @@ func (m launchd) restart(ctx context.Context, run Runner) error {
 	if !loaded {
 		return m.load(ctx, run, false)
 	}
-	_, err = run(ctx, "launchctl", "kickstart", "-k", m.target())
-	return err
+	return run.do(ctx, "launchctl", "kickstart", "-k", m.target())
 }
 
 var (

@@ -72,16 +72,19 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// look feeds the watchdog, if the polls go on.
+// look feeds the watchdog, if the polls go on. That it is no longer fed is logged once.
 func (s *Service) look(now time.Time) {
+	_, goesOn, failing := s.Pulse.State(now)
 	s.mu.Lock()
 	ready, name := s.ready, s.name
+	if ready && !goesOn && !s.stuck {
+		s.log.Error("polls_stuck", logkey.Watchdog, s.fed)
+	}
+	s.stuck = ready && !goesOn
 	s.mu.Unlock()
 	if !ready {
 		return
 	}
-	_, goesOn, failing := s.Pulse.State(now)
-	s.noteStuck(!goesOn)
 	state := ""
 	if goesOn && s.fed {
 		state = daemon.SdNotifyWatchdog
@@ -98,16 +101,6 @@ func statusOf(name string, goesOn, failing bool) string {
 		return "no updates from Telegram, trying again"
 	}
 	return "listening as @" + name
-}
-
-// noteStuck logs once that the watchdog is no longer fed.
-func (s *Service) noteStuck(stuck bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stuck && !s.stuck {
-		s.log.Error("polls_stuck", logkey.Watchdog, s.fed)
-	}
-	s.stuck = stuck
 }
 
 // Begun reports that ccbot is up: it serves, and it either knows the bot's name or cannot reach

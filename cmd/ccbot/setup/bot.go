@@ -10,20 +10,12 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/i18n"
 	"ccbot/internal/token"
 )
-
-// api are the calls of the Bot API that are made here.
-type api interface {
-	GetMe(ctx context.Context) (*models.User, error)
-	GetWebhookInfo(ctx context.Context) (*models.WebhookInfo, error)
-	SendMessage(ctx context.Context, params *tgbot.SendMessageParams) (*models.Message, error)
-}
 
 // callTimeout bounds a call: a person waits for it.
 const callTimeout = 30 * time.Second
@@ -54,7 +46,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		return bot{}, exit.Usage(errors.New("--yes needs --token-file: no token is configured yet"))
 	}
 	for {
-		text, err := s.Terminal.askHidden(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file")
+		text, err := s.Terminal.ask(ctx, "Token of the bot, from @BotFather (it is not shown): ", "--token-file", false)
 		if err != nil {
 			return bot{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/conversation"
@@ -107,7 +108,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		now = "~"
 	}
 	for {
-		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder")
+		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder", true)
 		if err != nil {
 			return "", err
 		}
@@ -171,7 +172,7 @@ func list(ids []int64) string {
 
 // bot is the bot that was chosen.
 type bot struct {
-	api    api
+	api    *tgbot.Bot
 	me     *models.User
 	token  token.Token
 	reveal func() string // the token for ccbot.env; nil: it stands there already

@@ -25,16 +25,6 @@ const longestLine = 4096
 
 func (t Terminal) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
 
-// ask returns the line that a person types. flag is what answers the question without a terminal.
-func (t Terminal) ask(ctx context.Context, question, flag string) (string, error) {
-	return t.line(ctx, question, flag, true)
-}
-
-// askHidden is ask for a line that is not shown.
-func (t Terminal) askHidden(ctx context.Context, question, flag string) (string, error) {
-	return t.line(ctx, question, flag, false)
-}
-
 // yes asks until the answer is yes or no. Enter alone means fallback.
 func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool, error) {
 	choice := " [y/N] "
@@ -42,7 +32,7 @@ func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool
 		choice = " [Y/n] "
 	}
 	for {
-		text, err := t.ask(ctx, question+choice, "--yes")
+		text, err := t.ask(ctx, question+choice, "--yes", true)
 		if err != nil {
 			return false, err
 		}
@@ -57,7 +47,9 @@ func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool
 	}
 }
 
-func (t Terminal) line(ctx context.Context, question, flag string, shown bool) (text string, err error) {
+// ask returns the line that a person types. flag is what answers the question without a terminal. The
+// terminal shows the line only if shown.
+func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (text string, err error) {
 	if t.In == nil {
 		return "", exit.Usage(fmt.Errorf("there is no terminal to ask at: answer with %s", flag))
 	}

@@ -23,12 +23,12 @@ type Changes struct {
 
 // File is a file that has changed, in JSON.
 type File struct {
-	Path    string `json:"path"`
-	From    string `json:"from,omitempty"` // its earlier path
-	Kind    string `json:"kind"`           // modified, added, deleted, renamed or untracked
-	Added   int    `json:"added"`
-	Deleted int    `json:"deleted"`
-	Binary  bool   `json:"binary,omitempty"`
+	Path    string     `json:"path"`
+	From    string     `json:"from,omitempty"` // its earlier path
+	Kind    diffs.Kind `json:"kind"`
+	Added   int        `json:"added"`
+	Deleted int        `json:"deleted"`
+	Binary  bool       `json:"binary,omitempty"`
 }
 
 // Patch is what has changed in one file, in JSON.
@@ -49,7 +49,7 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 		c.Since = "last_commit"
 	}
 	for _, f := range all.Files {
-		c.Files = append(c.Files, fileOf(f))
+		c.Files = append(c.Files, File(f))
 	}
 	return terminal.Show(out, asJSON, c, func(p *terminal.Printer) {
 		files, added, deleted := all.Sum()
@@ -69,7 +69,7 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 	if err != nil {
 		return err
 	}
-	f := Patch{File: fileOf(found.File()), Patch: found.Text, Cut: found.Cut}
+	f := Patch{File: File(found.File()), Patch: found.Text, Cut: found.Cut}
 	return terminal.Show(out, asJSON, f, func(p *terminal.Printer) {
 		p.Line("%s  %s  %s", f.Kind, f.lines(), terminal.Printable(f.name()))
 		if f.Patch != "" {
@@ -82,10 +82,6 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 }
 
 var sinceText = map[diffs.Since]string{diffs.SessionStart: "the session's start", diffs.LastCommit: "the last commit"}
-
-func fileOf(f diffs.File) File {
-	return File{Path: f.Path, From: f.From, Kind: string(f.Kind), Added: f.Added, Deleted: f.Deleted, Binary: f.Binary}
-}
 
 func (f File) lines() string {
 	if f.Binary {

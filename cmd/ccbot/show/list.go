@@ -134,8 +134,8 @@ var columns = []struct {
 	{"STATE", 26, func(l Session, _ time.Time) string { return stateText(l) }},
 	{"SEEN", 8, func(l Session, now time.Time) string { return terminal.Age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l Session, _ time.Time) string { return l.Mode }},
-	{"COST", 8, func(l Session, _ time.Time) string { return dollars(l.Cost) }},
-	{"CTX", 4, func(l Session, _ time.Time) string { return percent(l.Context) }},
+	{"COST", 8, func(l Session, _ time.Time) string { return number("$%.2f", l.Cost) }},
+	{"CTX", 4, func(l Session, _ time.Time) string { return number("%.0f%%", l.Context) }},
 	{"MEM", 8, func(l Session, _ time.Time) string { return megabytes(l.Memory) }},
 	{"TASKS", 7, func(l Session, _ time.Time) string { return taskText(l.Tasks) }},
 }
@@ -194,26 +194,16 @@ func stateText(l Session) string {
 	case l.Crashed:
 		return crashed
 	}
-	return string(l.State) + closedText(l)
+	if !l.State.Over() {
+		return string(l.State)
+	}
+	return string(l.State) + closedText[l.Closed]
 }
 
 // closedText distinguishes sessions that are over with the same state, such as a lost session and a
 // session with a conversation that went on in another record.
-func closedText(l Session) string {
-	switch {
-	case !l.State.Over():
-		return ""
-	case l.Closed == session.ClosedTransferred:
-		return ", moved"
-	case l.Closed == session.ClosedStale:
-		return ", stale"
-	case l.Closed == session.ClosedReboot:
-		return ", reboot"
-	case l.Closed == session.ClosedTmux:
-		return ", tmux ended"
-	}
-	return ""
-}
+var closedText = map[string]string{session.ClosedTransferred: ", moved", session.ClosedStale: ", stale", session.ClosedReboot: ", reboot",
+	session.ClosedTmux: ", tmux ended"}
 
 // lastSeen is the newest sign of life in the record. A lost session has an end date too, but that
 // is only when the loss was noticed.
@@ -225,18 +215,12 @@ func lastSeen(l Session) time.Time {
 	return slices.MaxFunc(signs, time.Time.Compare)
 }
 
-func dollars(n *float64) string {
+// number is a number in words; nothing where it is not known.
+func number(format string, n *float64) string {
 	if n == nil {
 		return ""
 	}
-	return fmt.Sprintf("$%.2f", *n)
-}
-
-func percent(n *float64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.0f%%", *n)
+	return fmt.Sprintf(format, *n)
 }
 
 func megabytes(bytes uint64) string {
@@ -278,19 +262,15 @@ func printList(p *terminal.Printer, sessions []Session, now time.Time, home stri
 		if i > 0 {
 			dir = shortDir(sessions[i-1].Dir, home, rest)
 		}
-		p.Line("%s", line(row, widths)+dir)
+		cells := ""
+		for j, cell := range row {
+			cells += cell + strings.Repeat(" ", widths[j]-ansi.StringWidth(cell)) + gap
+		}
+		p.Line("%s", cells+dir)
 	}
 }
 
 const gap = "  " // between two columns
-
-func line(row []string, widths []int) string {
-	var b strings.Builder
-	for i, cell := range row {
-		b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + gap)
-	}
-	return b.String()
-}
 
 // shortDir is a folder in at most width cells. It is cut at the beginning, because the end of a
 // path says more.

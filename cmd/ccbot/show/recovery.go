@@ -221,22 +221,18 @@ func (n Notice) text() string {
 	return strings.Join(words, " ") + ": " + terminal.Printable(n.Why)
 }
 
-// aside counts the records that a start moves away because they cannot be read.
-func (a Account) aside() (n int) {
-	for _, notice := range a.Notices {
-		if notice.Kind == string(recovery.Unreadable) {
-			n++
-		}
-	}
-	return n
-}
-
 func (a Account) sum() string {
 	notices := terminal.Several(len(a.Notices), "notice")
 	if a.DryRun {
 		changes := a.count(func(did Action) bool { return did.Changes })
 		sum := fmt.Sprintf("%d to change, ", changes)
-		if aside := a.aside(); aside > 0 {
+		aside := 0
+		for _, n := range a.Notices {
+			if n.Kind == string(recovery.Unreadable) {
+				aside++
+			}
+		}
+		if aside > 0 {
 			sum += fmt.Sprintf("%d to set aside, ", aside)
 		}
 		return sum + notices + "; nothing was changed"

@@ -79,7 +79,7 @@ func (d Details) print(p *terminal.Printer, now time.Time) {
 	}
 	row("model", "%s", cmp.Or(d.Model, "not known"))
 	row("mode", "%s", strings.Join(filled(d.Mode, terminal.Words("Claude Code's own: ", d.ClaudeMode, ""), strings.Join(d.Flags, " ")), "; "))
-	row("used", "%s", strings.Join(filled(terminal.Several(d.Turns, "turn"), dollars(d.Cost), terminal.Words("context ", percent(d.Context), ""),
+	row("used", "%s", strings.Join(filled(terminal.Several(d.Turns, "turn"), number("$%.2f", d.Cost), number("context %.0f%%", d.Context),
 		fmt.Sprintf("tokens: %d in, %d from the cache, %d out", d.Tokens.Input+d.Tokens.CacheCreation, d.Tokens.CacheRead, d.Tokens.Output)), ", "))
 	if d.Partly {
 		row("", "turns, tokens and tasks are not counted from the beginning: the conversation is long")

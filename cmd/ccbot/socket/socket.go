@@ -126,12 +126,9 @@ func isProgram(exe, program string) bool {
 	if strings.TrimSuffix(exe, replaced) == program {
 		return program != ""
 	}
-	a, err := os.Stat(exe)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(program)
-	return err == nil && os.SameFile(a, b)
+	a, errA := os.Stat(exe)
+	b, errB := os.Stat(program)
+	return errors.Join(errA, errB) == nil && os.SameFile(a, b)
 }
 
 func isShell(exe string) bool {

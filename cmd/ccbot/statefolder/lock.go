@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -60,6 +58,8 @@ type holder struct {
 	role  string
 	agent process.Identity // of the ccbot that holds it
 }
+
+const holderForm = "role=%s\npid=%d\nstart=%d\nboot=%s\n"
 
 // locks are those of the folder and of ccbot.lock in it. Whoever deletes the file does not delete the folder's lock.
 type locks struct{ folder, file *flock.Flock }
@@ -115,7 +115,7 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 // writeHolder notes which process holds the lock. It writes into the same file and replaces
 // nothing: the lock is on the file, not on its name.
 func writeHolder(path string, h holder) error {
-	text := fmt.Sprintf("role=%s\npid=%d\nstart=%d\nboot=%s\n", h.role, h.agent.PID, h.agent.Start, h.agent.Boot)
+	text := fmt.Sprintf(holderForm, h.role, h.agent.PID, h.agent.Start, h.agent.Boot)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -138,24 +138,8 @@ func RunningBot(dir string, table *process.Table) (pid int, since time.Time) {
 }
 
 // readHolder reads as much as it can; a torn or empty file names no process.
-func readHolder(path string) holder {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return holder{}
-	}
-	var h holder
-	for line := range strings.Lines(string(data)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		switch key {
-		case "role":
-			h.role = value
-		case "pid":
-			h.agent.PID, _ = strconv.Atoi(value)
-		case "start":
-			h.agent.Start, _ = strconv.ParseUint(value, 10, 64)
-		case "boot":
-			h.agent.Boot = value
-		}
-	}
+func readHolder(path string) (h holder) {
+	data, _ := os.ReadFile(path)
+	_, _ = fmt.Sscanf(string(data), holderForm, &h.role, &h.agent.PID, &h.agent.Start, &h.agent.Boot)
 	return h
 }

@@ -107,7 +107,8 @@ func (r *Room) try() {
 		size = probeSize
 	}
 	err := r.probe(size)
-	full := noRoom(err) || err != nil && (r.full || r.doubt)
+	noRoom := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+	full := noRoom || err != nil && (r.full || r.doubt)
 	switch {
 	case full && !r.full:
 		r.log.Error("disk_full", logkey.Dir, r.dir, logkey.Error, err.Error())
@@ -117,11 +118,6 @@ func (r *Room) try() {
 		r.log.Info("disk_has_room", logkey.Dir, r.dir)
 	}
 	r.full, r.doubt = full, err != nil && !full
-}
-
-// noRoom reports whether an error says that a disk is full.
-func noRoom(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
 // low warns once when the disk is almost full. It warns again only after there was clearly room in

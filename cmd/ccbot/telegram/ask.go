@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	tgbot "github.com/go-telegram/bot"
+
+	"ccbot/bot/attachment"
 	"ccbot/internal/token"
 )
 
@@ -41,8 +44,9 @@ func Peek(ctx context.Context, client *http.Client, server string, offset int64,
 }
 
 // Ask calls a method of the Bot API and reads its result. at is the server's clock, zero where it
-// does not tell. An error shows neither the address nor what was answered, which may be any page.
-func Ask(ctx context.Context, client *http.Client, server, method string, params map[string]int64, result any) (at time.Time, err error) {
+// does not tell. An error shows neither the address nor what was answered, which may be any page;
+// attachment.ErrFileTooBig is an answer about a file.
+func Ask(ctx context.Context, client *http.Client, server, method string, params, result any) (at time.Time, err error) {
 	ask, err := json.Marshal(params)
 	if err != nil {
 		return at, err
@@ -63,6 +67,9 @@ func Ask(ctx context.Context, client *http.Client, server, method string, params
 		Result      json.RawMessage `json:"result"`
 		ErrorCode   int             `json:"error_code"`
 		Description string          `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer); err != nil {
 		return at, fmt.Errorf("%s: the server answers %d, and not as the Bot API does", method, resp.StatusCode)
@@ -77,7 +84,9 @@ func Ask(ctx context.Context, client *http.Client, server, method string, params
 	case answer.ErrorCode == http.StatusConflict:
 		return at, ErrRival
 	case answer.ErrorCode == http.StatusTooManyRequests:
-		return at, ErrBusy
+		return at, fmt.Errorf("%w: %w", ErrBusy, &tgbot.TooManyRequestsError{RetryAfter: answer.Parameters.RetryAfter})
+	case strings.Contains(answer.Description, "file is too big"):
+		return at, attachment.ErrFileTooBig
 	}
 	return at, fmt.Errorf("%s: the server answers %d", method, answer.ErrorCode)
 }

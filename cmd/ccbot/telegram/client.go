@@ -85,7 +85,9 @@ var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKE
 // Telegram has answered. A token that Telegram does not know is final.
 func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration), log *slog.Logger) (*models.User, error) {
 	for tries := 0; ; tries++ {
-		me, err := whoAmI(ctx, api)
+		asking, cancel := context.WithTimeout(ctx, callTimeout)
+		me, err := api.GetMe(asking)
+		cancel()
 		switch {
 		case err == nil:
 			tried(0)
@@ -111,10 +113,4 @@ func waitAfter(err error, wait time.Duration) time.Duration {
 		return max(wait, time.Duration(limited.RetryAfter)*time.Second)
 	}
 	return wait
-}
-
-func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return api.GetMe(ctx)
 }

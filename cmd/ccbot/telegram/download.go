@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"ccbot/bot/attachment"
@@ -35,7 +33,6 @@ const telegramURL = "https://api.telegram.org"
 const (
 	downloadFor = 30 * time.Minute // later messages of the same chat wait for a file
 	stallAfter  = time.Minute      // without a byte
-	maxFileInfo = 64 << 10         // an answer of getFile; real ones are far smaller
 	locateTries = 3                // after each try the wait that the server asks for
 )
 
@@ -144,54 +141,23 @@ type fileInfo struct {
 
 // locate asks where a file is. If the server asks for a pause, locate waits that long before the
 // next try.
-func (d Downloads) locate(ctx context.Context, fileID string) (fileInfo, error) {
+func (d Downloads) locate(ctx context.Context, fileID string) (f fileInfo, err error) {
 	for try := 1; ; try++ {
-		f, wait, err := d.getFile(ctx, fileID)
+		asking, cancel := context.WithTimeout(ctx, callTimeout)
+		_, err = Ask(asking, d.client.client, d.url, "getFile", map[string]string{"file_id": fileID}, &f)
+		cancel()
+		wait := waitAfter(err, 0)
 		if wait == 0 || try == locateTries {
-			return f, err
+			break
 		}
 		if err := pause.For(ctx, wait); err != nil {
 			return fileInfo{}, err
 		}
 	}
-}
-
-// getFile makes one call. wait is the pause that the server asks for.
-func (d Downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	body := url.Values{"file_id": {fileID}}.Encode()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+"/bot"+token.Standin+"/getFile", strings.NewReader(body))
-	if err != nil {
-		return fileInfo{}, 0, errors.New("getFile: no request")
+	if err == nil && f.Path == "" {
+		err = errors.New("getFile: the server names no path")
 	}
-	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := d.client.Do(q)
-	if err != nil {
-		return fileInfo{}, 0, fmt.Errorf("getFile: %w", err)
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		OK          bool     `json:"ok"`
-		Result      fileInfo `json:"result"`
-		Description string   `json:"description"`
-		Parameters  struct {
-			RetryAfter int `json:"retry_after"`
-		} `json:"parameters"`
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFileInfo))
-	switch {
-	case err != nil:
-		return fileInfo{}, 0, fmt.Errorf("getFile: %w", err)
-	case json.Unmarshal(data, &answer) != nil:
-		return fileInfo{}, 0, fmt.Errorf("getFile: the server answers %d, and no JSON", resp.StatusCode)
-	case answer.OK && answer.Result.Path != "":
-		return answer.Result, 0, nil
-	case strings.Contains(answer.Description, "file is too big"):
-		return fileInfo{}, 0, attachment.ErrFileTooBig
-	}
-	wait = time.Duration(answer.Parameters.RetryAfter) * time.Second
-	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
+	return f, err
 }
 
 // fetch requests a file that the server offers over http. It follows no redirect: see Client.

@@ -78,7 +78,9 @@ func TestDownloadAFile(t *testing.T) {
 	}}
 	asked := s.info
 	s.info = func(w http.ResponseWriter, r *http.Request) {
-		assert.Equal(t, "the id&x=y", r.FormValue("file_id"))
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		assert.JSONEq(t, `{"file_id": "the id&x=y"}`, string(body))
 		asked(w, r)
 	}
 	var got bytes.Buffer

@@ -6,21 +6,13 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
 )
 
-// topicCalls are the calls of the Bot API about topics; *tgbot.Bot implements them.
-type topicCalls interface {
-	CreateForumTopic(ctx context.Context, params *tgbot.CreateForumTopicParams) (*models.ForumTopic, error)
-	EditForumTopic(ctx context.Context, params *tgbot.EditForumTopicParams) (bool, error)
-	GetForumTopicIconStickers(ctx context.Context) ([]*models.Sticker, error)
-}
-
 // Topics opens and changes topics, at the pace of their chat.
 type Topics struct {
-	API topicCalls
+	API *tgbot.Bot
 	// Call is outbox.Outbox.Call, from which the errors come.
 	Call func(ctx context.Context, to address.Conversation, call func(ctx context.Context, to address.Conversation) error) error
 }
