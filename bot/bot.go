@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +32,6 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
-	"ccbot/bot/rename"
 	"ccbot/bot/report"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
@@ -194,7 +194,7 @@ func (b *Bot) talks() []chat.Feature {
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
 	queues := waiting.New(c, b.Entries, s, s, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
-	names, switches := rename.New(c, s), modes.New(c, s)
+	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
 		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })
 	}, b.Topics.AskLost)
@@ -205,12 +205,13 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return append(status.New(c, s, s, b.Entries, b.Transcripts, names.Ask), b.Pages.Feature(),
-		names.Feature(), b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
-		switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s), b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
-		screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
-		settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
-		pages.Feature(), b.Prompts.Feature())
+	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries, b.Transcripts, s),
+		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
+			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
+			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
+			screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
+			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
+			pages.Feature(), b.Prompts.Feature()})
 }
 
 // stepsIn says where the steps of turns are shown for a place: what its chat has chosen counts

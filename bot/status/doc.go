@@ -9,5 +9,9 @@
 // page does not show nothing is read. Each is resumed, looked at and deleted the way that /resume, /status and their
 // questions do it.
 //
+// A session gets another name with /rename, or with the next text of the person whom a question asks for it. The
+// question takes one text, for a few minutes. What is no name, because it has several lines or is too long, goes to the
+// agent, and so does a text after the person has switched to another session. A crash repeats no text.
+//
 // What led to all this is told by /why.
 package status

@@ -1,4 +1,4 @@
-package rename
+package status
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// Rename gives sessions other names.
-type Rename struct {
+// renames give sessions other names.
+type renames struct {
 	chat  *chat.Chat
 	names control.Namer
 	asks  chat.Cards[question]
@@ -33,18 +33,12 @@ type question struct {
 	Key     string    `json:"key,omitempty"` // of the text; empty: none has come
 }
 
-const kind = "rename" // of the cards
+const renameKind = "rename" // of the cards
 
 // open is how long a question waits for a text.
 const open = 5 * time.Minute
 
-// New returns the Rename of a chat.
-func New(c *chat.Chat, names control.Namer) *Rename {
-	return &Rename{chat: c, names: names, asks: chat.NewCards[question](c, kind)}
-}
-
-// Feature is what the roof knows of Rename.
-func (n *Rename) Feature() chat.Feature {
+func (n *renames) feature() chat.Feature {
 	heard := func(context.Context, views.Session, news.Renamed) error { return nil } // who has renamed it is answered
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
 	// What people write in a conversation is meant for its current session.
@@ -52,24 +46,24 @@ func (n *Rename) Feature() chat.Feature {
 		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
 	}
 	return chat.Feature{Name: "rename", Commands: []chat.Command{{Name: "rename", Run: n.command}},
-		Cards: map[string]chat.OnTap{kind: n.asks.OnTap(only)}, News: []chat.Teller{chat.Tells(heard)},
+		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)}, News: []chat.Teller{chat.Tells(heard)},
 		Text: n.text, Current: switched}
 }
 
 // command gives the session that a message is about the name, or asks for the name: /rename [name].
-func (n *Rename) command(ctx context.Context, in chat.Incoming, typed string) error {
+func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) error {
 	found := n.chat.Book.FindFor(in.Message, "", nil)
 	switch {
 	case len(found) == 0:
 		return n.chat.TellNone(ctx, in, "", nil)
 	case chat.NameOf(typed) == "":
-		return n.Ask(ctx, in.To, found[0].ID, in.From)
+		return n.ask(ctx, in.To, found[0].ID, in.From)
 	}
 	return n.chat.For(found[0].ID).Post(ctx, in.To, n.rename(ctx, n.chat.In(in.To), found[0], typed), nil)
 }
 
-// Ask asks a person for the new name of a session.
-func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
+// ask asks a person for the new name of a session.
+func (n *renames) ask(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
 	if err := n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.From == asked }); err != nil {
 		return err
 	}
@@ -81,7 +75,7 @@ func (n *Rename) Ask(ctx context.Context, to address.Conversation, session uuid.
 
 // text takes the text that a question waits for; one that is no name ends the question: the person writes
 // of something else. The question notes the text before it acts: after a crash the text comes again.
-func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
 	for _, c := range n.asks.List() {
 		q := c.Payload
 		again := q.Key != "" && q.Key == in.Key
@@ -104,7 +98,7 @@ func (n *Rename) text(ctx context.Context, in *chat.Incoming, text string) (take
 
 // isName reports whether a text may be the answer to a question: one line of the person's own that
 // commands nothing and answers no other session.
-func (n *Rename) isName(in chat.Incoming, q question, text string) bool {
+func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 	if r, answers, _ := n.chat.Book.Answered(in.Message); answers && r.ID != q.Session {
 		return false
 	}
@@ -113,7 +107,7 @@ func (n *Rename) isName(in chat.Incoming, q question, text string) bool {
 }
 
 // rename renames a session and says what became of it.
-func (n *Rename) rename(ctx context.Context, p chat.Phrases, r views.Session, typed string) render.Text {
+func (n *renames) rename(ctx context.Context, p chat.Phrases, r views.Session, typed string) render.Text {
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
 		return p.Failure(r, err).Text
 	}
@@ -122,7 +116,7 @@ func (n *Rename) rename(ctx context.Context, p chat.Phrases, r views.Session, ty
 }
 
 // end takes back the questions that no text has answered.
-func (n *Rename) end(ctx context.Context, which func(c card.Card[question]) bool) error {
+func (n *renames) end(ctx context.Context, which func(c card.Card[question]) bool) error {
 	for _, c := range n.asks.List() {
 		if c.Payload.Key != "" || !which(c) {
 			continue

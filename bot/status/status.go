@@ -44,7 +44,7 @@ type status struct {
 	agents  Agents
 	records control.Keeper
 	entries Entries
-	rename  func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error
+	names   *renames
 	cards   chat.Cards[over]
 }
 
@@ -64,14 +64,13 @@ const (
 	surely       = "surely" // delete the record
 )
 
-// New returns the features of a chat. rename asks for another name.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries, said history.Asked,
-	rename func(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error) []chat.Feature {
-	s := &status{chat: c, agents: agents, records: records, entries: entries, rename: rename,
-		cards: chat.NewCards[over](c, kind)}
+// New returns the features of a chat.
+func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries, said history.Asked, names control.Namer) []chat.Feature {
+	s := &status{chat: c, agents: agents, records: records, entries: entries, cards: chat.NewCards[over](c, kind),
+		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
-	return []chat.Feature{f, archive{s, said}.feature()}
+	return []chat.Feature{s.names.feature(), f, archive{s, said}.feature()}
 }
 
 // askForget asks whether to delete the record of this launch of a session.
@@ -100,7 +99,7 @@ func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) 
 func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
 	if ok && t.Card.Option == renameOption {
-		return chat.Do(func(ctx context.Context) error { return s.rename(ctx, t.To, r.ID, t.From) })
+		return chat.Do(func(ctx context.Context) error { return s.names.ask(ctx, t.To, r.ID, t.From) })
 	}
 	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) {
 		return s.cards.Over(ctx, t)
