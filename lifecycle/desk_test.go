@@ -237,7 +237,7 @@ type presences struct {
 	desk *fakeDesk
 	mu   sync.Mutex
 	more []presence.File // of other processes, or another session of an agent
-	errs []error         // of the folder
+	err  error           // of the folder
 }
 
 // claim says what files there are beside those of the agents in panes.
@@ -248,16 +248,16 @@ func (p *presences) claim(more ...presence.File) {
 }
 
 // fail makes the folder unreadable.
-func (p *presences) fail(errs ...error) {
+func (p *presences) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.errs = errs
+	p.err = err
 }
 
-func (p *presences) added() ([]presence.File, []error) {
+func (p *presences) added() ([]presence.File, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.more), slices.Clone(p.errs)
+	return slices.Clone(p.more), p.err
 }
 
 func (p *presences) Read(_ context.Context, pid int) (presence.File, error) {
@@ -277,8 +277,9 @@ func (p *presences) Read(_ context.Context, pid int) (presence.File, error) {
 	return f, err
 }
 
-func (p *presences) List(ctx context.Context) (files []presence.File, errs []error) {
+func (p *presences) List(ctx context.Context) (files []presence.File, unread map[int]error, err error) {
 	more, folder := p.added()
+	unread = make(map[int]error)
 	for _, f := range more {
 		if p.desk.byPID(f.PID) == nil {
 			files = append(files, f)
@@ -292,10 +293,10 @@ func (p *presences) List(ctx context.Context) (files []presence.File, errs []err
 		if err == nil {
 			files = append(files, f)
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, &presence.FileError{PID: a.id.PID, Err: err})
+			unread[a.id.PID] = err
 		}
 	}
-	return files, append(errs, folder...)
+	return files, unread, folder
 }
 
 // file is the agent's presence file.

@@ -290,7 +290,7 @@ func TestP6_WhatCouldNotBeProvenBeforeTheSignalIsTriedAgain(t *testing.T) {
 		assert.Equal(t, FailureUnknown, receipt.Failures[0].Kind)
 		assert.Equal(t, left, receipt.Failures[0].ID)
 		w.bindings.set(func(b *bindings) { b.onRead = nil })
-		w.presences.fail()
+		w.presences.fail(nil)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(left))

@@ -201,7 +201,7 @@ func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
 			w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
 		}, func(w *world, a *agent) { w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) }) }, FailureUnknown, true},
 		{"the presence files cannot be read", func(w *world, _ *agent) { w.presences.fail(errors.New("permission denied")) },
-			func(w *world, _ *agent) { w.presences.fail() }, FailureProcesses, false},
+			func(w *world, _ *agent) { w.presences.fail(nil) }, FailureProcesses, false},
 		{"the hooks' bindings cannot be read", func(w *world, _ *agent) {
 			w.bindings.set(func(b *bindings) { b.errs = []error{errors.New("permission denied")} })
 		}, func(w *world, _ *agent) { w.bindings.set(func(b *bindings) { b.errs = nil }) }, FailureProcesses, false},

@@ -347,13 +347,10 @@ func (ps *presences) Read(_ context.Context, pid int) (presence.File, error) {
 	return ps.files[i], nil
 }
 
-func (ps *presences) List(context.Context) ([]presence.File, []error) {
+func (ps *presences) List(context.Context) ([]presence.File, map[int]error, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if ps.fail != nil {
-		return nil, []error{ps.fail}
-	}
-	return slices.Clone(ps.files), nil
+	return slices.Clone(ps.files), nil, ps.fail
 }
 
 type launches struct{ base string }

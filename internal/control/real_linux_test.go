@@ -103,12 +103,17 @@ func (p peers) handle(_ context.Context, peer Peer, _ hookwire.Call) (json.RawMe
 	return nil, nil
 }
 
-// TestP9_ThePeerIsTheRealProcess: the chain of a program below a shell below this test.
-func TestP9_ThePeerIsTheRealProcess(t *testing.T) {
-	s := newService(t)
-	who := make(peers, 1)
+// asked is a service that keeps who called.
+func asked(t *testing.T) (*service, peers) {
+	s, who := newService(t), make(peers, 1)
 	s.Handle("who", who.handle)
 	s.run(t)
+	return s, who
+}
+
+// TestP9_ThePeerIsTheRealProcess: the chain of a program below a shell below this test.
+func TestP9_ThePeerIsTheRealProcess(t *testing.T) {
+	s, who := asked(t)
 	sh := client(t, "call", "sh", "-c", `"$0" "$1"; exit $?`, os.Args[0], s.path)
 	require.NoError(t, sh.Run())
 	p := <-who
@@ -127,10 +132,7 @@ func TestP9_ThePeerIsTheRealProcess(t *testing.T) {
 
 // TestP9_ATerminalAboveThePeerIsSeen: the same in a terminal.
 func TestP9_ATerminalAboveThePeerIsSeen(t *testing.T) {
-	s := newService(t)
-	who := make(peers, 1)
-	s.Handle("who", who.handle)
-	s.run(t)
+	s, who := asked(t)
 	sh := client(t, "call", "sh", "-c", `"$0" "$1"; exit $?`, os.Args[0], s.path)
 	sh.Stdin = terminal(t)
 	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -157,10 +159,7 @@ func terminal(t *testing.T) *os.File {
 
 // TestP9_AnOrphanIsSeen: a program that has cut itself loose by a double fork is known as one.
 func TestP9_AnOrphanIsSeen(t *testing.T) {
-	s := newService(t)
-	who := make(peers, 1)
-	s.Handle("who", who.handle)
-	s.run(t)
+	s, who := asked(t)
 	daemon := client(t, "daemon", os.Args[0], s.path)
 	var said strings.Builder
 	daemon.Stdout = &said // a pipe that the orphan has too: Run returns when both have ended
@@ -174,10 +173,7 @@ func TestP9_AnOrphanIsSeen(t *testing.T) {
 
 // TestP9_AnOrphanThatKeepsItsTerminalIsSeen: the leader of the terminal lives, and is not above it any more.
 func TestP9_AnOrphanThatKeepsItsTerminalIsSeen(t *testing.T) {
-	s := newService(t)
-	who := make(peers, 1)
-	s.Handle("who", who.handle)
-	s.run(t)
+	s, who := asked(t)
 	sh := client(t, "background", "sh", "-c", `"$0" "$1"; cat`, os.Args[0], s.path)
 	sh.Stdin = terminal(t)
 	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -72,38 +72,22 @@ func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	return readOnce(path, pid)
 }
 
-// FileError reports a file that exists and could not be read: it is unknown what its process does.
-type FileError struct {
-	PID int
-	Err error
-}
-
-// Error names the process and the reason.
-func (e *FileError) Error() string { return fmt.Sprintf("presence of process %d: %v", e.PID, e.Err) }
-
-// Unwrap returns the reason.
-func (e *FileError) Unwrap() error { return e.Err }
-
-// List reads all files. A folder that does not exist counts as empty. The errors are a *FileError
-// for each file that could not be read, or one error about the folder.
-func (d Dir) List(ctx context.Context) ([]File, []error) {
+// List reads all files. A folder that does not exist counts as empty. unread has, by their pids, the errors of files that
+// exist and could not be read: it is unknown what these processes do. err is about the folder.
+func (d Dir) List(ctx context.Context) (files []File, unread map[int]error, err error) {
 	pids, err := d.pids()
-	if err != nil {
-		return nil, []error{err}
-	}
-	var files []File
-	var errs []error
+	unread = make(map[int]error)
 	for _, pid := range pids {
 		f, err := d.Read(ctx, pid)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // ended since the listing
 		case err != nil:
-			errs = append(errs, &FileError{PID: pid, Err: err})
+			unread[pid] = err
 		default:
 			files = append(files, f)
 		}
 	}
-	return files, errs
+	return files, unread, err
 }
 
 func (d Dir) path(pid int) string { return filepath.Join(d.Path, strconv.Itoa(pid)+".json") }

@@ -219,16 +219,18 @@ func TestList(t *testing.T) {
 	for _, other := range []string{"4711.ab12.key", "x.json", "007.json", "-3.json", ".9.json", "14.json.tmp", "0.json"} {
 		write(t, filepath.Join(dir.Path, other), "not mine")
 	}
-	files, errs := dir.List(t.Context())
-	require.Len(t, errs, 1)
-	assert.ErrorContains(t, errs[0], "13.json")
+	files, unread, err := dir.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, unread, 1)
+	assert.ErrorContains(t, unread[13], "13.json")
 	require.Len(t, files, 2)
 	assert.ElementsMatch(t, []int{4711, 12}, []int{files[0].PID, files[1].PID})
 
-	files, errs = Dir{filepath.Join(dir.Path, "none")}.List(t.Context())
+	files, unread, err = Dir{filepath.Join(dir.Path, "none")}.List(t.Context())
+	require.NoError(t, err)
 	assert.Empty(t, files)
-	assert.Empty(t, errs)
+	assert.Empty(t, unread)
 
-	_, errs = Dir{filepath.Join(dir.Path, "13.json")}.List(t.Context())
-	assert.Len(t, errs, 1, "a file is no folder")
+	_, _, err = Dir{filepath.Join(dir.Path, "13.json")}.List(t.Context())
+	assert.Error(t, err, "a file is no folder")
 }

@@ -150,9 +150,7 @@ func (t *tally) answered(l tallied) {
 			continue
 		}
 		c := taskCall{tool: b.Name}
-		if len(b.Input) > 0 && decode(b.Input, &c.input) != nil {
-			continue
-		}
+		_ = decode(b.Input, &c.input) // as above
 		t.open[b.ID] = c
 	}
 }
@@ -254,9 +252,7 @@ var createdTask = regexp.MustCompile(`^Task #(\S{1,20}) `)
 // apply changes the items as a successful call has changed them.
 func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
 	var said taskResult
-	if len(raw) > 0 && decode(raw, &said) != nil {
-		return // impossible: the line was checked as a whole
-	}
+	_ = decode(raw, &said) // it is sound, where there is any: the line was checked as a whole
 	switch c.tool {
 	case "TodoWrite":
 		t.Tasks = nil

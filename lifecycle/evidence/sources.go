@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,7 +59,7 @@ type Processes interface {
 // Presences reads Claude Code's own presence files.
 type Presences interface {
 	Read(ctx context.Context, pid int) (presence.File, error)
-	List(ctx context.Context) ([]presence.File, []error)
+	List(ctx context.Context) (files []presence.File, unread map[int]error, err error)
 }
 
 // Settled reads which processes write a conversation, or may write it. If the evidence contradicts
@@ -147,21 +148,20 @@ func (s *Sources) Living(who []process.Identity) []process.Identity {
 // process with the same pid, matches nothing in the table. An error is about the whole folder: then
 // nothing is known of any process.
 func (e *Evidence) readPresences(ctx context.Context) error {
-	files, errs := e.from.Presences.List(ctx)
+	files, unread, err := e.from.Presences.List(ctx)
+	if err != nil {
+		return err
+	}
 	for _, f := range files {
 		if p, ok := e.Table.Find(f.PID); ok {
 			id := process.Identity{PID: f.PID, Start: f.ProcStart, Boot: p.Boot}
 			e.claims = append(e.claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
 		}
 	}
-	for _, err := range errs {
-		unreadable := (*presence.FileError)(nil)
-		if !errors.As(err, &unreadable) {
-			return err
-		}
+	for _, pid := range slices.Sorted(maps.Keys(unread)) {
 		// Otherwise the file is of an earlier process with the same pid, or of a process of another
 		// machine.
-		p, ok := e.Table.Find(unreadable.PID)
+		p, ok := e.Table.Find(pid)
 		if !ok {
 			continue
 		}
@@ -169,7 +169,7 @@ func (e *Evidence) readPresences(ctx context.Context) error {
 			p = seen // this reading includes the executable
 		}
 		if process.IsAgent(p, e.agents) {
-			e.doubt(unreadable.PID, process.SourcePresence, err)
+			e.doubt(pid, process.SourcePresence, unread[pid])
 		}
 	}
 	return nil
