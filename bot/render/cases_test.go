@@ -17,6 +17,8 @@ func renderCases() []renderCase {
 			""},
 		{"hard breaks", "a  \nb\\\nc", "a\nb\nc",
 			""},
+		{"code of blanks at the end of a quotation", "> a`  `", "⟨blockquote a`  `⟩",
+			"> a`  `"},
 		{"heading", "# T *i* `c`\ntext\n## U", "⟨bold T ⟨italic i⟩⟩ ⟨code c⟩\n\ntext\n\n⟨bold U⟩",
 			"# T *i* `c`\n\ntext\n\n## U"},
 		{"emphasis", "*i* **b** ***bi*** ~~s~~ **a _b_ c**", "⟨italic i⟩ ⟨bold b⟩ ⟨bold ⟨italic bi⟩⟩ ⟨strikethrough s⟩ ⟨bold a ⟨italic b⟩ c⟩",

@@ -272,7 +272,7 @@ func (m *markdown) items(l *ast.List, gap, depth int) {
 		}
 		mark := "• "
 		switch {
-		case isTask(item):
+		case itemBox(item) != nil:
 			mark = "" // the check box stands in its place
 		case l.IsOrdered():
 			mark = strconv.Itoa(number) + string(rune(l.Marker)) + " "
@@ -301,15 +301,6 @@ func (m *markdown) startLine() {
 		m.raw(m.indent)
 	}
 	m.newlines, m.marker = 0, true
-}
-
-func isTask(item ast.Node) bool {
-	first := item.FirstChild()
-	if first == nil || first.FirstChild() == nil {
-		return false
-	}
-	_, ok := first.FirstChild().(*east.TaskCheckBox)
-	return ok
 }
 
 // writer builds the text. It knows where lines begin, so that nested blocks are indented and blocks are apart by the
@@ -385,18 +376,12 @@ func (w *writer) as(e entity, body func()) {
 
 // result is what was written, without line ends at either end.
 func (w *writer) result() Text {
-	t := w.written()
-	return formatted(t.Text, t.Entities)
-}
-
-// written is result before the entities are made such as Telegram takes them: they lie inside the text.
-func (w *writer) written() Text {
 	text, limit := w.trimmed()
-	for i := range w.list {
+	for i := range w.list { // entities lie inside the text
 		e := &w.list[i]
 		e.Length = min(end(*e), limit) - e.Offset
 	}
-	return Text{Text: text, Entities: w.list}
+	return formatted(text, w.list)
 }
 
 // trimmed is the text without the blanks at its end, and its length.

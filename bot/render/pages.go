@@ -160,12 +160,9 @@ func (p *pages) put(lines []string, n int) {
 		lines = []string{""}
 	}
 	for i, l := range lines {
-		switch {
-		case i > 0:
+		if p.chars > 0 {
 			p.raw("\n")
-		case p.chars > 0:
-			p.raw("\n")
-			if p.gap > 1 {
+			if i == 0 && p.gap > 1 {
 				p.raw(strings.TrimRight(p.before(n, true), " ") + "\n")
 			}
 		}

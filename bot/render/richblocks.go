@@ -303,10 +303,11 @@ func (r *rich) item(n ast.Node, mark string, gap, depth int) {
 
 // itemBox is the box of a task, when it is the mark of an item and not something in a heading.
 func itemBox(n ast.Node) *east.TaskCheckBox {
-	if n == nil || n.Kind() != ast.KindListItem || !isTask(n) || n.FirstChild().Kind() == ast.KindHeading {
+	if n == nil || n.Kind() != ast.KindListItem || n.FirstChild() == nil || n.FirstChild().Kind() == ast.KindHeading {
 		return nil
 	}
-	return n.FirstChild().FirstChild().(*east.TaskCheckBox)
+	box, _ := n.FirstChild().FirstChild().(*east.TaskCheckBox)
+	return box
 }
 
 // Rich is Entities for a server that has rich messages (Bot API 10.1): tables, headings, lists of tasks, sections that fold,

@@ -65,7 +65,7 @@ func (r *rich) plain(n ast.Node, depth int) (Text, bool) {
 	if m.room < 0 {
 		return Text{Text: strings.TrimRight(string(first.Parent().Lines().Value(r.source)), "\n")}, false
 	}
-	return m.written(), true
+	return Text{Text: m.text.String(), Entities: m.list}, true
 }
 
 // means reads what was written, and says whether it is the same text; with the same formatting, unless any will do.

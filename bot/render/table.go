@@ -64,9 +64,7 @@ func (m *markdown) excess(row ast.Node) string {
 func (m *markdown) cell(c ast.Node, depth int) Text {
 	inner := markdown{source: m.source, writer: &writer{quotes: m.quotes, room: m.room}}
 	inner.inlines(c, depth)
-	out := inner.written()
-	out.Text = strings.ReplaceAll(out.Text, "\n", " ")
-	return out
+	return Text{Text: strings.ReplaceAll(inner.text.String(), "\n", " "), Entities: inner.list}
 }
 
 func drawn(g grid) string {
@@ -87,7 +85,7 @@ func (g grid) line(row []Text, between string) string {
 		if i < len(row) {
 			cells[i] = row[i].Text
 		}
-		cells[i] = padded(cells[i], width, g.align(i))
+		cells[i] = padded(cells[i], width, g.aligns[i])
 	}
 	return strings.Join(cells, between)
 }
@@ -186,21 +184,9 @@ func (g grid) width() int {
 
 // linked finds a cell with a link: there are no links inside code and in pictures, and its target would be lost.
 func (g grid) linked() bool {
-	for _, row := range g.rows {
-		for _, c := range row {
-			if slices.ContainsFunc(c.Entities, func(e entity) bool { return e.Type == link && !strings.Contains(c.Text, e.URL) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (g grid) align(column int) east.Alignment {
-	if column < len(g.aligns) {
-		return g.aligns[column]
-	}
-	return east.AlignNone
+	return slices.ContainsFunc(slices.Concat(g.rows...), func(c Text) bool {
+		return slices.ContainsFunc(c.Entities, func(e entity) bool { return e.Type == link && !strings.Contains(c.Text, e.URL) })
+	})
 }
 
 // part is the table as a message of its own: a picture if it can be read, else a file. It is false for one that is better
