@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
@@ -98,6 +100,29 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 		return reply, true, socket.Silent(c.Dir)
 	}
 	return reply, true, desk.Sentence(c.Token.CleanError(err))
+}
+
+// alone recovers as a start of the bot does, then calls fn. No update is handled, and reports
+// for the chat wait for the next start of the bot.
+func (s *system) alone(ctx context.Context, fn func(context.Context, *system) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error {
+		defer stop()
+		if err := desk.RefuseAgents(ctx, s.evidence); err != nil {
+			return err
+		}
+		s.claude.Version(ctx) // only the caller of this verb waits here
+		report, err := s.recover(ctx)
+		if err != nil {
+			return err
+		}
+		s.recoveredFor = &report
+		return fn(ctx, s)
+	})
+	return g.Wait()
 }
 
 // by is the change as a running bot makes it for whoever asks through the socket.
