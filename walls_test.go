@@ -38,10 +38,8 @@ var wideInterfaces = map[string]string{
 
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
-	tooManyMethods = map[string]int{
-		"lifecycle.work": 118, "lifecycle.Service": 52,
-	}
-	tooManyDependencies = map[string]int{"bot/prompt.New": 10, "lifecycle.New": 15}
+	tooManyMethods      = map[string]int{}
+	tooManyDependencies = map[string]int{"bot/prompt.New": 10}
 )
 
 // within compares a figure with its limit and with what is allowed today.

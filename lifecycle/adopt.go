@@ -19,6 +19,18 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
+// handover gives a session's conversation, and all that belongs to it, to a new session.
+type handover struct {
+	*turn
+	term    *terminal
+	records *records
+	prompts *delivery
+	closing *closing
+	writers *writers
+	host    string
+	take    func(ctx context.Context, id uuid.UUID, keys []string) error // see kit.take
+}
+
 // AdoptRequest asks to make a session of a window in which a person runs Claude Code.
 type AdoptRequest struct {
 	Agent  process.Identity
@@ -51,13 +63,12 @@ func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Re
 	defer done()
 	if q.From == uuid.Nil {
 		none := &session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude}
-		w := &work{kit: s.kit, r: none, save: func() error { return nil }}
-		return w.adopt(ctx, wait, q)
+		return s.kit.work(none, func() error { return nil }).handover.adopt(ctx, wait, q)
 	}
 	begun := false
 	err = s.kit.do(wait, q.From, func(w *work) (err error) {
 		begun = true
-		adopted, err = w.adopt(ctx, wait, q)
+		adopted, err = w.handover.adopt(ctx, wait, q)
 		return err
 	})
 	if !begun {
@@ -83,13 +94,13 @@ func outOfPatience(ctx, wait context.Context, err error) error {
 
 // adopt runs on the worker of the session that had the conversation. Without such a session it runs
 // on no worker.
-func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
+func (w *handover) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
 	release, err := w.agenda.holdConversation(wait, q.Claude)
 	if err != nil {
 		return session.Record{}, outOfPatience(ctx, wait, err)
 	}
 	defer release()
-	if r, ok := w.boundTo(q.Agent, q.Claude); ok { // bound by another call, or by a call that was cut short
+	if r, ok := w.records.boundTo(q.Agent, q.Claude); ok { // bound by another call, or by a call that was cut short
 		return r, w.finishTransfer(ctx, r)
 	}
 	if err := w.adoptable(q); err != nil {
@@ -99,7 +110,7 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 	if err != nil {
 		return session.Record{}, err
 	}
-	if err := w.settlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
+	if err := w.prompts.settlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
 		return session.Record{}, err
 	}
 	target, err := w.target(ctx, q, agent)
@@ -109,22 +120,12 @@ func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record,
 	return w.create(ctx, target, q.Asked)
 }
 
-// boundTo finds the open session that has the conversation and whose agent is this process.
-func (k *kit) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
-	for _, r := range k.Store.Shared() {
-		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Agent() == agent && agent.Valid() {
-			return r, true
-		}
-	}
-	return session.Record{}, false
-}
-
 // adoptable says why no other session may continue the conversation of this session.
-func (w *work) adoptable(q AdoptRequest) error {
+func (w *handover) adoptable(q AdoptRequest) error {
 	if q.From == uuid.Nil {
 		return nil
 	}
-	if to, moved := w.successor(w.r.ID); moved {
+	if to, moved := w.records.successor(w.r.ID); moved {
 		return &MovedError{To: to.ID}
 	}
 	if w.r.ClaudeSessionID != q.Claude {
@@ -138,7 +139,7 @@ func (w *work) adoptable(q AdoptRequest) error {
 }
 
 // chosen returns the writer that the request names, if it is the only writer.
-func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
+func (w *handover) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
 	found, err := w.Evidence.Settled(ctx, q.Claude)
 	if err != nil {
 		return evidence.Writer{}, err
@@ -155,7 +156,7 @@ func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, err
 	case len(chosen) == 0 || !chosen[0].Endable():
 		return evidence.Writer{}, ErrChanged
 	case len(others) > 0 && q.Asked:
-		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
+		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.writers.noteShown(found))
 	case len(others) > 0:
 		return evidence.Writer{}, &WriterError{Writers: others}
 	case !chosen[0].InTmux:
@@ -171,8 +172,8 @@ func (w *work) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, err
 }
 
 // target builds the record of the session that an agent becomes.
-func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer) (*session.Record, error) {
-	server, err := w.Tmux.Server(ctx)
+func (w *handover) target(ctx context.Context, q AdoptRequest, agent evidence.Writer) (*session.Record, error) {
+	server, err := w.Panes.Server(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 	}
 	now := w.Now().UTC()
 	// The agent has no launch settings of ccbot: only the transcript proves that a prompt arrived.
-	t := &session.Record{ID: id, Host: w.Host, ClaudeSessionID: q.Claude, CreatedAt: now, StartedAt: now, ReadyAt: now, Since: w.moment()}
+	t := &session.Record{ID: id, Host: w.host, ClaudeSessionID: q.Claude, CreatedAt: now, StartedAt: now, ReadyAt: now, Since: w.moment()}
 	if q.From != uuid.Nil {
 		w.bequeath(t, q.Agent)
 	} else {
@@ -193,7 +194,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 	if t.Cursors, err = w.cursorsFromHere(); err != nil {
 		return nil, err
 	}
-	(&work{kit: w.kit, r: t}).bindTo(server, agent.Pane, agent.Identity)
+	(&turn{base: w.base, r: t}).bindTo(server, agent.Pane, agent.Identity)
 	t.Binding.Adopted, t.Binding.Command = true, agent.Pane.Command
 	if agent.Pane.PID != agent.PID {
 		t.Binding.Shell = agent.Pane.PID
@@ -206,7 +207,7 @@ func (w *work) target(ctx context.Context, q AdoptRequest, agent evidence.Writer
 // in the terminal before is history. If the chat has not yet shown everything from before the
 // session's end, it continues there (P5), because a second cursor of the same file would never be
 // passed. If the session was not known to be over, all of the conversation is shown.
-func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
+func (w *handover) cursorsFromHere() ([]transcript.Cursor, error) {
 	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
 	if w.r.State.Live() {
 		tail = math.MaxInt64

@@ -7,10 +7,18 @@ import (
 
 	"ccbot/bot/port/news"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
+// reporter reports what the agent does and asks.
+type reporter struct {
+	*turn
+	term   *terminal
+	attach func(r session.Record) string
+}
+
 // shown returns what the terminal shows and asks, from the view of this step.
-func (w *work) shown(screen string) news.Terminal {
+func (w *reporter) shown(screen string) news.Terminal {
 	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
 	if d := dialogOf(*w.r, w.term.View); d.Open {
 		shown.Dialog = &d
@@ -19,7 +27,7 @@ func (w *work) shown(screen string) news.Terminal {
 }
 
 // tellDialog reports what the terminal asks, once for each dialog.
-func (w *work) tellDialog(ctx context.Context) error {
+func (w *reporter) tellDialog(ctx context.Context) error {
 	name := dialogName(w.term.Screen.Dialog)
 	if w.recall().dialog.told == name {
 		return nil
@@ -37,7 +45,7 @@ func (w *work) tellDialog(ctx context.Context) error {
 
 // noteOpen notes since when this process has seen the open dialog. The end of a request restarts
 // that time, because the dialog closes a little after its request.
-func (w *work) noteOpen() {
+func (w *reporter) noteOpen() {
 	name := ""
 	if w.term.DialogOpen() {
 		name = dialogName(w.term.Screen.Dialog)
@@ -56,7 +64,7 @@ func (w *work) noteOpen() {
 // noteGone reports once that the question in the terminal is no longer open: the dialog that was
 // reported, or the dialog of a waiting request. again is when that may be known; 0 means that
 // nothing is awaited.
-func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
+func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
 	proven := dialogGone(w.term.View)
 	gone := proven && !m.dialog.gone.Equal(w.term.Asked)
@@ -81,4 +89,17 @@ func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
 		}
 	})
 	return 0, nil
+}
+
+// tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
+func (w *reporter) tellSilent(ctx context.Context) error {
+	if w.recall().unready {
+		return nil
+	}
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.term.Screen.Text)}
+	if err := w.tell(ctx, *w.r, n); err != nil {
+		return err
+	}
+	w.remember(func(m *memory) { m.unready = true })
+	return nil
 }

@@ -17,14 +17,14 @@ import (
 
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
 // informs the person and closes the dead pane. If the session was never ready, it has failed.
-func (w *work) conclude(ctx context.Context) error {
+func (w *closing) conclude(ctx context.Context) error {
 	w.term.settle(ctx)
 	w.r.Exit = exitOf(w.term.View)
 	by, err := w.endedBy(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.settlePrompts(ctx, by.Key); err != nil {
+	if err := w.prompts.settlePrompts(ctx, by.Key); err != nil {
 		return err
 	}
 	if w.r.State != session.Running {
@@ -33,7 +33,7 @@ func (w *work) conclude(ctx context.Context) error {
 		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
-	noteInterruption(ctx, w)
+	w.noteInterruption(ctx)
 	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
 		return err
 	}
@@ -44,7 +44,7 @@ func (w *work) conclude(ctx context.Context) error {
 	}
 	w.at("end-told")
 	if slices.Contains(w.r.Prompts, by.Key) {
-		if err := w.proven(ctx, by); err != nil {
+		if err := w.prompts.proven(ctx, by); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (w *work) conclude(ctx context.Context) error {
 }
 
 // complete closes the dead pane of a session whose end is reported and on disk.
-func (w *work) complete(ctx context.Context) error {
+func (w *closing) complete(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (w *work) complete(ctx context.Context) error {
 // endedBy returns the prompt whose text has ended the agent; the zero Prompt means that none has. A
 // clean end right after such a text, or after any slash command, proves that the agent took it:
 // there is no other proof.
-func (w *work) endedBy(ctx context.Context) (Prompt, error) {
-	p := lastTaken(w)
-	head, err := w.head()
+func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
+	p := w.prompts.lastTaken()
+	head, err := w.prompts.head()
 	if err != nil || w.r.Exit.Crashed() {
 		return Prompt{}, err
 	}
@@ -85,7 +85,7 @@ func (w *work) endedBy(ctx context.Context) (Prompt, error) {
 	case head.entered() && head.ends():
 		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
 	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
-		return Prompt{}, w.proven(ctx, *head)
+		return Prompt{}, w.prompts.proven(ctx, *head)
 	case !p.ends():
 		return Prompt{}, nil
 	}
@@ -107,7 +107,7 @@ func exitOf(v View) *session.Exit {
 }
 
 // noteInterruption notes a turn that the end of the agent has cut short. The caller saves.
-func noteInterruption(ctx context.Context, w *work) {
+func (w *closing) noteInterruption(ctx context.Context) {
 	b := w.r.Binding
 	if w.r.State != session.Running || b == nil {
 		return
@@ -117,7 +117,7 @@ func noteInterruption(ctx context.Context, w *work) {
 	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
 		last = presence.File{} // there is no file, or it is of another process
 	}
-	seen := w.LastThere
+	seen := w.lastThere
 	if w.recall().agent == b.Agent {
 		seen = w.Now()
 	}
@@ -125,72 +125,35 @@ func noteInterruption(ctx context.Context, w *work) {
 }
 
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.
-func (w *work) lost(ctx context.Context) error {
+func (w *closing) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
-	server, err := w.Tmux.Server(ctx)
+	server, err := w.Panes.Server(ctx)
 	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !SameServer(server, *w.r.Binding)
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
-	if all && w.Hears.Lost != nil {
-		defer w.Hears.Lost()
+	if all && w.hears != nil {
+		defer w.hears()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
 	}
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
 }
 
-// settlePrompts asks the transcript once more about the prompts that were being typed when the
-// agent ended, except the one that has ended the agent.
-func (w *work) settlePrompts(ctx context.Context, but ...string) error {
-	for _, key := range append([]string(nil), w.r.Prompts...) {
-		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Typing || slices.Contains(but, key) {
-			continue
-		}
-		if err := w.settlePrompt(ctx, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // end returns the moment since which the session counts as over, to be used once nothing of the
 // session lives. It must be the same moment that distinguished leftovers from second writers. With
 // a later one, a process that was spared as a second writer would be a leftover from then on.
-func (w *work) end() process.Moment {
+func (w *closing) end() process.Moment {
 	if end, over := evidence.EndOf(*w.r); over {
 		return end
 	}
 	return w.moment()
 }
 
-// endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
-// agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
-// came back. Then it is zero: no process counts as a leftover except those that the record bound.
-// The same holds for a launch that never had an agent.
-func (w *work) endSeen() process.Moment {
-	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
-		return process.Moment{}
-	}
-	return w.moment()
-}
-
-// moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
-// with that, no process counts as a leftover.
-func (k *kit) moment() process.Moment {
-	now, err := k.Processes.Moment()
-	if err != nil {
-		k.Log.Warn("clock_unreadable", logkey.Error, err.Error())
-		return process.Moment{}
-	}
-	return now
-}
-
 // over notes that nothing of the session has lived since a moment.
-func (w *work) over(since process.Moment) {
+func (w *closing) over(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
-	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
+	if w.r.Below = w.ender.livingTools(); len(w.r.Below) > 0 {
 		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
@@ -199,22 +162,35 @@ func (w *work) over(since process.Moment) {
 }
 
 // noteFailed notes what could not be proven dead, and when to try again.
-func (w *work) noteFailed(receipt *Receipt) {
+func (w *closing) noteFailed(receipt *Receipt) {
 	w.r.Ended = w.end()
-	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), w.cleanup(receipt)
+	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), w.ender.cleanup(receipt)
 }
 
-// cleanup describes what is left after another failed try.
-func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
-	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
-	if w.r.Cleanup != nil {
-		c.Attempts += max(0, w.r.Cleanup.Attempts)
+// giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
+// Unreported: recovery reports all such sessions at once.
+func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
+	if err := w.prompts.settlePrompts(ctx); err != nil {
+		return err
 	}
-	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
-	for _, f := range receipt.Failures {
-		if f.PID != 0 && !slices.Contains(c.Processes, f.ID) {
-			c.Processes = append(c.Processes, f.ID)
-		}
+	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
+		w.noteInterruption(ctx)
 	}
-	return c
+	w.over(w.endSeen())
+	w.r.Closed, w.r.Unreported = closed, told == nil
+	return w.become(ctx, next, rule, why, told)
+}
+
+// fail ends a launch that never became ready. The rest of the record stays as it was before the
+// launch.
+func (w *closing) fail(ctx context.Context, why string) error {
+	w.over(w.endSeen())
+	return w.become(ctx, session.Failed, ruleFailed, why, nil)
+}
+
+func (w *closing) failed(ctx context.Context, why, screen string) error {
+	if err := w.tell(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
+		return err
+	}
+	return w.fail(ctx, why)
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -50,7 +51,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 	if !ok {
 		return Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
-	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
 		if d, err := t.dialogWith(ctx, mark, k); err != nil {
 			return d, err
 		}
@@ -66,7 +67,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // and the options are still the same. If a person moves the cursor at the same time, Choose
 // corrects it a few times. The errors are those of Press. Digits are never sent.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
-	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
 		d, err := t.dialogWith(ctx, mark, keyEnter)
 		if err != nil {
 			return d, err
@@ -96,10 +97,10 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 }
 
 // inDialog runs the function keys on the session's worker.
-func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
-	defer s.Wake(id)
-	err = s.kit.do(ctx, id, func(w *work) (err error) {
-		d, err = keys(&w.term)
+func (k *kit) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
+	defer k.agenda.wake(id)
+	err = k.do(ctx, id, func(w *work) (err error) {
+		d, err = keys(w.term)
 		return err
 	})
 	return d, err
@@ -208,4 +209,35 @@ func (t *terminal) screen(ctx context.Context) (Screen, error) {
 	now := Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
+}
+
+// Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
+// then puts the text of a prompt that was not carried out into the box again: ccbot takes it out
+// and asks the person about it. The prompts that wait in the queue are treated in the same way
+// before Esc is pressed. So after a stop, ccbot types only what a person has sent, or decided
+// about, since.
+//
+// told says that the chat already shows what was stopped: by the questions to the person, or by the
+// line of the transcript. The tmux guard names the bound process, whatever it is doing; a shell
+// that is in front of an adopted agent gets no key.
+//
+// ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
+// dialog. If the dialog was open at the call, the queue stays.
+func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+	defer s.Wake(id)
+	err = s.kit.do(ctx, id, func(w *work) error {
+		w.prompts.awaitEscPause(ctx)
+		w.term.look(ctx)
+		if err := refusesEsc(w.term.View); err != nil {
+			return err
+		}
+		waited, failed := w.prompts.askAboutQueue(ctx) // Esc is pressed also if this failed
+		var stopped error
+		told, stopped = w.prompts.stopTurn(ctx)
+		if waited && errors.Is(stopped, ErrIdle) {
+			told, stopped = true, nil // the queue was stopped
+		}
+		return cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+	})
+	return told, err
 }

@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
-	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 )
 
@@ -22,7 +21,7 @@ const told = time.Second
 // Each such moment costs one save, and without a change nothing is saved. again is when to look
 // once more, 0 if that is not needed. A second look is needed because an agent is idle before the
 // last lines of its turn are written, and no event reports those lines.
-func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
+func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.term.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
 		return 0, nil // a torn read says nothing: the state that was seen last stays
@@ -42,10 +41,10 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 		fresh = w.keepProgress() || fresh
 	}
 	now := doing(w.term.View, w.r.Progress.Failed)
-	if err := tellRetrying(ctx, w, now); err != nil {
+	if err := w.tellRetrying(ctx, now); err != nil {
 		return 0, err
 	}
-	changed := keepDoing(w, now, seen)
+	changed := w.keepDoing(now, seen)
 	fresh = changed || fresh
 	if p == PhaseIdle {
 		fresh = w.keepUsage() || fresh
@@ -68,7 +67,7 @@ const sameEnd = 2 * time.Second
 
 // keepDoing puts what the agent does into the record, and says whether that has changed. The caller
 // saves.
-func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
+func (w *reporter) keepDoing(now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
 		at := w.term.Now
@@ -87,7 +86,7 @@ func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 
 // unheard is when to look at what no event reports: a request that fails while the agent works, and
 // the end of a limit. 0 means never.
-func unheard(w *work) time.Duration {
+func (w *reporter) unheard() time.Duration {
 	now := doing(w.term.View, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
@@ -104,7 +103,7 @@ func unheard(w *work) time.Duration {
 const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
-func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
+func (w *reporter) tellRetrying(ctx context.Context, now phase.Now) error {
 	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.term.Now.Add(retryTold))
 	if !long || w.recall().turn.retrying {
 		return nil
@@ -127,7 +126,7 @@ type turnNews struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
-func (w *work) seePhase(p Phase) (seen turnNews) {
+func (w *reporter) seePhase(p Phase) (seen turnNews) {
 	now, by := w.term.Now, w.term.Presence.UpdatedAt
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
@@ -148,30 +147,6 @@ func (w *work) seePhase(p Phase) (seen turnNews) {
 		}
 	})
 	return seen
-}
-
-// keepProgress reads on in the transcript, and says whether it found anything new. The caller
-// saves.
-func (w *work) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
-	if err != nil {
-		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-		return false
-	}
-	news := !next.Same(w.r.Progress)
-	w.r.Progress = next
-	return news
-}
-
-// keepUsage puts what the status line said into the record, and says whether that has changed. The
-// caller saves.
-func (w *work) keepUsage() bool {
-	now := w.Observer.Usage(*w.r)
-	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
-		return false
-	}
-	w.r.Usage = now
-	return true
 }
 
 // sameGit says whether two looks saw the same state, apart from the time of the look.
@@ -200,17 +175,4 @@ func (k *kit) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 		}
 	}
 	k.agenda.note(func() { k.agenda.gits.looking = false })
-}
-
-// lookAtGit returns the state of a session's repository; known is false if git gave no answer.
-func (k *kit) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
-	if k.Git == nil {
-		return nil, false
-	}
-	state, err := k.Git(ctx, r.Dir)
-	if err != nil {
-		k.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return nil, false
-	}
-	return state, true
 }

@@ -243,7 +243,7 @@ func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
 		receipt.fail(FailureSurvived, left, "it survived KILL")
 		w.processes.exit(left.PID)
 		w.processes.startNow(left.PID, []string{"vim"})
-		work := work{kit: w.kit, r: &r}
+		work := w.work(&r, nil).closing
 		work.noteFailed(&receipt)
 		assert.Equal(t, []process.Identity{left}, r.Cleanup.Processes)
 	})

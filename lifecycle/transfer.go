@@ -17,7 +17,7 @@ import (
 
 // bequeath copies to a new record what this session passes on. The new record must be complete,
 // because it is written only once, with everything.
-func (w *work) bequeath(t *session.Record, agent process.Identity) {
+func (w *handover) bequeath(t *session.Record, agent process.Identity) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	from := w.r.Clone()
 	t.TookOver = from.ID
@@ -31,19 +31,19 @@ func (w *work) bequeath(t *session.Record, agent process.Identity) {
 
 // create puts a session for an adopted agent on disk, and hands over to it. From the save on the
 // new session exists, even if a crash or an error follows.
-func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
+func (w *handover) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
 	steps := w.agenda.holdSteps(t.ID) // nothing is typed while the prompts still belong to the other session
 	defer steps()
 	var err error
 	if t.TookOver != uuid.Nil {
-		err = w.Store.Create(*t) // the name is taken over, too
+		err = w.records.Create(*t) // the name is taken over, too
 	} else {
-		err = createNamed(w.kit, *t)
+		err = w.records.createNamed(*t)
 	}
 	if err != nil {
 		return session.Record{}, err
 	}
-	r, _ := w.Store.Get(t.ID)
+	r, _ := w.records.Get(t.ID)
 	w.at("target-recorded")
 	w.watchAgent(r)
 	w.agenda.wake(r.ID)
@@ -58,10 +58,10 @@ func (w *work) create(ctx context.Context, t *session.Record, asked bool) (sessi
 // handOver hands over to the successor what this session still has, and closes this session. The
 // prompts come first, so that after a crash at any point each prompt belongs to exactly one of the
 // two.
-func (w *work) handOver(ctx context.Context, to session.Record, asked bool) error {
+func (w *handover) handOver(ctx context.Context, to session.Record, asked bool) error {
 	var moved []string
 	for _, key := range w.r.Prompts {
-		p, err := w.Prompts.Prompt(key)
+		p, err := w.prompts.Prompts.Prompt(key)
 		if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID && p.Session != to.ID {
 			continue // the prompt is in the queue of a third session
 		}
@@ -70,7 +70,7 @@ func (w *work) handOver(ctx context.Context, to session.Record, asked bool) erro
 			moved = append(moved, key) // an unreadable prompt must not prevent the handover
 			continue
 		}
-		err = w.Prompts.MovePrompt(key, to.ID)
+		err = w.prompts.Prompts.MovePrompt(key, to.ID)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the prompt is finished
 		}
@@ -104,24 +104,24 @@ func (k *kit) take(ctx context.Context, id uuid.UUID, keys []string) error {
 		return nil
 	}
 	defer k.agenda.wake(id)
-	return k.do(ctx, id, func(w *work) error { return w.enqueue(keys...) })
+	return k.do(ctx, id, func(w *work) error { return w.prompts.enqueue(keys...) })
 }
 
 // closeMoved closes the record in memory, and the dead pane of the session, if there is one: it is
 // no longer needed.
-func (w *work) closeMoved(ctx context.Context, to session.Record) error {
-	rule, why := w.madeBy(to.ID)
+func (w *handover) closeMoved(ctx context.Context, to session.Record) error {
+	rule, why := w.records.madeBy(to.ID)
 	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
 	if w.r.State == session.Running {
 		if w.term.look(ctx); w.term.Fate == PaneDead {
-			if err := w.closeOwn(ctx); err != nil {
+			if err := w.closing.closeOwn(ctx); err != nil {
 				w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 			}
 		}
 		if err := w.r.Become(session.Lost, w.Now(), rule, why); err != nil {
 			return err
 		}
-		w.over(w.endSeen())
+		w.closing.over(w.endSeen())
 	} else {
 		w.r.Note(w.Now(), rule, why)
 	}
@@ -131,86 +131,29 @@ func (w *work) closeMoved(ctx context.Context, to session.Record) error {
 	return nil
 }
 
-// madeBy returns the rule and the reason by which a record was made, according to its history.
-func (k *kit) madeBy(id uuid.UUID) (session.Rule, string) {
-	r, _ := k.Store.Whole(id) // a history that cannot be read must not prevent the handover
-	for _, c := range r.History {
-		if c.From == "" {
-			return c.Rule, c.Why
-		}
-	}
-	return ruleAdopt, "its record says so"
-}
-
-// successor finds the session that continues another session's conversation. If that session has a
-// successor in turn, the last one counts.
-func (k *kit) successor(id uuid.UUID) (last session.Record, found bool) {
-	return session.Successor(k.Store.Shared(), id)
-}
-
 // TidyTransfer finishes an Adopt that was interrupted: the record that the target took over from is
 // closed, and its prompts go to the target. Calling it again does nothing.
 func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
-	t, ok := s.kit.Store.Get(target)
+	return s.kit.tidyTransfer(ctx, target)
+}
+
+func (k *kit) tidyTransfer(ctx context.Context, target uuid.UUID) error {
+	t, ok := k.Store.Get(target)
 	if !ok {
 		return fmt.Errorf("tidy the transfer to session %s: %w", target, session.ErrNotFound)
 	}
-	if _, ok := s.kit.source(t); !ok {
+	if _, ok := k.source(t); !ok {
 		return nil // the target took over from no session, or that session was purged
 	}
-	err := s.kit.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
+	err := k.do(ctx, t.TookOver, func(w *work) error { return w.handover.finishTransfer(ctx, t) })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // the record was purged a moment ago
 	}
 	return err
 }
 
-// source returns the record that t took over from. An edited file may name itself, or form a ring:
-// then no session took over.
-func (k *kit) source(t session.Record) (from session.Record, ok bool) {
-	if t.TookOver == uuid.Nil {
-		return session.Record{}, false
-	}
-	from, ok = k.Store.Get(t.TookOver)
-	var seen []uuid.UUID
-	for at, there := from, ok; there && !slices.Contains(seen, at.ID); at, there = k.Store.Get(at.TookOver) {
-		if at.ID == t.ID {
-			return session.Record{}, false
-		}
-		seen = append(seen, at.ID)
-	}
-	return from, ok
-}
-
-// halfMoved finds a transfer that an error has interrupted and that has this record as its target
-// or its source. Until the transfer is finished, each prompt may belong to either session, so
-// neither session does anything else.
-func (k *kit) halfMoved(r session.Record) (target uuid.UUID, half bool) {
-	if from, ok := k.source(r); ok && !from.TransferDone() && !k.goesOn(from) {
-		return r.ID, true
-	}
-	if r.TransferDone() || k.goesOn(r) {
-		return uuid.Nil, false
-	}
-	for _, t := range slices.Backward(k.Store.Shared()) {
-		if t.TookOver != r.ID {
-			continue
-		}
-		if _, ok := k.source(t); ok {
-			return t.ID, true
-		}
-	}
-	return uuid.Nil, false
-}
-
-// goesOn says whether a session cannot be handed over: its agent lives, or its worker is about to
-// start or to end one.
-func (k *kit) goesOn(r session.Record) bool {
-	return r.State.Live() && (r.State != session.Running || k.ownAgent(r) == process.Alive)
-}
-
 // finishTransfer closes this session for its successor, unless that has been done.
-func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
+func (w *handover) finishTransfer(ctx context.Context, to session.Record) error {
 	if to.TookOver != w.r.ID || w.r.TransferDone() {
 		return nil
 	}

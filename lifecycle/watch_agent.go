@@ -12,18 +12,8 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// watchAgent makes the end of the session's bound agent wake the session. If the agent is watched
-// already, it does nothing.
-func (k *kit) watchAgent(r session.Record) {
-	if r.Binding == nil || !r.Binding.Agent.Valid() || k.Processes.Liveness(r.Binding.Agent) != process.Alive {
-		return
-	}
-	k.memories.remember(r.ID, func(m *memory) { m.agent = r.Binding.Agent })
-	k.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
-}
-
 func (k *kit) watch(ctx context.Context, w watch) {
-	if err := k.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+	if err := k.deps.Machine.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
 		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
 		_ = pause.For(ctx, watchRetry)
 	}
@@ -38,33 +28,33 @@ const watchRetry = 30 * time.Second
 
 // noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
 // every noticeEvery.
-func (s *Service) noticeRegularly(ctx context.Context) error {
+func (k *kit) noticeRegularly(ctx context.Context) error {
 	for {
-		s.noticeOnce(ctx)
+		k.noticeOnce(ctx)
 		if err := pause.For(ctx, noticeEvery); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *Service) noticeOnce(ctx context.Context) {
-	if err := s.NoticeWriters(ctx); err != nil && ctx.Err() == nil {
-		s.kit.Log.Warn("writers_not_noticed", logkey.Error, err.Error())
+func (k *kit) noticeOnce(ctx context.Context) {
+	if err := k.noticeWriters(ctx); err != nil && ctx.Err() == nil {
+		k.Log.Warn("writers_not_noticed", logkey.Error, err.Error())
 	}
 }
 
 // notice looks at all processes if one of these pids has news: its presence file has changed, it is
 // in a session's conversation, and it was not reported yet.
-func (s *Service) notice(ctx context.Context, pids []int) {
-	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return s.kit.isNews(ctx, pid) }) }
+func (k *kit) notice(ctx context.Context, pids []int) {
+	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return k.isNews(ctx, pid) }) }
 	if news() {
-		s.noticeOnce(ctx)
+		k.noticeOnce(ctx)
 	}
 	if news() { // the presence file and the hook's note may contradict each other for a moment
 		_ = pause.For(ctx, evidence.Contradiction)
-		s.noticeOnce(ctx)
+		k.noticeOnce(ctx)
 	}
-	s.kit.agenda.note(func() { s.kit.agenda.strangers.looking = false })
+	k.agenda.note(func() { k.agenda.strangers.looking = false })
 }
 
 func (k *kit) isNews(ctx context.Context, pid int) bool {
