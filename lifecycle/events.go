@@ -25,7 +25,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
 		// Such an event only says when to look: if it is late, it is about the previous
 		// conversation. Events of other sessions must not wait for the worker of this session.
-		s.Wake(id)
+		s.kit.agenda.wake(id)
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
@@ -44,7 +44,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	s.Wake(id)
+	s.kit.agenda.wake(id)
 	return err
 }
 

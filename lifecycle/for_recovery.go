@@ -22,7 +22,7 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 		return fmt.Errorf("reattach session %s: no such record", id)
 	}
 	s.kit.watchAgent(r)
-	s.Wake(id)
+	s.kit.agenda.wake(id)
 	return nil
 }
 
@@ -44,8 +44,7 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 // FinishStop continues a stop that was interrupted. If the session is no longer being stopped, it
 // does nothing.
 func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
-	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
 			return nil
 		}
@@ -57,8 +56,7 @@ func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 // session that is no longer open stays as it is. ErrChanged means that the end of the agent is not
 // proven, or no longer proven.
 func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
-	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		if !w.r.State.Open() {
 			return nil
 		}

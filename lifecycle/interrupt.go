@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,7 +33,7 @@ func (w *delivery) askAboutQueue(ctx context.Context) (waited bool, err error) {
 			p.Mark.Esc = true
 			err = w.Prompts.SavePrompt(p)
 		case p.State == Held:
-			err = w.askAbout(ctx, p)
+			err = w.askAbout(ctx, p, false)
 		default:
 			continue
 		}
@@ -59,7 +60,7 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	case back && p.Class == ClassBash: // the message with the command's output says that it was stopped
 		w.term.clearBox(ctx)
 	case back:
-		return true, w.takeBack(ctx, p)
+		return true, w.askAbout(ctx, p, true)
 	case !w.term.idle() && w.term.Phase() == PhaseWorking, w.term.Screen.Continues:
 		return false, ErrStillWorks
 	}
@@ -165,7 +166,7 @@ func (w *delivery) clearDraft(ctx context.Context) error {
 // toFront changes the order on disk. Nothing else moves: the others keep their order behind the prompt.
 func (w *delivery) toFront(key string) error {
 	if !slices.Contains(w.r.Prompts, key) {
-		return notQueued(key)
+		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
 	rest := slices.DeleteFunc(slices.Clone(w.r.Prompts), func(k string) bool { return k == key })
 	front := 0

@@ -98,8 +98,7 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 
 // inDialog runs the function keys on the session's worker.
 func (k *kit) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
-	defer k.agenda.wake(id)
-	err = k.do(ctx, id, func(w *work) (err error) {
+	err = k.change(ctx, id, func(w *work) (err error) {
 		d, err = keys(w.term)
 		return err
 	})
@@ -135,8 +134,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Sc
 	case !known:
 		return Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
-	defer s.Wake(id)
-	err = s.kit.do(ctx, id, func(w *work) (err error) {
+	err = s.kit.change(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.screen(ctx); err != nil {
 			return err
 		}
@@ -224,8 +222,7 @@ func (t *terminal) screen(ctx context.Context) (Screen, error) {
 // ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
 // dialog. If the dialog was open at the call, the queue stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
-	defer s.Wake(id)
-	err = s.kit.do(ctx, id, func(w *work) error {
+	err = s.kit.change(ctx, id, func(w *work) error {
 		w.prompts.awaitEscPause(ctx)
 		w.term.look(ctx)
 		if err := refusesEsc(w.term.View); err != nil {

@@ -38,9 +38,8 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 		t := s.kit.terminalOf(&r)
 		return t.runsWith(ctx)
 	}
-	defer s.Wake(id)
 	var now modes.Now
-	err := s.kit.do(ctx, id, func(w *work) (err error) {
+	err := s.kit.change(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.runsWith(ctx); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ type Queues struct{ kit *kit }
 // Queues returns the verbs that are about prompts.
 func (s *Service) Queues() Queues { return Queues{s.kit} }
 
-// Wake is Service.Wake.
+// Wake asks for a step of a session: something about it may have changed.
 func (q Queues) Wake(id uuid.UUID) { q.kit.agenda.wake(id) }
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
@@ -83,11 +83,10 @@ func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked boo
 // successor first, and the change is made there.
 func (q Queues) inQueue(ctx context.Context, id uuid.UUID, keys []string,
 	change func(*work) error) error {
-	defer q.Wake(id)
-	return q.kit.do(ctx, id, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		to, moved := session.Record{}, w.r.HandedOver()
 		if moved {
-			to, moved = w.records.successor(id)
+			to, moved = session.Successor(w.records.Shared(), id)
 		}
 		if !moved { // or its successor was purged
 			return change(w)
@@ -144,17 +143,13 @@ func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		if !slices.Contains(w.r.Prompts, key) {
-			return notQueued(key)
+			return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 		}
 		if err := w.prompts.Prompts.FinishPrompt(key); err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
 		}
 		return w.prompts.dequeue(key)
 	})
-}
-
-func notQueued(key string) error {
-	return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 }
 
 // Reword gives a held prompt another text, because the person has edited the message.
@@ -174,8 +169,7 @@ func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, clas
 // that the prompt is not in the given state.
 func (q Queues) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState,
 	change func(*work, Prompt) error) error {
-	defer q.Wake(id)
-	return q.kit.do(ctx, id, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		p, err := w.prompts.promptIn(key, state)
 		if err != nil {
 			return err
@@ -213,8 +207,7 @@ func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) 
 // is in the way; ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the
 // prompt no longer waits there.
 func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
-	defer q.Wake(id)
-	return q.kit.do(ctx, id, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		head, err := w.prompts.head()
 		if err != nil {
 			return err

@@ -22,9 +22,6 @@ import (
 // RestoreRequest is a session that a person wants back.
 type RestoreRequest = control.Restore
 
-// damaged says what to do with a damaged transcript, on which a resume would fail.
-type damaged = control.Damaged
-
 const (
 	AskFirst  = control.Damaged("") // refuse with a TranscriptError
 	UseCopy   = control.UseCopy
@@ -48,7 +45,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 				return err
 			}
 		}
-		if to, moved := w.records.successor(w.r.ID); moved {
+		if to, moved := session.Successor(w.records.Shared(), w.r.ID); moved {
 			return &MovedError{To: to.ID}
 		}
 		if !w.r.Resumable() && !w.r.Interrupted() {
@@ -90,7 +87,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, which is a conversation with an id of
 // its own.
-func (w *opening) mend(how damaged) error {
+func (w *opening) mend(how control.Damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -218,7 +219,7 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		damaged damaged
+		damaged control.Damaged
 		asks    bool // refused with a TranscriptError
 		anew    bool // else resumed as it is
 	}{

@@ -90,7 +90,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.kit.running.Store(false)
 	for _, r := range s.kit.Store.Shared() { // what is over may have something left to end
 		if !r.State.Live() && stepped(r) {
-			s.Wake(r.ID)
+			s.kit.agenda.wake(r.ID)
 		}
 	}
 	a := s.kit.agenda
@@ -117,15 +117,12 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Wake asks for a step of a session: something about it may have changed.
-func (s *Service) Wake(id uuid.UUID) { s.kit.agenda.wake(id) }
-
 // WakeAll asks for a step of every live session: tmux or the presence folder reports that something
 // changed, but not what.
 func (s *Service) WakeAll() {
 	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() {
-			s.Wake(r.ID)
+			s.kit.agenda.wake(r.ID)
 		}
 	}
 }
@@ -135,7 +132,7 @@ func (s *Service) WakeAll() {
 func (s *Service) WakeAgent(pid int) {
 	for _, r := range s.kit.Store.Shared() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
-			s.Wake(r.ID)
+			s.kit.agenda.wake(r.ID)
 		}
 	}
 	s.kit.agenda.lookAt(pid)
@@ -165,3 +162,17 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 
 // Attach returns the command that shows the session's window in a terminal.
 func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
+
+func (k *kit) watch(ctx context.Context, w watch) {
+	if err := k.deps.Machine.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
+		_ = pause.For(ctx, watchRetry)
+	}
+	k.agenda.note(func() { delete(k.agenda.watched, w.agent) })
+	if ctx.Err() == nil {
+		k.agenda.wake(w.session)
+	}
+}
+
+// watchRetry is the pause after the kernel refused to watch an agent.
+const watchRetry = 30 * time.Second

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +43,10 @@ type StartRequest = control.Start
 // is starting; readiness is reported as news. After an error nothing is left: no window and no
 // record. A conversation that exists is continued only if nobody else writes it and no record has it.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
-	if r, ok := s.kit.byOrigin(q.Origin); ok {
+	began := func(r session.Record) bool {
+		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
+	}
+	if r, ok := s.kit.find(began); ok { // this command has already started it
 		return r, nil
 	}
 	stays, err := s.kit.Store.Folders.Begin(ctx, filepath.Clean(q.Dir))
@@ -113,27 +117,17 @@ func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UU
 	if err != nil {
 		return nil, err
 	}
-	end, err := k.unowned(claudeID)
+	_, owned := k.find(func(r session.Record) bool { return r.ClaudeSessionID == claudeID })
+	end, err := transcript.EndOf(k.ProjectsDir, claudeID)
+	if owned || errors.Is(err, fs.ErrNotExist) {
+		err = ErrChanged
+	}
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("continue a conversation: %w", err)
 	}
 	r.ClaudeSessionID, r.Cursors = claudeID, []transcript.Cursor{end}
 	return release, nil
-}
-
-// unowned gives the end of a conversation that no record has.
-func (k *kit) unowned(claudeID uuid.UUID) (end transcript.Cursor, err error) {
-	for _, r := range k.Store.Shared() {
-		if r.ClaudeSessionID == claudeID {
-			return end, ErrChanged
-		}
-	}
-	end, err = transcript.EndOf(k.Observer.ProjectsDir, claudeID)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrChanged
-	}
-	return end, err
 }
 
 // errWindowMayLive says that a launch failed although its window may exist.
@@ -222,9 +216,7 @@ func (w *opening) spec() (tmux.Spec, error) {
 	w.r.Launch = &launch
 	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
-	for k, v := range w.Env {
-		env[k] = v
-	}
+	maps.Copy(env, w.Env)
 	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
@@ -315,7 +307,7 @@ func (w *opening) findWindow(ctx context.Context) error {
 	if found, err := w.findLaunch(ctx); found || err != nil {
 		return err
 	}
-	if launchAge(w.r, w.Now()) > w.OrphanGrace {
+	if w.Now().Sub(w.r.StartedAt) > w.OrphanGrace {
 		return w.closing.failed(ctx, "its window was never made", "")
 	}
 	w.again = min(holdPace, max(w.OrphanGrace, soon))

@@ -179,8 +179,7 @@ type Silence = control.Silence
 // that a person has opened: only a person ends that agent. After any other error a step may go on with
 // the archive: the record says so.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
-	defer s.Wake(id)
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		l := w.Observer.Looks(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged

@@ -35,8 +35,7 @@ const termAfter = 2 * time.Second
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
 // reported as news, says which of the two, and why.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	defer s.Wake(id) // if it fails halfway, a step finishes it
-	return s.kit.do(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
+	return s.kit.change(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
 }
 
 func (w *closing) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
@@ -242,7 +241,7 @@ func (w *closing) finish(ctx context.Context, receipt *Receipt) error {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
 		w.Log.Warn("cleanup_failed", logkey.SessionID, w.r.ID.String(), logkey.Reasons, receipt.reasons())
 		told = w.retried && !receipt.hasEnded() && w.r.Cleanup != nil && sameFailures(w.r.Cleanup.Failures, receipt.kept())
-		w.noteFailed(receipt)
+		w.r.Ended, w.r.EndedAt, w.r.Cleanup = w.end(), w.Now().UTC(), w.ender.cleanup(receipt)
 	} else {
 		w.over(w.end())
 	}

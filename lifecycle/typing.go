@@ -105,33 +105,23 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 		return err
 	}
 	if p.retreats() && p.Mark.Esc {
-		return w.askAbout(ctx, p)
+		return w.askAbout(ctx, p, false)
 	}
 	p.State, p.Mark = Held, nil
 	w.agenda.wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }
 
-// takeBack removes the text of a prompt that was not carried out from the box, where it would block
-// everything that comes next. The question to the person is sent first, so that the text is never
-// lost.
-func (w *delivery) takeBack(ctx context.Context, p Prompt) error {
+// askAbout asks the person about a prompt that is not typed, or was not carried out, because of a stop,
+// and takes the prompt out of the queue. The question is sent first, so that the text is never lost. If
+// the text is in the box, where it would block everything that comes next, it is removed there.
+func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
 	}
-	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
-	w.term.clearBox(ctx)
-	if err := w.dequeue(p.Key); err != nil {
-		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
-	}
-	return nil
-}
-
-// askAbout asks the person about a prompt that is not typed because of a stop, and takes it out of
-// the queue.
-func (w *delivery) askAbout(ctx context.Context, p Prompt) error {
-	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
-		return err
+	if inBox {
+		w.remember(func(m *memory) { m.prompt.last = Prompt{} })
+		w.term.clearBox(ctx)
 	}
 	if err := w.dequeue(p.Key); err != nil {
 		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
@@ -232,7 +222,7 @@ func (w *delivery) settleTyped(ctx context.Context, p Prompt) error {
 		p.Repeated = true
 		return w.typePrompt(ctx, p)
 	case actTakeBack:
-		return w.takeBack(ctx, p)
+		return w.askAbout(ctx, p, true)
 	case actHold:
 		return w.hold(ctx, d.Why, &p)
 	case actUnproven:

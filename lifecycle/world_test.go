@@ -168,8 +168,7 @@ func (w *world) restart() {
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 }
 
-// Wake is that of the Service and of its Queues.
-func (w *world) Wake(id uuid.UUID) { w.Service.Wake(id) }
+func (w *world) successor(id uuid.UUID) (session.Record, bool) { return session.Successor(w.Shared(), id) }
 
 // logBuffer is a log that tests read.
 type logBuffer struct {

@@ -323,7 +323,7 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
 	s.sessions.Panes, s.sessions.Queues = s.lifecycle, s.lifecycle.Queues()
 	s.relay.Connect(s.bot.Requests)
-	s.relay.Changed = s.lifecycle.Wake
+	s.relay.Changed = s.sessions.Wake
 	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
 }
 
