@@ -132,8 +132,8 @@ func (w *closing) lost(ctx context.Context) error {
 	server, err := w.Panes.Server(ctx)
 	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !SameServer(server, *w.r.Binding)
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
-	if all && w.hears != nil {
-		defer w.hears()
+	if all && w.tmuxLost != nil {
+		defer w.tmuxLost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
 	}
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})

@@ -105,9 +105,6 @@ func (k *kit) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (
 	return d, err
 }
 
-// Screen is what a session's terminal shows.
-type Screen = desk.Screen
-
 // screenKeys are the keys that a person may press on a screen, by the names that Screen takes.
 var screenKeys = func() map[string]tmux.Key {
 	keys := maps.Clone(dialogKeys)
@@ -115,24 +112,21 @@ var screenKeys = func() map[string]tmux.Key {
 	return keys
 }()
 
-// KeyOn is a key for one screen.
-type KeyOn = desk.KeyOn
-
 // Screen returns what a session's terminal shows, after a key if one is to be pressed. The terminal
 // is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
 // returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
 // prompt box is open, the key goes there, as the person sees.
-func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Screen, err error) {
+func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (now desk.Screen, err error) {
 	r, ok := s.kit.Store.Get(id)
 	k, known := screenKeys[press.Key]
 	switch {
 	case !ok:
-		return Screen{}, session.ErrNotFound
+		return desk.Screen{}, session.ErrNotFound
 	case press.Key == "":
 		t := s.kit.terminalOf(&r)
 		return t.screen(ctx)
 	case !known:
-		return Screen{}, fmt.Errorf("press %q: no such key", press.Key)
+		return desk.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
 	err = s.kit.change(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.screen(ctx); err != nil {
@@ -157,7 +151,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Sc
 }
 
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
-func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
+func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 	switch {
 	case v.Present && v.Presence.Status == "": // the presence file cannot be read
@@ -175,7 +169,7 @@ func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
 // screenMark returns a hash of what a screen shows and of the process that shows it, without the
 // parts that change by themselves: the spinner's row, the blinking sign before a running tool, and
 // blank rows, which come and go with the spinner.
-func screenMark(r session.Record, now Screen) string {
+func screenMark(r session.Record, now desk.Screen) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent)
@@ -199,12 +193,12 @@ func screenMark(r session.Record, now Screen) string {
 }
 
 // screen looks at the terminal and returns what it shows.
-func (t *terminal) screen(ctx context.Context) (Screen, error) {
+func (t *terminal) screen(ctx context.Context) (desk.Screen, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
-		return Screen{}, err
+		return desk.Screen{}, err
 	}
-	now := Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
+	now := desk.Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
 }

@@ -32,18 +32,22 @@ func (w *reporter) shown(screen string) news.Terminal {
 
 // tellDialog reports what the terminal asks, once for each dialog.
 func (w *reporter) tellDialog(ctx context.Context) error {
-	name := dialogName(w.term.Screen.Dialog)
-	if w.recall().dialog.told == name {
-		return nil
-	}
-	screen := w.term.Screen.Text
+	name, screen := dialogName(w.term.Screen.Dialog), w.term.Screen.Text
 	if d := w.term.Screen.Dialog; d != nil {
 		screen = strings.Join(d.Lines, "\n")
 	}
-	if err := w.tell(ctx, *w.r, news.Dialog{Terminal: w.shown(screen)}); err != nil {
+	return w.once(ctx, w.recall().dialog.told == name, news.Dialog{Terminal: w.shown(screen)}, func(m *memory) { m.dialog.told = name })
+}
+
+// once reports something unless it was told, and remembers that.
+func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*memory)) error {
+	if told {
+		return nil
+	}
+	if err := w.tell(ctx, *w.r, n); err != nil {
 		return err
 	}
-	w.remember(func(m *memory) { m.dialog.told = name })
+	w.remember(note)
 	return nil
 }
 
@@ -97,15 +101,8 @@ func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error
 
 // tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
 func (w *reporter) tellSilent(ctx context.Context) error {
-	if w.recall().unready {
-		return nil
-	}
 	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.term.Screen.Text)}
-	if err := w.tell(ctx, *w.r, n); err != nil {
-		return err
-	}
-	w.remember(func(m *memory) { m.unready = true })
-	return nil
+	return w.once(ctx, w.recall().unready, n, func(m *memory) { m.unready = true })
 }
 
 // told is how long the last lines of a turn may take once the agent is idle: the lines of the
@@ -201,14 +198,7 @@ const retryTold = 10 * time.Second
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
 func (w *reporter) tellRetrying(ctx context.Context, now phase.Now) error {
 	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.term.Now.Add(retryTold))
-	if !long || w.recall().turn.retrying {
-		return nil
-	}
-	if err := w.tell(ctx, *w.r, news.Retrying{Now: now}); err != nil {
-		return err
-	}
-	w.remember(func(m *memory) { m.turn.retrying = true })
-	return nil
+	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
 }
 
 // turnNews is what one look at the phase adds to the previous looks.

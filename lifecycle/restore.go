@@ -22,11 +22,8 @@ import (
 // RestoreRequest is a session that a person wants back.
 type RestoreRequest = control.Restore
 
-const (
-	AskFirst  = control.Damaged("") // refuse with a TranscriptError
-	UseCopy   = control.UseCopy
-	UseAsItIs = control.UseAsItIs
-)
+// askFirst refuses a damaged transcript, on which a resume would fail, with a TranscriptError.
+const askFirst = control.Damaged("")
 
 // Restored is a session that came back.
 type Restored struct {
@@ -97,9 +94,9 @@ func (w *opening) mend(how control.Damaged) error {
 		return nil // nothing was ever said
 	case err != nil && !empty:
 		return fmt.Errorf("check the transcript: %w", err)
-	case (lost || len(health.Faults) > 0) && how == AskFirst:
+	case (lost || len(health.Faults) > 0) && how == askFirst:
 		return &TranscriptError{Health: health, Nothing: lost}
-	case len(health.Faults) > 0 && how == UseAsItIs:
+	case len(health.Faults) > 0 && how == control.UseAsItIs:
 		return nil
 	case empty:
 		return w.beginAnew()

@@ -76,9 +76,12 @@ type Service struct{ kit *kit }
 
 // New returns a Service. Run starts its work.
 func New(c Config, d Deps) *Service {
-	m := d.Machine
+	m, at := d.Machine, d.Failpoint
+	if at == nil {
+		at = func(string) {}
+	}
 	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: m.Observer},
-		base: &base{Observer: m.Observer, Evidence: m.Evidence, News: d.News, Failpoint: d.Failpoint,
+		base: &base{Observer: m.Observer, Evidence: m.Evidence, News: d.News, at: at,
 			agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
 }
 
@@ -88,11 +91,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.kit.noticeRegularly(ctx) })
 	s.kit.running.Store(true)
 	defer s.kit.running.Store(false)
-	for _, r := range s.kit.Store.Shared() { // what is over may have something left to end
-		if !r.State.Live() && stepped(r) {
-			s.kit.agenda.wake(r.ID)
-		}
-	}
+	s.kit.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // what is over may have something left to end
 	a := s.kit.agenda
 	for {
 		steps, watches, strangers, gits := a.take()
@@ -120,9 +119,13 @@ func (s *Service) Run(ctx context.Context) error {
 // WakeAll asks for a step of every live session: tmux or the presence folder reports that something
 // changed, but not what.
 func (s *Service) WakeAll() {
-	for _, r := range s.kit.Store.Shared() {
-		if r.State.Live() {
-			s.kit.agenda.wake(r.ID)
+	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() })
+}
+
+func (k *kit) wakeEach(is func(session.Record) bool) {
+	for _, r := range k.Shared() {
+		if is(r) {
+			k.agenda.wake(r.ID)
 		}
 	}
 }
@@ -130,11 +133,7 @@ func (s *Service) WakeAll() {
 // WakeAgent asks for a step of the session whose agent has this pid. The presence file of any other
 // process may belong to a second writer, so the process is checked for that too.
 func (s *Service) WakeAgent(pid int) {
-	for _, r := range s.kit.Store.Shared() {
-		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
-			s.kit.agenda.wake(r.ID)
-		}
-	}
+	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid })
 	s.kit.agenda.lookAt(pid)
 }
 

@@ -135,7 +135,7 @@ var errWindowMayLive = errors.New("the window may have been made")
 
 func (w *opening) start(ctx context.Context) error {
 	if len(w.r.Cursors) > 0 { // it goes on with a conversation
-		if err := w.mend(AskFirst); err != nil {
+		if err := w.mend(askFirst); err != nil {
 			return err
 		}
 	}

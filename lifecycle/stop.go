@@ -22,7 +22,7 @@ type closing struct {
 	windows   Windows
 	prompts   *delivery
 	ender     *ender
-	hears     func() // see Hears.Lost
+	tmuxLost  func() // see Hears.Lost
 	lastThere time.Time
 	// retried says that no person asked for this archive: a cleanup that failed is tried again.
 	retried bool
@@ -221,13 +221,10 @@ func (w *closing) hangUpPane(ctx context.Context, p tmux.Pane) error {
 		return nil
 	}
 	err := w.windows.ClosePane(ctx, tmux.Guard{Pane: p.ID, PID: p.PID})
-	if errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) {
+	if err == nil || errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("close pane %s: %w", p.ID, err)
-	}
-	return nil
+	return fmt.Errorf("close pane %s: %w", p.ID, err)
 }
 
 // finish reports the result of a stop and puts it on disk.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -123,10 +122,7 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 		w.remember(func(m *memory) { m.prompt.last = Prompt{} })
 		w.term.clearBox(ctx)
 	}
-	if err := w.dequeue(p.Key); err != nil {
-		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
-	}
-	return nil
+	return w.dequeue(p.Key)
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means

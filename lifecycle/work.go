@@ -49,7 +49,7 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 	w := &work{turn: t, term: term, windows: m.Tmux, records: k.records}
 	w.prompts = &delivery{turn: t, term: term, Prompts: k.deps.Prompts, Launches: m.Launches}
 	w.ender = &ender{turn: t, Processes: m.Processes, outcome: k.deps.Hears.Outcome, patience: k.KillGrace}
-	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender, hears: k.deps.Hears.Lost, lastThere: k.LastThere}
+	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender, tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
 	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing, writers: w.writers, host: k.Host, take: k.take}
@@ -100,11 +100,11 @@ func (k *kit) attach(r session.Record) string {
 // next and remembers.
 type base struct {
 	*Observer
-	Evidence  *evidence.Sources
-	News      News
-	Failpoint func(name string)
-	agenda    *agenda
-	memories  *memories
+	Evidence *evidence.Sources
+	News     News
+	at       func(failpoint string)
+	agenda   *agenda
+	memories *memories
 }
 
 // turn is one turn of a session's worker: the record and its save.
@@ -121,12 +121,6 @@ type turn struct {
 func (w *turn) recall() memory { return w.memories.recall(w.r.ID) }
 
 func (w *turn) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
-
-func (b *base) at(point string) {
-	if b.Failpoint != nil {
-		b.Failpoint(point)
-	}
-}
 
 // tell reports to News what happened to a session.
 func (b *base) tell(ctx context.Context, r session.Record, n news.News) error {
