@@ -2,8 +2,12 @@
 // package that starts or ends an agent and the only one that types into a window.
 //
 // Each session has one worker (session.Store.Do). Everything that changes a session runs there, one
-// turn after another. The code of such a turn is a method of work: a work has the kit (settings,
-// effects, the agenda, the memory), and none of the verbs of the Service. The heart is a step: look
+// turn after another. What can be done in a turn is a work, split by concern: opening begins an agent,
+// closing ends a session, ender ends processes, delivery types prompts, switching presses the keys of
+// modes and models, reporter says what the agent does and asks, writers finds who else writes, and
+// handover passes a conversation on. Each has the turn (the record, its save, eyes, news, the agenda,
+// the memory) and only those effects that it needs: nobody but ender can end a process, and nobody but
+// opening can make a window. None has the verbs of the Service. The heart is a step: look
 // at the world (View), decide (decide is pure), act. A step is taken whenever something may have
 // changed: a hook event, the agent's presence file, a tmux notification, the end of a process, a
 // new prompt. Nothing here polls an idle session. A session that works is looked at every 30 s,

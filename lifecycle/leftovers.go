@@ -273,3 +273,24 @@ func (w *ender) cleanup(receipt *Receipt) *session.CleanupError {
 	}
 	return c
 }
+
+// endBound ends the living agent, and says whether it is gone.
+func (w *ender) endBound(ctx context.Context, hangUp func(context.Context) error, receipt *Receipt) bool {
+	b := w.r.Binding
+	seen, err := w.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
+	if err != nil {
+		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
+	}
+	before := slices.Clone(w.r.Below)
+	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
+	out, err := w.Processes.End(ctx, b.Agent, prove, hangUp, w.noting(b.Agent, seen))
+	w.logOutcome(out, err)
+	ending := aged(out, w.moment())
+	receipt.Agent = &ending
+	if err != nil || !ending.over() {
+		receipt.failOutcome(out, err)
+		return false
+	}
+	w.spareCleaned(out, before)
+	return true
+}

@@ -9,11 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
-	"ccbot/internal/logkey"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/tmux"
 )
 
 // records are all records, and what is known only from more than one of them.
@@ -147,21 +145,5 @@ func (w *work) saveNamed(name string, by session.Namer) error {
 	if w.r.Name != from {
 		w.r.NameDue = w.r.State.Live() && (w.r.Binding == nil || !w.r.Binding.Adopted)
 	}
-	return w.save()
-}
-
-// nameWindow gives the window the name that the session has got. What fails is tried by the next
-// step: nothing may wait for a name.
-func (w *work) nameWindow(ctx context.Context) error {
-	if !w.r.NameDue || w.term.Fate != PaneOurs {
-		return nil
-	}
-	pane := tmux.Guard{Pane: w.term.Pane.ID, PID: w.r.Binding.PanePID()}
-	if err := w.windows.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
-		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-		return nil
-	}
-	w.at("window-named")
-	w.r.NameDue = false
 	return w.save()
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/control"
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -196,13 +194,6 @@ func (w *opening) skipHistory() error {
 // configured returns the launch settings of a new session.
 func (c Config) configured() *session.Launch {
 	return &session.Launch{Command: c.Command, Flags: slices.Clone(c.Flags), PermissionMode: c.PermissionMode}
-}
-
-// relaunch returns the settings with which a session's agent is started with a conversation.
-func (w *opening) relaunch(conversation []string) session.Launch {
-	seen := w.lastSeen(conversation)
-	return claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
-		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
 }
 
 // lastSeen returns what is known of the conversation that a launch continues: a person may have

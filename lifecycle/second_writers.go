@@ -15,7 +15,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// writers are the other writers of a session's conversation: it reports them, and keeps a second one from being started.
+// writers finds and reports the other writers of a session's conversation, and is the gate before a resume.
 type writers struct {
 	*turn
 	ender *ender

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,15 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/refusal"
+	"ccbot/internal/claudeflags"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
 )
 
-// opening begins the life of a session's agent: a window and its binding.
+// opening begins the life of a session's agent: a window, its name and its binding.
 type opening struct {
 	*turn
 	Config
@@ -69,8 +72,11 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
-	if err := s.kit.offered(&r, q); err != nil {
-		return session.Record{}, err
+	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
+		return session.Record{}, fmt.Errorf("start with %+v: not offered", q.With)
+	}
+	if q.With.Model != "" { // the mode is for the launch itself
+		*r.Launch = r.Launch.WithModel(q.With.Model)
 	}
 	if q.Continues != uuid.Nil {
 		release, err := s.kit.continues(ctx, &r, q.Continues)
@@ -97,17 +103,6 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
-}
-
-// offered has a new session start with the model that a person wants; the mode is for the launch itself.
-func (k *kit) offered(r *session.Record, q StartRequest) error {
-	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
-		return fmt.Errorf("start with %+v: not offered", q.With)
-	}
-	if q.With.Model != "" {
-		*r.Launch = r.Launch.WithModel(q.With.Model)
-	}
-	return nil
 }
 
 // continues has a new session go on with a conversation that no record has. What was said before is
@@ -200,7 +195,9 @@ func (w *opening) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	launch := w.relaunch(conversation)
+	seen := w.lastSeen(conversation)
+	launch := claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
+		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
 	// It is looked up at each launch, because tmux would show a missing command as an empty dead window.
 	command, err := exec.LookPath(launch.Command)
 	if err == nil {
@@ -330,4 +327,20 @@ func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// nameWindow gives the window the name that the session has got. What fails is tried by the next
+// step: nothing may wait for a name.
+func (w *opening) nameWindow(ctx context.Context, v View) error {
+	if !w.r.NameDue || v.Fate != PaneOurs {
+		return nil
+	}
+	pane := tmux.Guard{Pane: v.Pane.ID, PID: w.r.Binding.PanePID()}
+	if err := w.windows.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
+		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		return nil
+	}
+	w.at("window-named")
+	w.r.NameDue = false
+	return w.save()
 }

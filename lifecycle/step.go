@@ -69,7 +69,7 @@ func sooner(a, b time.Duration) time.Duration {
 func (w *work) look(ctx context.Context, head *Prompt) error {
 	w.term.look(ctx)
 	w.watchAgent(*w.r)
-	if err := errors.Join(w.keepUp(ctx), w.nameWindow(ctx)); err != nil {
+	if err := errors.Join(w.keepUp(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
 	}
 	if head != nil {

@@ -128,7 +128,11 @@ func (w *closing) endAgent(ctx context.Context, receipt *Receipt) {
 		receipt.fail(FailureUnknown, b.Agent, "it is not known whether it still lives")
 		return
 	case process.Alive:
-		if !w.endBound(ctx, receipt) {
+		hangUp := w.hangUp
+		if b.Adopted {
+			hangUp = nil
+		}
+		if !w.ender.endBound(ctx, hangUp, receipt) {
 			return
 		}
 	}
@@ -154,31 +158,6 @@ func (w *closing) hangUpUnbound(ctx context.Context) {
 	if err != nil {
 		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
-}
-
-// endBound ends the living agent, and says whether it is gone.
-func (w *closing) endBound(ctx context.Context, receipt *Receipt) bool {
-	b := w.r.Binding
-	seen, err := w.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
-	if err != nil {
-		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
-	}
-	hangUp := w.hangUp
-	if b.Adopted {
-		hangUp = nil
-	}
-	before := slices.Clone(w.r.Below)
-	prove := func(p process.Process) error { return w.ender.guarded(ctx, p, process.GuardNoAgent) }
-	out, err := w.ender.Processes.End(ctx, b.Agent, prove, hangUp, w.ender.noting(b.Agent, seen))
-	w.ender.logOutcome(out, err)
-	ending := aged(out, w.moment())
-	receipt.Agent = &ending
-	if err != nil || !ending.over() {
-		receipt.failOutcome(out, err)
-		return false
-	}
-	w.ender.spareCleaned(out, before)
-	return true
 }
 
 // hangUp closes the pane of the bound agent and no other: a pane that is not proven to be the

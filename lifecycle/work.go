@@ -31,7 +31,6 @@ type kit struct {
 type work struct {
 	*turn
 	term      *terminal
-	windows   Windows
 	records   *records
 	prompts   *delivery
 	ender     *ender
@@ -46,13 +45,15 @@ type work struct {
 func (k *kit) work(r *session.Record, save func() error) *work {
 	m := k.deps.Machine
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
-	w := &work{turn: t, term: term, windows: m.Tmux, records: k.records}
+	w := &work{turn: t, term: term, records: k.records}
 	w.prompts = &delivery{turn: t, term: term, Prompts: k.deps.Prompts, Launches: m.Launches}
 	w.ender = &ender{turn: t, Processes: m.Processes, outcome: k.deps.Hears.Outcome, patience: k.KillGrace}
-	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender, tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
+	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender,
+		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
-	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing, writers: w.writers, host: k.Host, take: k.take}
+	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
+		writers: w.writers, host: k.Host, take: k.take}
 	w.switching = &switching{turn: t, term: term}
 	w.report = &reporter{turn: t, term: term, attach: k.attach}
 	return w
@@ -96,8 +97,7 @@ func (k *kit) attach(r session.Record) string {
 	return k.deps.Machine.Tmux.AttachCommand(window, r.Name)
 }
 
-// base is what each part of a work has: eyes, which change nothing, news, and what the Service has to do
-// next and remembers.
+// base is what each part of a work has: eyes, which change nothing, the news, the agenda and the memory.
 type base struct {
 	*Observer
 	Evidence *evidence.Sources
