@@ -24,8 +24,7 @@ type delivery struct {
 	term     *terminal
 	Prompts  Prompts
 	Launches Launches
-	// reworded says that a prompt of the queue has another text.
-	reworded bool
+	reworded bool // a prompt of the queue has another text
 }
 
 // ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer

@@ -50,10 +50,7 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool)
 		if alone && q.typeAtOnce(ctx, w, key) {
 			return nil
 		}
-		if err := w.prompts.Prompts.HoldPrompt(key, w.r.ID); err != nil {
-			return fmt.Errorf("hold prompt %s: %w", key, err)
-		}
-		return nil
+		return w.prompts.Prompts.HoldPrompt(key, w.r.ID)
 	})
 }
 

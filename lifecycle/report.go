@@ -17,14 +17,14 @@ import (
 // reporter reports what the agent does and asks.
 type reporter struct {
 	*turn
-	term   *terminal
+	view   *View // of the terminal: it can press no key
 	attach func(r session.Record) string
 }
 
 // shown returns what the terminal shows and asks, from the view of this step.
 func (w *reporter) shown(screen string) news.Terminal {
 	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
-	if d := dialogOf(*w.r, w.term.View); d.Open {
+	if d := dialogOf(*w.r, *w.view); d.Open {
 		shown.Dialog = &d
 	}
 	return shown
@@ -32,8 +32,8 @@ func (w *reporter) shown(screen string) news.Terminal {
 
 // tellDialog reports what the terminal asks, once for each dialog.
 func (w *reporter) tellDialog(ctx context.Context) error {
-	name, screen := dialogName(w.term.Screen.Dialog), w.term.Screen.Text
-	if d := w.term.Screen.Dialog; d != nil {
+	name, screen := dialogName(w.view.Screen.Dialog), w.view.Screen.Text
+	if d := w.view.Screen.Dialog; d != nil {
 		screen = strings.Join(d.Lines, "\n")
 	}
 	return w.once(ctx, w.recall().dialog.told == name, news.Dialog{Terminal: w.shown(screen)}, func(m *memory) { m.dialog.told = name })
@@ -55,16 +55,16 @@ func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*
 // that time, because the dialog closes a little after its request.
 func (w *reporter) noteOpen() {
 	name := ""
-	if w.term.DialogOpen() {
-		name = dialogName(w.term.Screen.Dialog)
+	if w.view.DialogOpen() {
+		name = dialogName(w.view.Screen.Dialog)
 	}
 	w.remember(func(m *memory) {
-		if m.dialog.open != name || m.dialog.asked && !w.term.Relayed {
-			m.dialog.open, m.dialog.openAt = name, w.term.Now
+		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
+			m.dialog.open, m.dialog.openAt = name, w.view.Now
 		}
-		m.dialog.asked = w.term.Relayed
+		m.dialog.asked = w.view.Relayed
 		if name != "" {
-			w.term.Since = m.dialog.openAt
+			w.view.Since = m.dialog.openAt
 		}
 	})
 }
@@ -74,14 +74,14 @@ func (w *reporter) noteOpen() {
 // nothing is awaited.
 func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
-	proven := dialogGone(w.term.View)
-	gone := proven && !m.dialog.gone.Equal(w.term.Asked)
+	proven := dialogGone(*w.view)
+	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
 	// The chat would take the news for the end of the request as well.
-	waits := w.term.Relayed && w.term.Agent == process.Alive && !proven
-	closed := m.dialog.told != "" && dialogClosed(w.term.View) && !waits
+	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
+	closed := m.dialog.told != "" && dialogClosed(*w.view) && !waits
 	if !closed && !gone {
-		if mayBeGone(w.term.View) && !proven {
-			again = max(soon, w.term.Asked.Add(goneBy).Sub(w.term.Now)+time.Millisecond)
+		if mayBeGone(*w.view) && !proven {
+			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
 		}
 		return again, nil
 	}
@@ -93,7 +93,7 @@ func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error
 			m.dialog.told = ""
 		}
 		if gone {
-			m.dialog.gone = w.term.Asked
+			m.dialog.gone = w.view.Asked
 		}
 	})
 	return 0, nil
@@ -101,7 +101,7 @@ func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error
 
 // tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
 func (w *reporter) tellSilent(ctx context.Context) error {
-	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.term.Screen.Text)}
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.view.Screen.Text)}
 	return w.once(ctx, w.recall().unready, n, func(m *memory) { m.unready = true })
 }
 
@@ -115,7 +115,7 @@ const told = time.Second
 // once more, 0 if that is not needed. A second look is needed because an agent is idle before the
 // last lines of its turn are written, and no event reports those lines.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
-	p := w.term.Phase()
+	p := w.view.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
 		return 0, nil // a torn read says nothing: the state that was seen last stays
 	}
@@ -130,10 +130,10 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.term.View, w.r.Progress.Failed).Phase {
+	if seen.changed || seen.due || Noted(*w.r).Phase != doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	}
-	now := doing(w.term.View, w.r.Progress.Failed)
+	now := doing(*w.view, w.r.Progress.Failed)
 	if err := w.tellRetrying(ctx, now); err != nil {
 		return 0, err
 	}
@@ -163,7 +163,7 @@ const sameEnd = 2 * time.Second
 func (w *reporter) keepDoing(now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
-		at := w.term.Now
+		at := w.view.Now
 		if seen.since.After(w.r.PhaseAt) {
 			at = seen.since // the agent has been seen in this phase since then
 		}
@@ -180,13 +180,13 @@ func (w *reporter) keepDoing(now phase.Now, seen turnNews) (news bool) {
 // unheard is when to look at what no event reports: a request that fails while the agent works, and
 // the end of a limit. 0 means never.
 func (w *reporter) unheard() time.Duration {
-	now := doing(w.term.View, w.r.Progress.Failed)
+	now := doing(*w.view, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
 	case now.Works():
 		return slow
 	case now.Phase == phase.Limited && !now.Until.IsZero():
-		return now.Until.Sub(w.term.Now)
+		return now.Until.Sub(w.view.Now)
 	}
 	return 0
 }
@@ -197,7 +197,7 @@ const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
 func (w *reporter) tellRetrying(ctx context.Context, now phase.Now) error {
-	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.term.Now.Add(retryTold))
+	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
 	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
 }
 
@@ -213,7 +213,7 @@ type turnNews struct {
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
 func (w *reporter) seePhase(p Phase) (seen turnNews) {
-	now, by := w.term.Now, w.term.Presence.UpdatedAt
+	now, by := w.view.Now, w.view.Presence.UpdatedAt
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))

@@ -35,8 +35,7 @@ type opening struct {
 	Launches Launches
 	closing  *closing
 	writers  *writers
-	// want is what a person wants the agent of a new session to run with.
-	want modes.Wish
+	want     modes.Wish // what a person wants the agent of a new session to run with
 }
 
 // StartRequest is a new session as a person asked for it.

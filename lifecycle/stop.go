@@ -24,8 +24,7 @@ type closing struct {
 	ender     *ender
 	tmuxLost  func() // see Hears.Lost
 	lastThere time.Time
-	// retried says that no person asked for this archive: a cleanup that failed is tried again.
-	retried bool
+	retried   bool // no person asked for this archive: a cleanup that failed is tried again
 }
 
 // termAfter is the time from the hang-up to TERM.

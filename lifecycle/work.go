@@ -55,7 +55,7 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
 		writers: w.writers, host: k.Host, take: k.take}
 	w.switching = &switching{turn: t, term: term}
-	w.report = &reporter{turn: t, term: term, attach: k.attach}
+	w.report = &reporter{turn: t, view: &term.View, attach: k.attach}
 	return w
 }
 
