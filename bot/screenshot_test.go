@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -17,8 +18,8 @@ import (
 )
 
 var (
-	before = lifecycle.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Mark: "mark-one", Whole: true}
-	after  = lifecycle.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
+	before = desk.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Mark: "mark-one", Whole: true}
+	after  = desk.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
 )
 
 // shot sends /screenshot, and gives the message.
@@ -82,7 +83,7 @@ func TestP7_AScreenThatHasChangedIsShownAnew(t *testing.T) {
 			w.Lifecycle.OnScreen = before
 			old := shot(t, w)
 			w.Lifecycle.OnScreen = after
-			w.Lifecycle.OnPressOn = func(string) (lifecycle.Screen, error) { return after, tt.err }
+			w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return after, tt.err }
 			w.Press(t, chattest.Alice, 1, "Enter")
 			now := w.Shows(t, 1)
 			assert.NotEqual(t, old.Picture, now.Picture)
@@ -110,7 +111,7 @@ func TestP7_WhereAPartIsOutOfSightNothingIsChosen(t *testing.T) {
 	large.Text = strings.Repeat("row\n", 200)
 	for _, tt := range []struct {
 		name string
-		now  lifecycle.Screen
+		now  desk.Screen
 		keys []string
 		word i18n.Key
 	}{
@@ -139,10 +140,10 @@ func TestAScreenThatCannotBeShown(t *testing.T) {
 	w.Lifecycle.DialogErr, w.Lifecycle.OnScreen = nil, before
 	m := shot(t, w)
 	id := w.Telegram.LastID()
-	w.Lifecycle.OnPressOn = func(string) (lifecycle.Screen, error) { return lifecycle.Screen{}, errors.New("no") }
+	w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return desk.Screen{}, errors.New("no") }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
-	w.Lifecycle.OnPressOn = func(string) (lifecycle.Screen, error) { return lifecycle.Screen{}, lifecycle.ErrNoAgent }
+	w.Lifecycle.OnPressOn = func(string) (desk.Screen, error) { return desk.Screen{}, lifecycle.ErrNoAgent }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Named(i18n.AlreadyEnded, "api"))
 	now := w.Shows(t, id)

@@ -221,10 +221,10 @@ func (e *Events) removeLocked(name string) error {
 	return nil
 }
 
-// Unheard reports whether dir/events contains an event of a launch that no sink has taken yet. A
+// Unheard reports whether Dir/events contains an event of a launch that no sink has taken yet. A
 // file that can never be read counts for no launch.
-func Unheard(dir string, launch uuid.UUID) (bool, error) {
-	events := eventsIn(dir)
+func (l Launch) Unheard(launch uuid.UUID) (bool, error) {
+	events := eventsIn(l.Dir)
 	names, err := events.List()
 	if err != nil {
 		return false, fmt.Errorf("unheard events: %w", err)

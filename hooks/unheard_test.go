@@ -15,7 +15,7 @@ import (
 func TestP4_AnEventThatNobodyHasTakenIsKnown(t *testing.T) {
 	dir, launch := t.TempDir(), uuid.New()
 	unheard := func(of uuid.UUID) bool {
-		found, err := Unheard(dir, of)
+		found, err := Launch{Dir: dir}.Unheard(of)
 		require.NoError(t, err)
 		return found
 	}

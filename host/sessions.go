@@ -26,10 +26,6 @@ import (
 // Lifecycle is the part of lifecycle.Service that this package uses. The ports that it names are
 // implemented there as the chat needs them.
 type Lifecycle interface {
-	prompts.Queue
-	prompts.Decisions
-	prompts.Edits
-	prompts.Order
 	control.Namer
 	desk.Keys
 	modes.Switches
@@ -45,6 +41,14 @@ type Lifecycle interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
+}
+
+// Queues is lifecycle.Queues.
+type Queues interface {
+	prompts.Queue
+	prompts.Decisions
+	prompts.Edits
+	prompts.Order
 }
 
 // Observer is the part of lifecycle.Observer that this package uses.
@@ -76,6 +80,7 @@ type Desk struct {
 // desk, diffs and prompts.
 type Sessions struct {
 	Desk
+	Queues
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
 	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)

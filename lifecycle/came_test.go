@@ -31,7 +31,7 @@ func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
 					assert.NoError(t, err)
 					return err == nil
 				}
-				require.NoError(t, w.NoticeWriters(w.ctx))
+				require.NoError(t, w.noticeWriters(w.ctx))
 				require.Len(t, asked, 1)
 				assert.Equal(t, h.id, asked[0].Identity)
 				assert.Equal(t, r.ClaudeSessionID, asked[0].ClaudeSessionID)
@@ -78,7 +78,7 @@ func TestP1_WhoIsNotAskedAbout(t *testing.T) {
 				r, h := w.wentOn()
 				tc.spoil(w, r, h)
 				w.come = func(one evidence.Writer) bool { t.Errorf("asked about %s", one.Identity); return true }
-				require.NoError(t, w.NoticeWriters(w.ctx))
+				require.NoError(t, w.noticeWriters(w.ctx))
 				assert.Equal(t, 1, w.news.seconds()+w.news.ghosts(), "it is told")
 			})
 		})
@@ -92,7 +92,7 @@ func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
 		asked := 0
 		w.come = func(evidence.Writer) bool { asked++; return false }
 		for range 3 {
-			require.NoError(t, w.NoticeWriters(w.ctx))
+			require.NoError(t, w.noticeWriters(w.ctx))
 		}
 		assert.Equal(t, 1, asked)
 		assert.Equal(t, 1, w.news.seconds())

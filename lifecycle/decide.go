@@ -157,7 +157,7 @@ func decideEnd(r session.Record, v View) (d decision, over bool) {
 // decideStart waits until the agent is ready: it has reported in, is idle, shows an empty prompt
 // box and asks nothing.
 func decideStart(r session.Record, v View, head *Prompt) decision {
-	age := launchAge(&r, v.Now)
+	age := v.Now.Sub(r.StartedAt)
 	reported := !r.ReportsAt.IsZero()
 	switch {
 	case v.TypeSafe() && (reported && v.Present || age >= presenceGrace):

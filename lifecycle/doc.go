@@ -2,12 +2,17 @@
 // package that starts or ends an agent and the only one that types into a window.
 //
 // Each session has one worker (session.Store.Do). Everything that changes a session runs there, one
-// turn after another. The code of such a turn is a method of work: a work has the kit (settings,
-// effects, the agenda, the memory), and none of the verbs of the Service. The heart is a step: look
-// at the world (View), decide (decide is pure), act. A step is taken whenever something may have
-// changed: a hook event, the agent's presence file, a tmux notification, the end of a process, a
-// new prompt. Nothing here polls an idle session. A session that works is looked at every 30 s,
-// because no event reports that its requests fail.
+// turn after another. What can be done in a turn is a work, split by concern: opening begins an agent,
+// closing ends a session, ender ends processes, delivery types prompts, switching presses the keys of
+// modes and models, reporter says what the agent does and asks, writers finds who else writes, and
+// handover passes a conversation on. Each has the turn (the record, its save, eyes, news, the agenda,
+// the memory) and only those effects that it needs: only ender can signal a process. None has the
+// verbs of the Service.
+//
+// The heart is a step: look at the world (View), decide (decide is pure), act. A step is taken whenever
+// something may have changed: a hook event, the agent's presence file, a tmux notification, the end of
+// a process, a new prompt. Nothing here polls an idle session. A session that works is looked at every
+// 30 s, because no event reports that its requests fail.
 //
 // What a turn sees and does in the session's pane goes through its terminal: the last View, and the
 // keys, each under tmux's guard. A terminal knows nothing of the record's life: which key is right,

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -17,14 +19,14 @@ import (
 
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
 // informs the person and closes the dead pane. If the session was never ready, it has failed.
-func (w *work) conclude(ctx context.Context) error {
+func (w *closing) conclude(ctx context.Context) error {
 	w.term.settle(ctx)
 	w.r.Exit = exitOf(w.term.View)
 	by, err := w.endedBy(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.settlePrompts(ctx, by.Key); err != nil {
+	if err := w.prompts.settlePrompts(ctx, by.Key); err != nil {
 		return err
 	}
 	if w.r.State != session.Running {
@@ -33,7 +35,7 @@ func (w *work) conclude(ctx context.Context) error {
 		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
-	noteInterruption(ctx, w)
+	w.noteInterruption(ctx)
 	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
 		return err
 	}
@@ -44,7 +46,7 @@ func (w *work) conclude(ctx context.Context) error {
 	}
 	w.at("end-told")
 	if slices.Contains(w.r.Prompts, by.Key) {
-		if err := w.proven(ctx, by); err != nil {
+		if err := w.prompts.proven(ctx, by); err != nil {
 			return err
 		}
 	}
@@ -64,7 +66,7 @@ func (w *work) conclude(ctx context.Context) error {
 }
 
 // complete closes the dead pane of a session whose end is reported and on disk.
-func (w *work) complete(ctx context.Context) error {
+func (w *closing) complete(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
@@ -75,9 +77,9 @@ func (w *work) complete(ctx context.Context) error {
 // endedBy returns the prompt whose text has ended the agent; the zero Prompt means that none has. A
 // clean end right after such a text, or after any slash command, proves that the agent took it:
 // there is no other proof.
-func (w *work) endedBy(ctx context.Context) (Prompt, error) {
-	p := lastTaken(w)
-	head, err := w.head()
+func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
+	p := w.prompts.lastTaken()
+	head, err := w.prompts.head()
 	if err != nil || w.r.Exit.Crashed() {
 		return Prompt{}, err
 	}
@@ -85,7 +87,7 @@ func (w *work) endedBy(ctx context.Context) (Prompt, error) {
 	case head.entered() && head.ends():
 		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
 	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
-		return Prompt{}, w.proven(ctx, *head)
+		return Prompt{}, w.prompts.proven(ctx, *head)
 	case !p.ends():
 		return Prompt{}, nil
 	}
@@ -107,7 +109,7 @@ func exitOf(v View) *session.Exit {
 }
 
 // noteInterruption notes a turn that the end of the agent has cut short. The caller saves.
-func noteInterruption(ctx context.Context, w *work) {
+func (w *closing) noteInterruption(ctx context.Context) {
 	b := w.r.Binding
 	if w.r.State != session.Running || b == nil {
 		return
@@ -117,7 +119,7 @@ func noteInterruption(ctx context.Context, w *work) {
 	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
 		last = presence.File{} // there is no file, or it is of another process
 	}
-	seen := w.LastThere
+	seen := w.lastThere
 	if w.recall().agent == b.Agent {
 		seen = w.Now()
 	}
@@ -125,72 +127,35 @@ func noteInterruption(ctx context.Context, w *work) {
 }
 
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.
-func (w *work) lost(ctx context.Context) error {
+func (w *closing) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
-	server, err := w.Tmux.Server(ctx)
+	server, err := w.Panes.Server(ctx)
 	all := errors.Is(err, tmux.ErrNoServer) || err == nil && w.r.Binding != nil && !SameServer(server, *w.r.Binding)
 	w.Log.Warn("session_lost", logkey.SessionID, w.r.ID.String(), logkey.TmuxEnded, all)
-	if all && w.Hears.Lost != nil {
-		defer w.Hears.Lost()
+	if all && w.tmuxLost != nil {
+		defer w.tmuxLost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux, nil)
 	}
 	return w.giveUp(ctx, session.Lost, ruleLost, why, "", news.Lost{})
 }
 
-// settlePrompts asks the transcript once more about the prompts that were being typed when the
-// agent ended, except the one that has ended the agent.
-func (w *work) settlePrompts(ctx context.Context, but ...string) error {
-	for _, key := range append([]string(nil), w.r.Prompts...) {
-		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Typing || slices.Contains(but, key) {
-			continue
-		}
-		if err := w.settlePrompt(ctx, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // end returns the moment since which the session counts as over, to be used once nothing of the
 // session lives. It must be the same moment that distinguished leftovers from second writers. With
 // a later one, a process that was spared as a second writer would be a leftover from then on.
-func (w *work) end() process.Moment {
+func (w *closing) end() process.Moment {
 	if end, over := evidence.EndOf(*w.r); over {
 		return end
 	}
 	return w.moment()
 }
 
-// endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
-// agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
-// came back. Then it is zero: no process counts as a leftover except those that the record bound.
-// The same holds for a launch that never had an agent.
-func (w *work) endSeen() process.Moment {
-	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
-		return process.Moment{}
-	}
-	return w.moment()
-}
-
-// moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
-// with that, no process counts as a leftover.
-func (k *kit) moment() process.Moment {
-	now, err := k.Processes.Moment()
-	if err != nil {
-		k.Log.Warn("clock_unreadable", logkey.Error, err.Error())
-		return process.Moment{}
-	}
-	return now
-}
-
 // over notes that nothing of the session has lived since a moment.
-func (w *work) over(since process.Moment) {
+func (w *closing) over(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
-	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
+	if w.r.Below = w.ender.livingTools(); len(w.r.Below) > 0 {
 		w.agenda.wake(w.r.ID) // they are ended whatever the session's state is
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
@@ -198,23 +163,92 @@ func (w *work) over(since process.Moment) {
 	w.r.Tail, w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), 0, false
 }
 
-// noteFailed notes what could not be proven dead, and when to try again.
-func (w *work) noteFailed(receipt *Receipt) {
-	w.r.Ended = w.end()
-	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), w.cleanup(receipt)
+// giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
+// Unreported: recovery reports all such sessions at once.
+func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
+	if err := w.prompts.settlePrompts(ctx); err != nil {
+		return err
+	}
+	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
+		w.noteInterruption(ctx)
+	}
+	w.over(w.endSeen())
+	w.r.Closed, w.r.Unreported = closed, told == nil
+	return w.become(ctx, next, rule, why, told)
 }
 
-// cleanup describes what is left after another failed try.
-func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
-	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
-	if w.r.Cleanup != nil {
-		c.Attempts += max(0, w.r.Cleanup.Attempts)
+// fail ends a launch that never became ready. The rest of the record stays as it was before the
+// launch.
+func (w *closing) fail(ctx context.Context, why string) error {
+	w.over(w.endSeen())
+	return w.become(ctx, session.Failed, ruleFailed, why, nil)
+}
+
+func (w *closing) failed(ctx context.Context, why, screen string) error {
+	if err := w.tell(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
+		return err
 	}
-	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
-	for _, f := range receipt.Failures {
-		if f.PID != 0 && !slices.Contains(c.Processes, f.ID) {
-			c.Processes = append(c.Processes, f.ID)
+	return w.fail(ctx, why)
+}
+
+// unseenFor is how long an agent may have worked while no ccbot ran before that counts: the time at
+// which the previous ccbot was last there is known only to the minute.
+const unseenFor = time.Minute
+
+// interruption decides whether the end of an agent has cut a turn short. If it has not,
+// interruption returns the one that the record already has. It is for an end that nobody asked for.
+// It is pure. The following is known from 2.1.329: TERM, HUP, KILL and the end of the tmux server
+// write neither the end of a turn nor an interrupt into the transcript, and only after KILL the
+// presence file remains, with the last status.
+//
+//	a clean exit                             no: a person has left the agent
+//	it waits for a person                    yes, unless the turn has ended since
+//	it works                                 yes, unless the turn has ended since
+//	it is idle, or that was never seen       yes, if a turn has begun since
+//
+// last is the presence file that the agent has left, the zero value if there is none. seen is the
+// time until which a ccbot saw what the agent did.
+func interruption(r session.Record, last presence.File, seen, now time.Time) *session.Interruption {
+	phase, works, since := Phase(r.Phase), Noted(r).Works(), r.PhaseAt
+	if word := phaseOf(last); word != PhaseUnknown && !last.UpdatedAt.Before(since) {
+		phase, works, since = word, word == PhaseWorking, last.UpdatedAt
+	}
+	if r.StartedAt.After(since) {
+		since = r.StartedAt // a turn that was open before the present launch belongs to an earlier interruption
+	}
+	open := r.Progress.Open
+	if i := r.Interruption; i != nil && i.At.After(r.StartedAt) {
+		return i // a crash came between noting the interruption and the session's end: each launch is interrupted only once
+	}
+	began := open != nil && open.At.After(since)
+	ended := open == nil && r.Progress.LastTurn.After(since)
+	busy := (phase.Waiting() || works) && !ended
+	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
+		return r.Interruption
+	}
+	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well}
+	for _, task := range r.Progress.Tasks {
+		if task.Status == "completed" {
+			i.Done++
 		}
 	}
-	return c
+	if open != nil {
+		i.Step = open.Step
+		i.Unseen = last.UpdatedAt.IsZero() && open.At.After(seen.Add(unseenFor))
+	}
+	if before := r.Interruption; before != nil {
+		i.Again = before.Followed && before.Well == i.Well
+	}
+	return i
+}
+
+// ContinuesAlone says whether a session may continue by itself after its interruption: the agent
+// was seen at work and not waiting for a person, it asks before it acts, and it is not interrupted
+// again and again without a turn that ends well in between.
+func ContinuesAlone(r session.Record) bool {
+	i := r.Unfinished()
+	if i == nil || i.Waited || i.Unseen || i.Again || r.Progress.PermissionMode == claudeflags.ModeBypass {
+		return false
+	}
+	return r.Launch != nil && !r.Launch.Bypasses()
 }

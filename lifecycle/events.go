@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -26,7 +25,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
 		// Such an event only says when to look: if it is late, it is about the previous
 		// conversation. Events of other sessions must not wait for the worker of this session.
-		s.Wake(id)
+		s.kit.agenda.wake(id)
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
@@ -40,12 +39,12 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		case e.Name == hookwire.SessionStart:
 			return w.reported(ctx, e)
 		}
-		return errors.Join(w.follow(ctx, e), w.receive(ctx, e), nameAfter(ctx, w, e.Prompt))
+		return errors.Join(w.follow(ctx, e), w.prompts.receive(ctx, e), w.nameAfter(ctx, e.Prompt))
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	s.Wake(id)
+	s.kit.agenda.wake(id)
 	return err
 }
 
@@ -107,34 +106,4 @@ func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
 		return end
 	}
 	return c
-}
-
-// receive takes a UserPromptSubmit as proof for the prompt that is being typed, otherwise for a
-// prompt about which a person is being asked.
-func (w *work) receive(ctx context.Context, e hookwire.Event) error {
-	for _, state := range []PromptState{Typing, Unproven} {
-		for _, key := range w.r.Prompts {
-			p, err := ownPrompt(w, key)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
-				return w.proven(ctx, p)
-			}
-		}
-	}
-	return nil
-}
-
-// proves says whether a submitted text is the prompt. If ccbot has stopped waiting for the proof,
-// the whole text must match: a text that is typed in the terminal later may happen to contain the
-// prompt.
-func proves(submitted string, p Prompt) bool {
-	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
-		return transcript.Same(submitted, p.Text)
-	}
-	return transcript.Contains(submitted, p.Text)
 }

@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/news"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
@@ -22,7 +23,7 @@ func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
 		return fmt.Errorf("reattach session %s: no such record", id)
 	}
 	s.kit.watchAgent(r)
-	s.Wake(id)
+	s.kit.agenda.wake(id)
 	return nil
 }
 
@@ -37,60 +38,18 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 		if p, err := w.Processes.Inspect(pane.PID); err == nil && !evidence.StartedFor(p, w.r.ClaudeSessionID) {
 			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
 		}
-		return w.takeUp(ctx, pane)
+		return w.opening.takeUp(ctx, pane)
 	})
-}
-
-// takeUp binds a session to a window that was found, and continues the launch from there.
-func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
-	if err := w.bind(ctx, pane); err != nil {
-		return err
-	}
-	w.watchAgent(w.r.Clone())
-	w.agenda.wake(w.r.ID)
-	return nil
-}
-
-// findWindow binds a launch with an unknown outcome to the window that it made. If no window is
-// found within OrphanGrace, there never was one.
-func (w *work) findWindow(ctx context.Context) error {
-	if found, err := w.findLaunch(ctx); found || err != nil {
-		return err
-	}
-	if launchAge(w.r, w.Now()) > w.OrphanGrace {
-		return w.failed(ctx, "its window was never made", "")
-	}
-	w.again = min(holdPace, max(w.OrphanGrace, soon))
-	return nil
-}
-
-// findLaunch binds a launch whose window is not known to the window that it made, if that window is
-// there.
-func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
-	if !unbound(*w.r) {
-		return false, nil
-	}
-	panes, err := w.Tmux.Panes(ctx)
-	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
-	}
-	for _, p := range panes {
-		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
-			return true, w.takeUp(ctx, p)
-		}
-	}
-	return false, nil
 }
 
 // FinishStop continues a stop that was interrupted. If the session is no longer being stopped, it
 // does nothing.
 func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
-	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
 			return nil
 		}
-		return w.stop(ctx, &Receipt{})
+		return w.closing.stop(ctx, &Receipt{})
 	})
 }
 
@@ -98,8 +57,7 @@ func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
 // session that is no longer open stays as it is. ErrChanged means that the end of the agent is not
 // proven, or no longer proven.
 func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
-	defer s.Wake(id) // what failed halfway is finished by a step
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		if !w.r.State.Open() {
 			return nil
 		}
@@ -127,7 +85,7 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 		if s.kit.ownAgent(*w.r) != process.Gone {
 			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
 		}
-		return w.giveUp(ctx, next, rule, why, closed, nil)
+		return w.closing.giveUp(ctx, next, rule, why, closed, nil)
 	})
 }
 
@@ -142,7 +100,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		case w.r.State == session.Running && w.r.Binding != nil && w.Evidence.AgentAlive(*w.r.Binding) == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
 		case w.r.State == session.Running:
-			return w.giveUp(ctx, session.Abandoned, rule, why, closed, nil)
+			return w.closing.giveUp(ctx, session.Abandoned, rule, why, closed, nil)
 		}
 		w.r.Closed = cmp.Or(closed, w.r.Closed)
 		if err := w.r.Become(session.Abandoned, w.Now(), rule, why); err != nil {
@@ -150,29 +108,6 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		}
 		return w.save()
 	})
-}
-
-// ownAgent says whether a session's agent lives. An agent that ended before it could be identified,
-// or that never was, is gone.
-func (k *kit) ownAgent(r session.Record) process.Liveness {
-	if !r.Agent().Valid() {
-		return process.Gone
-	}
-	return k.Processes.Liveness(r.Agent())
-}
-
-// giveUp ends the life of a session of which nothing is left, as far as is known. Without news it is
-// Unreported: recovery reports all such sessions at once.
-func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
-	if err := w.settlePrompts(ctx); err != nil {
-		return err
-	}
-	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
-		noteInterruption(ctx, w)
-	}
-	w.over(w.endSeen())
-	w.r.Closed, w.r.Unreported = closed, told == nil
-	return w.become(ctx, next, rule, why, told)
 }
 
 // Close notes why a session that is over is no longer meant when its conversation comes back. The
@@ -221,13 +156,53 @@ func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
 		if !unbound(*w.r) {
 			return nil
 		}
-		return w.failed(ctx, why, "")
+		return w.closing.failed(ctx, why, "")
 	})
 }
 
-func (w *work) failed(ctx context.Context, why, screen string) error {
-	if err := w.tell(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
-		return err
-	}
-	return w.fail(ctx, why)
+// EndLeftovers ends what is left of a session that is over, and no other process: neither a
+// reported second writer nor a process that only may write. What cannot be ended is noted in the
+// record, with the time of the next try. Nothing is reported.
+func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
+	err = s.kit.do(ctx, id, func(w *work) error {
+		if !w.r.Resumable() {
+			return &StateError{State: w.r.State, Want: "cleaned up"}
+		}
+		l, err := w.ender.leftovers(ctx)
+		if err != nil {
+			return err
+		}
+		if len(l.left) == 0 && len(l.unknown) == 0 {
+			return w.ender.noteEnded(rule, nil, nil)
+		}
+		var failures []Failure
+		ended, failures = w.ender.endWriting(ctx, l.left, w.ender.proveLeftover(ctx))
+		below, failed := w.ender.endBelow(ctx)
+		ended = append(ended, below...)
+		w.at("leftovers-ended")
+		return w.ender.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
+	})
+	return ended, err
+}
+
+// Move shows a session in another conversation of the chat from now on.
+func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
+	return s.kit.do(ctx, id, func(w *work) error {
+		w.r.Conversation = to
+		return w.save()
+	})
+}
+
+// Advance notes up to which position the chat has shown a transcript. A cursor with another path
+// says that the earlier files were read to their end.
+func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
+	return s.kit.do(ctx, id, func(w *work) error {
+		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })
+		if i < 0 {
+			return nil
+		}
+		w.r.Cursors = slices.Delete(w.r.Cursors, 0, i)
+		w.r.Cursors[0] = c
+		return w.save()
+	})
 }

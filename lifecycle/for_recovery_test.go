@@ -86,7 +86,7 @@ func TestLostWithItsServer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		lost := 0
-		w.Hears.Lost = func() { lost++ }
+		w.deps.Hears.Lost = func() { lost++ }
 		w.tmux.StopServer()
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -50,7 +51,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 	if !ok {
 		return Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
-	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
 		if d, err := t.dialogWith(ctx, mark, k); err != nil {
 			return d, err
 		}
@@ -66,7 +67,7 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Di
 // and the options are still the same. If a person moves the cursor at the same time, Choose
 // corrects it a few times. The errors are those of Press. Digits are never sent.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
-	return s.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
+	return s.kit.inDialog(ctx, id, func(t *terminal) (Dialog, error) {
 		d, err := t.dialogWith(ctx, mark, keyEnter)
 		if err != nil {
 			return d, err
@@ -96,17 +97,13 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 }
 
 // inDialog runs the function keys on the session's worker.
-func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
-	defer s.Wake(id)
-	err = s.kit.do(ctx, id, func(w *work) (err error) {
-		d, err = keys(&w.term)
+func (k *kit) inDialog(ctx context.Context, id uuid.UUID, keys func(*terminal) (Dialog, error)) (d Dialog, err error) {
+	err = k.change(ctx, id, func(w *work) (err error) {
+		d, err = keys(w.term)
 		return err
 	})
 	return d, err
 }
-
-// Screen is what a session's terminal shows.
-type Screen = desk.Screen
 
 // screenKeys are the keys that a person may press on a screen, by the names that Screen takes.
 var screenKeys = func() map[string]tmux.Key {
@@ -115,27 +112,23 @@ var screenKeys = func() map[string]tmux.Key {
 	return keys
 }()
 
-// KeyOn is a key for one screen.
-type KeyOn = desk.KeyOn
-
 // Screen returns what a session's terminal shows, after a key if one is to be pressed. The terminal
 // is looked at right before the key: if the screen has another mark, no key is pressed, and Screen
 // returns ErrChanged with the screen as it is now. The other errors are those of Press. Where the
 // prompt box is open, the key goes there, as the person sees.
-func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Screen, err error) {
+func (s *Service) Screen(ctx context.Context, id uuid.UUID, press desk.KeyOn) (now desk.Screen, err error) {
 	r, ok := s.kit.Store.Get(id)
 	k, known := screenKeys[press.Key]
 	switch {
 	case !ok:
-		return Screen{}, session.ErrNotFound
+		return desk.Screen{}, session.ErrNotFound
 	case press.Key == "":
 		t := s.kit.terminalOf(&r)
 		return t.screen(ctx)
 	case !known:
-		return Screen{}, fmt.Errorf("press %q: no such key", press.Key)
+		return desk.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
-	defer s.Wake(id)
-	err = s.kit.do(ctx, id, func(w *work) (err error) {
+	err = s.kit.change(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.screen(ctx); err != nil {
 			return err
 		}
@@ -158,7 +151,7 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press KeyOn) (now Sc
 }
 
 // mayPressOn says why a key may not be pressed on a screen. It is pure.
-func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
+func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 	chooses := k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 	switch {
 	case v.Present && v.Presence.Status == "": // the presence file cannot be read
@@ -176,7 +169,7 @@ func mayPressOn(v View, now Screen, mark string, k tmux.Key) error {
 // screenMark returns a hash of what a screen shows and of the process that shows it, without the
 // parts that change by themselves: the spinner's row, the blinking sign before a running tool, and
 // blank rows, which come and go with the spinner.
-func screenMark(r session.Record, now Screen) string {
+func screenMark(r session.Record, now desk.Screen) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent)
@@ -200,12 +193,42 @@ func screenMark(r session.Record, now Screen) string {
 }
 
 // screen looks at the terminal and returns what it shows.
-func (t *terminal) screen(ctx context.Context) (Screen, error) {
+func (t *terminal) screen(ctx context.Context) (desk.Screen, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
-		return Screen{}, err
+		return desk.Screen{}, err
 	}
-	now := Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
+	now := desk.Screen{Text: t.Shown, Whole: !d.Open || d.Whole}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
+}
+
+// Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
+// then puts the text of a prompt that was not carried out into the box again: ccbot takes it out
+// and asks the person about it. The prompts that wait in the queue are treated in the same way
+// before Esc is pressed. So after a stop, ccbot types only what a person has sent, or decided
+// about, since.
+//
+// told says that the chat already shows what was stopped: by the questions to the person, or by the
+// line of the transcript. The tmux guard names the bound process, whatever it is doing; a shell
+// that is in front of an adopted agent gets no key.
+//
+// ErrIdle means that no turn runs and nothing has waited; ErrAsks that Esc would answer an open
+// dialog. If the dialog was open at the call, the queue stays.
+func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+	err = s.kit.change(ctx, id, func(w *work) error {
+		w.prompts.awaitEscPause(ctx)
+		w.term.look(ctx)
+		if err := refusesEsc(w.term.View); err != nil {
+			return err
+		}
+		waited, failed := w.prompts.askAboutQueue(ctx) // Esc is pressed also if this failed
+		var stopped error
+		told, stopped = w.prompts.stopTurn(ctx)
+		if waited && errors.Is(stopped, ErrIdle) {
+			told, stopped = true, nil // the queue was stopped
+		}
+		return cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+	})
+	return told, err
 }

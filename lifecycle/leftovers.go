@@ -8,8 +8,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/logkey"
@@ -18,33 +19,17 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// EndLeftovers ends what is left of a session that is over, and no other process: neither a
-// reported second writer nor a process that only may write. What cannot be ended is noted in the
-// record, with the time of the next try. Nothing is reported.
-func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
-	err = s.kit.do(ctx, id, func(w *work) error {
-		if !w.r.Resumable() {
-			return &StateError{State: w.r.State, Want: "cleaned up"}
-		}
-		l, err := w.leftovers(ctx)
-		if err != nil {
-			return err
-		}
-		if len(l.left) == 0 && len(l.unknown) == 0 {
-			return w.noteEnded(rule, nil, nil)
-		}
-		var failures []Failure
-		ended, failures = w.endWriting(ctx, l.left, w.proveLeftover(ctx))
-		below, failed := w.endBelow(ctx)
-		ended = append(ended, below...)
-		w.at("leftovers-ended")
-		return w.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
-	})
-	return ended, err
+// ender ends processes of a session, and no other process: each is proven right before its signal.
+type ender struct {
+	*turn
+	Processes Processes
+	outcome   func(what string) // see Hears
+	patience  time.Duration     // see Config.KillGrace
+	noted     sync.Mutex        // guards r and save while several processes are being ended at the same time
 }
 
 // noteEnded puts on disk what became of a session's leftovers.
-func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) error {
+func (w *ender) noteEnded(rule session.Rule, ended []Ending, failures []Failure) error {
 	if len(ended)+len(failures) == 0 && w.r.Cleanup == nil {
 		return nil
 	}
@@ -65,7 +50,7 @@ func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) 
 
 // endLeftovers ends every living leftover of the session. Second writers are spared, and so is
 // every process about which the evidence contradicts itself.
-func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Failure, err error) {
+func (w *ender) endLeftovers(ctx context.Context) (ended []Ending, failures []Failure, err error) {
 	l, err := w.leftovers(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +59,7 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 	for _, p := range l.seconds {
 		out := process.Outcome{Process: p, Spared: "it is not the session's own", Reason: ReasonSecond}
 		w.logOutcome(out, nil)
-		ended = append(ended, w.aged(out, now))
+		ended = append(ended, aged(out, now))
 	}
 	more, failed := w.endWriting(ctx, l.left, w.proveLeftover(ctx))
 	return append(ended, more...), slices.Concat(l.unknown, l.unclear, failed), nil
@@ -88,7 +73,7 @@ type leftovers struct {
 	unclear []Failure          // it is unknown whether they write
 }
 
-func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
+func (w *ender) leftovers(ctx context.Context) (l leftovers, err error) {
 	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return leftovers{}, err
@@ -112,7 +97,7 @@ func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
 
 // boundBefore returns the living agents that this record bound earlier. If the session was
 // abandoned because the fate of its agent was unknown, that agent is no leftover.
-func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
+func (w *ender) boundBefore() (alive []process.Identity, failures []Failure) {
 	if w.r.State == session.Abandoned {
 		return nil, nil
 	}
@@ -129,7 +114,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 }
 
 // proveLeftover returns a check that looks at all the evidence again, right before the signal.
-func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
+func (w *ender) proveLeftover(ctx context.Context) func(process.Process) error {
 	leftover := func(_ *evidence.Evidence, v process.Verdict) bool {
 		return evidence.StandingOf(*w.r, v) == evidence.Leftover
 	}
@@ -143,7 +128,7 @@ func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 
 // proveWriter says whether the process writes the conversation at this moment, is accepted by
 // wanted, and is protected by nothing.
-func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(*evidence.Evidence, process.Verdict) bool) error {
+func (w *ender) proveWriter(ctx context.Context, p process.Process, wanted func(*evidence.Evidence, process.Verdict) bool) error {
 	if err := w.guarded(ctx, p); err != nil {
 		return err
 	}
@@ -161,7 +146,7 @@ func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(*
 
 // guarded returns the guard that spares a process. Spared are ccbot and its ancestors, tmux,
 // processes of other users, processes that are no agent, and the agent of another session.
-func (w *work) guarded(ctx context.Context, p process.Process, except ...string) error {
+func (w *ender) guarded(ctx context.Context, p process.Process, except ...string) error {
 	table, err := w.Processes.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -174,7 +159,7 @@ func (w *work) guarded(ctx context.Context, p process.Process, except ...string)
 
 // endWriting ends processes that write the conversation. A process that still lives afterwards is a
 // failure, unless it is another session's agent or has moved on to another conversation.
-func (w *work) endWriting(ctx context.Context, who []process.Identity, prove func(process.Process) error) ([]Ending, []Failure) {
+func (w *ender) endWriting(ctx context.Context, who []process.Identity, prove func(process.Process) error) ([]Ending, []Failure) {
 	seen, err := w.Processes.Snapshot(ctx)
 	if err != nil {
 		seen = process.Snapshot{} // then only the descendants that are seen right before a KILL are noted
@@ -197,7 +182,7 @@ func (w *work) endWriting(ctx context.Context, who []process.Identity, prove fun
 // movedOn says whether a process that was spared as unproven is seen to have left the conversation.
 // It is false for a process that the record bound: the evidence may not mention that process at
 // all.
-func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
+func (w *ender) movedOn(ctx context.Context, id process.Identity) bool {
 	if slices.Contains(w.r.Bound, id) {
 		return false
 	}
@@ -206,7 +191,7 @@ func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
 }
 
 // endEach ends processes at the same time, because each may take as long as KillGrace.
-func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(process.Process) error,
+func (w *ender) endEach(ctx context.Context, who []process.Identity, prove func(process.Process) error,
 	grace func(process.Identity) process.Grace) (endings []Ending, errs []error) {
 	outs := make([]process.Outcome, len(who))
 	errs = make([]error, len(who))
@@ -221,14 +206,14 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 	now := w.moment()
 	for i, out := range outs {
 		w.logOutcome(out, errs[i])
-		endings = append(endings, w.aged(out, now))
+		endings = append(endings, aged(out, now))
 	}
 	return endings, errs
 }
 
 // endOne ends one of several processes. A panic becomes the error of that process: the recover in
 // do cannot catch a panic of another goroutine.
-func (w *work) endOne(ctx context.Context, id process.Identity, prove func(process.Process) error,
+func (w *ender) endOne(ctx context.Context, id process.Identity, prove func(process.Process) error,
 	grace process.Grace) (out process.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -237,4 +222,75 @@ func (w *work) endOne(ctx context.Context, id process.Identity, prove func(proce
 		}
 	}()
 	return w.Processes.End(ctx, id, prove, nil, grace)
+}
+
+func (w *ender) grace() process.Grace {
+	return process.Grace{Term: termAfter, Kill: max(w.patience, termAfter)}
+}
+
+// logOutcome logs what became of a process that ccbot set out to end, and counts it.
+func (w *ender) logOutcome(out process.Outcome, err error) {
+	if what := outcomeOf(out, err); what != "" && w.outcome != nil {
+		w.outcome(what)
+	}
+	if out.Ended {
+		w.Log.Info("leftover_ended", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.How, string(out.How))
+		return
+	}
+	w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
+}
+
+// The outcomes of a process that did not end, in addition to the ways in which a process ends.
+const (
+	outcomeFailed = "failed" // it should have ended and has not, or that is unknown
+	outcomeSpared = "spared" // it was left alone on purpose
+)
+
+// outcomeOf is what became of a process, in a word; empty if the process had ended before.
+func outcomeOf(out process.Outcome, err error) string {
+	switch {
+	case out.How == process.HowAlreadyGone:
+		return ""
+	case err != nil || out.Spared == "" && !out.Ended || out.Ended && !out.Verified:
+		return outcomeFailed
+	case out.Ended:
+		return string(out.How)
+	}
+	return outcomeSpared
+}
+
+// cleanup describes what is left after another failed try.
+func (w *ender) cleanup(receipt *Receipt) *session.CleanupError {
+	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
+	if w.r.Cleanup != nil {
+		c.Attempts += max(0, w.r.Cleanup.Attempts)
+	}
+	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
+	for _, f := range receipt.Failures {
+		if f.PID != 0 && !slices.Contains(c.Processes, f.ID) {
+			c.Processes = append(c.Processes, f.ID)
+		}
+	}
+	return c
+}
+
+// endBound ends the living agent, and says whether it is gone.
+func (w *ender) endBound(ctx context.Context, hangUp func(context.Context) error, receipt *Receipt) bool {
+	b := w.r.Binding
+	seen, err := w.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
+	if err != nil {
+		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
+	}
+	before := slices.Clone(w.r.Below)
+	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
+	out, err := w.Processes.End(ctx, b.Agent, prove, hangUp, w.noting(b.Agent, seen))
+	w.logOutcome(out, err)
+	ending := aged(out, w.moment())
+	receipt.Agent = &ending
+	if err != nil || !ending.over() {
+		receipt.failOutcome(out, err)
+		return false
+	}
+	w.spareCleaned(out, before)
+	return true
 }

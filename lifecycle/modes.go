@@ -16,6 +16,12 @@ import (
 	"ccbot/tmux"
 )
 
+// switching has an agent run with what a person wants.
+type switching struct {
+	*turn
+	term *terminal
+}
+
 // Switch notes what a person wants the session's present agent to run with, and returns what it runs
 // with now; an empty wish only reads. The steps carry the wish out, before the next prompt is typed,
 // and report news.Switched. A mode or a model that is wanted later takes the place of the earlier one.
@@ -32,9 +38,8 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want modes.Wish) (mo
 		t := s.kit.terminalOf(&r)
 		return t.runsWith(ctx)
 	}
-	defer s.Wake(id)
 	var now modes.Now
-	err := s.kit.do(ctx, id, func(w *work) (err error) {
+	err := s.kit.change(ctx, id, func(w *work) (err error) {
 		if now, err = w.term.runsWith(ctx); err != nil {
 			return err
 		}
@@ -81,12 +86,12 @@ func wishOf(w *session.Wish) modes.Wish { return modes.Wish{Mode: modes.Mode(w.M
 const modeWait = 3 * time.Second
 
 // grant carries out what a person wants the agent to run with, as far as that can be done now.
-func grant(ctx context.Context, w *work) error {
+func (w *switching) grant(ctx context.Context) error {
 	if w.r.Wish.Agent != w.r.Binding.Agent {
-		return granted(ctx, w, modes.NewAgent)
+		return w.granted(ctx, modes.NewAgent)
 	}
-	if lookForWish(ctx, w); w.r.Wish.Listed && modelsClosed(w.term.View) {
-		if err := forgetModels(w); err != nil {
+	if w.lookForWish(ctx); w.r.Wish.Listed && modelsClosed(w.term.View) {
+		if err := w.forgetModels(); err != nil {
 			return err
 		}
 	}
@@ -94,22 +99,22 @@ func grant(ctx context.Context, w *work) error {
 		var act wishes.Act
 		var outcome modes.Outcome
 		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little behind
-			act, outcome = wishes.Decide(*w.r.Wish, lookForWish(ctx, w))
+			act, outcome = wishes.Decide(*w.r.Wish, w.lookForWish(ctx))
 			return act != wishes.Wait && outcome != modes.Unread
 		})
 		if ctx.Err() != nil || act == wishes.Wait {
 			return ctx.Err()
 		}
 		if act == wishes.Over {
-			return granted(ctx, w, outcome)
+			return w.granted(ctx, outcome)
 		}
-		if pressed, err := pressForWish(ctx, w, act); err != nil || !pressed {
+		if pressed, err := w.pressForWish(ctx, act); err != nil || !pressed {
 			return err
 		}
 	}
 }
 
-func lookForWish(ctx context.Context, w *work) wishes.Look {
+func (w *switching) lookForWish(ctx context.Context) wishes.Look {
 	w.term.look(ctx)
 	v := w.term.View
 	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
@@ -124,11 +129,11 @@ func lookForWish(ctx context.Context, w *work) wishes.Look {
 // pressForWish presses the next key. The key is noted on disk first, and the screen is looked at
 // again right before it. pressed is false if something came in between, or the wish is over because
 // the agent did not take the key: then no other key may follow, because it may still take this one.
-func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, err error) {
+func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed bool, err error) {
 	if act == wishes.Choose {
-		if err := moveToModel(ctx, w); err != nil {
+		if err := w.moveToModel(ctx); err != nil {
 			w.again = soon
-			return false, errors.Join(err, closeModels(ctx, w))
+			return false, errors.Join(err, w.closeModels(ctx))
 		}
 	}
 	before, mode := *w.r.Wish, w.term.Screen.Mode
@@ -137,7 +142,7 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		return false, err
 	}
 	w.at("wish-marked")
-	now, _ := wishes.Decide(before, lookForWish(ctx, w)) // writing to disk took time
+	now, _ := wishes.Decide(before, w.lookForWish(ctx)) // writing to disk took time
 	err, again := tmux.ErrGuard, soon
 	list, _ := w.term.Screen.Dialog.Models()
 	if now == act && w.term.Screen.Mode == mode &&
@@ -153,19 +158,19 @@ func pressForWish(ctx context.Context, w *work, act wishes.Act) (pressed bool, e
 		return false, err
 	}
 	w.at("wish-pressed")
-	switch seen := seeSwitch(ctx, w, act, mode); {
+	switch seen := w.seeSwitch(ctx, act, mode); {
 	case !seen:
-		return false, granted(ctx, w, modes.NotTaken)
+		return false, w.granted(ctx, modes.NotTaken)
 	case act == wishes.Choose:
-		return true, forgetModels(w)
+		return true, w.forgetModels()
 	}
 	return true, nil
 }
 
 // seeSwitch waits until the screen shows what a key has done.
-func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
+func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) bool {
 	return await(ctx, lookPace, modeWait, func() bool {
-		l := lookForWish(ctx, w)
+		l := w.lookForWish(ctx)
 		switch act {
 		case wishes.Mode:
 			return l.Mode != "" && l.Mode != mode || w.term.DialogOpen()
@@ -177,41 +182,41 @@ func seeSwitch(ctx context.Context, w *work, act wishes.Act, mode string) bool {
 }
 
 // moveToModel moves the cursor of the list to the wanted model.
-func moveToModel(ctx context.Context, w *work) error {
+func (w *switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
 	list, _ := asked.Models()
 	_, err := w.term.moveTo(ctx, asked, dialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
 	if errors.Is(err, ErrChanged) {
-		return closeModels(ctx, w) // the next look opens it again, or finds that it is gone
+		return w.closeModels(ctx) // the next look opens it again, or finds that it is gone
 	}
 	return err
 }
 
 // closeModels closes the list of models, if it is open.
-func closeModels(ctx context.Context, w *work) error {
-	if !lookForWish(ctx, w).Listed {
+func (w *switching) closeModels(ctx context.Context) error {
+	if !w.lookForWish(ctx).Listed {
 		return nil
 	}
 	err := w.term.press(ctx, tmux.KeyEscape)
 	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return fmt.Errorf("close the list of models: %w", err)
 	}
-	if !seeSwitch(ctx, w, wishes.Choose, "") {
+	if !w.seeSwitch(ctx, wishes.Choose, "") {
 		return nil
 	}
-	return forgetModels(w)
+	return w.forgetModels()
 }
 
 // forgetModels notes that the list of models that ccbot has opened is closed: the next one that is open is
 // a person's.
-func forgetModels(w *work) error {
+func (w *switching) forgetModels() error {
 	w.r.Wish.Listed = false
 	return w.save()
 }
 
 // granted reports what came of the wish for a mode, or else of that for a model, and forgets it.
-func granted(ctx context.Context, w *work, outcome modes.Outcome) error {
-	if err := closeModels(ctx, w); err != nil {
+func (w *switching) granted(ctx context.Context, outcome modes.Outcome) error {
+	if err := w.closeModels(ctx); err != nil {
 		return err
 	}
 	was, rest := wishes.Granted(*w.r.Wish)

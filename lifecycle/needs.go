@@ -65,10 +65,12 @@ type Processes interface {
 }
 
 // Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory. Remove deletes the file again.
+// directory. Remove deletes the file again. Unheard says whether an event of the launch lies on disk
+// that was not processed yet.
 type Launches interface {
 	Write(recordID uuid.UUID, dir string) (path string, err error)
 	Remove(recordID uuid.UUID) error
+	Unheard(recordID uuid.UUID) (bool, error)
 }
 
 // Relays knows the permission requests that the chat can answer.

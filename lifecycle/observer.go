@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/presence"
@@ -34,7 +35,10 @@ type Observer struct {
 	Relays    Relays // nil: there are none
 	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.
 	// It may be nil.
-	Status      func(recordID uuid.UUID) (hookwire.Status, error)
+	Status func(recordID uuid.UUID) (hookwire.Status, error)
+	// Git returns the state of the repository that contains a directory, nil if there is none. It
+	// may be nil, and a call may take long.
+	Git         func(ctx context.Context, dir string) (*git.State, error)
 	ProjectsDir string // Claude Code's projects folder
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -185,3 +189,63 @@ func SameServer(s tmux.ServerID, b session.Binding) bool {
 
 // screenLines is how many lines that scrolled off a dead pane are kept with its screen.
 const screenLines = 40
+
+// moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
+// with that, no process counts as a leftover.
+func (o *Observer) moment() process.Moment {
+	now, err := o.Processes.Moment()
+	if err != nil {
+		o.Log.Warn("clock_unreadable", logkey.Error, err.Error())
+		return process.Moment{}
+	}
+	return now
+}
+
+// ownAgent says whether a session's agent lives. An agent that ended before it could be identified,
+// or that never was, is gone.
+func (o *Observer) ownAgent(r session.Record) process.Liveness {
+	if !r.Agent().Valid() {
+		return process.Gone
+	}
+	return o.Processes.Liveness(r.Agent())
+}
+
+func (o *Observer) hasTranscript(claudeID uuid.UUID) (bool, error) {
+	_, err := transcript.Find(o.ProjectsDir, claudeID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lookAtGit returns the state of a session's repository; known is false if git gave no answer.
+func (o *Observer) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
+	if o.Git == nil {
+		return nil, false
+	}
+	state, err := o.Git(ctx, r.Dir)
+	if err != nil {
+		o.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
+		return nil, false
+	}
+	return state, true
+}
+
+// haunted says whether the conversation of a session that is over has grown, and that was not
+// reported yet. If the session is not proven to be over, its own agent may write.
+func (o *Observer) haunted(r session.Record, known int64) bool {
+	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
+	if !r.State.Over() || r.Haunted || unknown {
+		return false
+	}
+	path := o.transcriptPath(r)
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= known {
+		return false
+	}
+	grew, err := transcript.Grew(path, known)
+	if err != nil {
+		o.Log.Warn("transcript_unreadable", logkey.Path, path, logkey.Error, err.Error())
+	}
+	return grew
+}

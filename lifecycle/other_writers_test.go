@@ -271,7 +271,7 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 					func() {
 						_ = w.ArchiveQuiet(w.ctx, r.ID, Silence{Since: time.Now().AddDate(50, 0, 0), Quiet: time.Hour, Why: "nothing has happened"})
 					},
-					func() { _ = w.NoticeWriters(w.ctx) },
+					func() { _ = w.noticeWriters(w.ctx) },
 				}
 				if len(seen) > 0 {
 					taps[5] = func() { _, _ = w.adoptIt(r, seen[0]) }

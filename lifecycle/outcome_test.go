@@ -39,7 +39,7 @@ func TestOutcomes(t *testing.T) {
 func TestOutcomesAreCounted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var counted []string
-		w.Hears.Outcome = func(what string) { counted = append(counted, what) }
+		w.deps.Hears.Outcome = func(what string) { counted = append(counted, what) }
 		r, _ := w.started()
 		w.archive(r)
 		assert.Equal(t, []string{"hup"}, counted)
@@ -50,7 +50,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		var counted []string
-		w.Hears.Outcome = func(what string) { counted = append(counted, what) }
+		w.deps.Hears.Outcome = func(what string) { counted = append(counted, what) }
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "again"))
 		assert.Equal(t, []string{"failed"}, counted)
 		w.processes.exit(a.id.PID)

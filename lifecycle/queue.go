@@ -11,41 +11,46 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
+
+// Queues are the verbs of a Service that are about prompts.
+type Queues struct{ kit *kit }
+
+// Queues returns the verbs that are about prompts.
+func (s *Service) Queues() Queues { return Queues{s.kit} }
+
+// Wake asks for a step of a session: something about it may have changed.
+func (q Queues) Wake(id uuid.UUID) { q.kit.agenda.wake(id) }
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
 // typed at once if Run runs and nothing is in the way. The record is written first. While the prompt
 // is not held, the queue treats it as absent, so the owner of the prompt may queue it again, also for
 // another session. Calling Queue again does nothing. ErrNoPrompt means that the prompt is typed,
 // or finished.
-func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return accept(ctx, s, id, key, false)
+func (q Queues) Queue(ctx context.Context, id uuid.UUID, key string) error {
+	return q.accept(ctx, id, key, false)
 }
 
 // Keep is like Queue, and also accepts a session that is over: the prompt waits until the session
 // is back.
-func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return accept(ctx, s, id, key, true)
+func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
+	return q.accept(ctx, id, key, true)
 }
 
-func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool) error {
-	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
+func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
+	return q.inQueue(ctx, id, []string{key}, func(w *work) error {
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
 		alone := len(w.r.Prompts) == 0
-		if err := w.enqueue(key); err != nil {
+		if err := w.prompts.enqueue(key); err != nil {
 			return err
 		}
 		w.at("prompt-saved")
-		if alone && typeAtOnce(ctx, w, key) {
+		if alone && q.typeAtOnce(ctx, w, key) {
 			return nil
 		}
-		if err := w.Prompts.HoldPrompt(key, w.r.ID); err != nil {
-			return fmt.Errorf("hold prompt %s: %w", key, err)
-		}
-		return nil
+		return w.prompts.Prompts.HoldPrompt(key, w.r.ID)
 	})
 }
 
@@ -53,66 +58,50 @@ func accept(ctx context.Context, s *Service, id uuid.UUID, key string, over bool
 // whether its mark is on disk: then the mark alone says how far it is, and nobody has to write first
 // that it is held. Everything else, also an error, is left to the next step. Where Run does not run
 // nothing is typed: nobody would take up the proof.
-func typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
-	if !w.running.Load() || w.r.State != session.Running || w.r.Binding == nil {
+func (q Queues) typeAtOnce(ctx context.Context, w *work, key string) (marked bool) {
+	if !q.kit.running.Load() || w.r.State != session.Running || w.r.Binding == nil {
 		return false
 	}
-	if _, half := w.halfMoved(*w.r); half {
+	if _, half := w.records.halfMoved(*w.r); half {
 		return false
 	}
-	p, err := w.Prompts.NewPrompt(key, w.r.ID)
-	if err != nil || look(ctx, w, &p) != nil || decide(*w.r, w.term.View, &p).Act != actType {
+	p, err := w.prompts.Prompts.NewPrompt(key, w.r.ID)
+	if err != nil || w.look(ctx, &p) != nil || decide(*w.r, w.term.View, &p).Act != actType {
 		return false
 	}
-	if err := w.typePrompt(ctx, p); err != nil {
+	if err := w.prompts.typePrompt(ctx, p); err != nil {
 		w.Log.Warn("session_step_failed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
-	_, err = w.Prompts.Prompt(key)
+	_, err = w.prompts.Prompts.Prompt(key)
 	return err == nil
 }
 
 // inQueue changes prompts of a session. If the session was handed over, the prompts move to its
 // successor first, and the change is made there.
-func inQueue(ctx context.Context, s *Service, id uuid.UUID, keys []string,
+func (q Queues) inQueue(ctx context.Context, id uuid.UUID, keys []string,
 	change func(*work) error) error {
-	defer s.Wake(id)
-	return s.kit.do(ctx, id, func(w *work) error {
+	return q.kit.change(ctx, id, func(w *work) error {
 		to, moved := session.Record{}, w.r.HandedOver()
 		if moved {
-			to, moved = w.successor(id)
+			to, moved = session.Successor(w.records.Shared(), id)
 		}
 		if !moved { // or its successor was purged
 			return change(w)
 		}
 		for _, key := range keys {
-			if err := w.Prompts.MovePrompt(key, to.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := w.prompts.Prompts.MovePrompt(key, to.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("pass prompt %s on to session %s: %w", key, to.ID, err)
 			}
 		}
-		return inQueue(ctx, s, to.ID, keys, change)
+		return q.inQueue(ctx, to.ID, keys, change)
 	})
-}
-
-// enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
-// queue.
-func (w *work) enqueue(keys ...string) error {
-	before := len(w.r.Prompts)
-	for _, key := range keys {
-		if !slices.Contains(w.r.Prompts, key) {
-			w.r.Prompts = append(w.r.Prompts, key)
-		}
-	}
-	if len(w.r.Prompts) == before {
-		return nil
-	}
-	return w.save()
 }
 
 // SendAgain has an unproven prompt typed again when that is safe: a person has decided so. A crash
 // between paste and Enter may have left the text in the box, so the text is treated as a paste to
 // take back: the box is emptied first.
-func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return resolve(ctx, s, id, key, Unproven, func(w *work, p Prompt) error {
+func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
+	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
@@ -120,70 +109,65 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if w.term.boxFree() && !w.term.holds(ctx, p) { // the box has nothing to take back
 			p.State, p.Told, p.Mark = Held, nil, nil
 		} else {
-			p.State, p.Told, p.Mark = Typing, nil, w.mark()
+			p.State, p.Told, p.Mark = Typing, nil, w.prompts.mark()
 			p.Mark.Retreat = true
 		}
-		if err := w.Prompts.SavePrompt(p); err != nil {
+		if err := w.prompts.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
-		return w.enqueue(key)
+		return w.prompts.enqueue(key)
 	})
 }
 
 // Drop gives up an unproven prompt, because a person has decided so. If its text still stands in
 // the box, it is removed there.
-func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return resolve(ctx, s, id, key, Unproven, func(w *work, p Prompt) error {
+func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
+	return q.resolve(ctx, id, key, Unproven, func(w *work, p Prompt) error {
 		w.term.look(ctx)
 		if w.term.holds(ctx, p) {
 			w.term.emptyBox(ctx)
 		}
-		if err := w.Prompts.FinishPrompt(key); err != nil {
+		if err := w.prompts.Prompts.FinishPrompt(key); err != nil {
 			return err
 		}
-		return w.dequeue(key)
+		return w.prompts.dequeue(key)
 	})
 }
 
 // Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
 // in another way. ErrNoPrompt means that the prompt is no longer held, or belongs to another
 // session.
-func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return resolve(ctx, s, id, key, Held, func(w *work, _ Prompt) error {
+func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
+	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
 		if !slices.Contains(w.r.Prompts, key) {
-			return notQueued(key)
+			return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 		}
-		if err := w.Prompts.FinishPrompt(key); err != nil {
+		if err := w.prompts.Prompts.FinishPrompt(key); err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
 		}
-		return w.dequeue(key)
+		return w.prompts.dequeue(key)
 	})
-}
-
-func notQueued(key string) error {
-	return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 }
 
 // Reword gives a held prompt another text, because the person has edited the message.
 // ErrNoPrompt means that the prompt is no longer held: it may have been typed.
-func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
-	return inQueue(ctx, s, id, []string{key}, func(w *work) error {
-		p, err := promptIn(w, key, Held)
+func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
+	return q.inQueue(ctx, id, []string{key}, func(w *work) error {
+		p, err := w.prompts.promptIn(key, Held)
 		if err != nil {
 			return err
 		}
-		p.Text, p.Class, w.reworded = text, class, true
-		return w.Prompts.SavePrompt(p)
+		p.Text, p.Class, w.prompts.reworded = text, class, true
+		return w.prompts.Prompts.SavePrompt(p)
 	})
 }
 
 // resolve calls change with a prompt of the session, on the session's worker. ErrNoPrompt means
 // that the prompt is not in the given state.
-func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state PromptState,
+func (q Queues) resolve(ctx context.Context, id uuid.UUID, key string, state PromptState,
 	change func(*work, Prompt) error) error {
-	defer s.Wake(id)
-	return s.kit.do(ctx, id, func(w *work) error {
-		p, err := promptIn(w, key, state)
+	return q.kit.change(ctx, id, func(w *work) error {
+		p, err := w.prompts.promptIn(key, state)
 		if err != nil {
 			return err
 		}
@@ -191,31 +175,20 @@ func resolve(ctx context.Context, s *Service, id uuid.UUID, key string, state Pr
 	})
 }
 
-func promptIn(w *work, key string, state PromptState) (Prompt, error) {
-	p, err := ownPrompt(w, key)
-	switch {
-	case err != nil:
-		return p, fmt.Errorf("prompt %s: %w", key, err)
-	case p.State != state:
-		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, ErrNoPrompt)
-	}
-	return p, nil
-}
-
 // SettlePrompts makes the session's queue and the prompts on disk agree after a restart. keys are
 // the prompts on disk that belong to the session, in order. If a prompt was being typed to an agent
 // that is gone, SettlePrompts looks for it in the transcript, and reports it if it is not found.
-func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
-	return inQueue(ctx, s, id, keys, func(w *work) error {
-		if err := w.enqueue(keys...); err != nil {
+func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
+	return q.inQueue(ctx, id, keys, func(w *work) error {
+		if err := w.prompts.enqueue(keys...); err != nil {
 			return err
 		}
 		for _, key := range slices.Clone(w.r.Prompts) {
-			p, err := ownPrompt(w, key)
+			p, err := w.prompts.ownPrompt(key)
 			if errors.Is(err, fs.ErrNotExist) {
-				err = w.dequeue(key)
+				err = w.prompts.dequeue(key)
 			} else if err == nil && p.State == Typing && !w.r.State.Live() {
-				err = w.settlePrompt(ctx, p) // the prompts of a live session are decided by the next steps
+				err = w.prompts.settlePrompt(ctx, p) // the prompts of a live session are decided by the next steps
 			}
 			if err != nil {
 				return err
@@ -225,62 +198,80 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 	})
 }
 
-// settlePrompt decides about a typed prompt whose agent is gone, or whose mark says nothing: either
-// the transcript has it, or a person decides.
-func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
-	found, err := w.seek(ctx, p)
-	if found || err != nil {
-		return err
-	}
-	if w.term.look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
-		return w.proven(ctx, p)
-	}
-	return w.unproven(ctx, p, "the agent is gone")
-}
-
-// seekBehind looks for the proof that the prompt which has opened a dialog was taken: the dialog
-// may be visible before any hook or transcript mentions the prompt.
-func (w *work) seekBehind(ctx context.Context, head *Prompt) error {
-	if !head.entered() {
-		return nil
-	}
-	_, err := w.seek(ctx, *head)
-	return err
-}
-
-// seek finishes a typed prompt if a transcript shows it.
-func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
-	if p.Mark == nil {
-		return false, nil // a file that was edited
-	}
-	trace, err := traceOf(w, p)
-	if err != nil {
-		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-	}
-	if !trace.Arrived {
-		return false, nil
-	}
-	return true, arrived(ctx, w, p)
-}
-
-// Move shows a session in another conversation of the chat from now on.
-func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
-	return s.kit.do(ctx, id, func(w *work) error {
-		w.r.Conversation = to
-		return w.save()
-	})
-}
-
-// Advance notes up to which position the chat has shown a transcript. A cursor with another path
-// says that the earlier files were read to their end.
-func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
-	return s.kit.do(ctx, id, func(w *work) error {
-		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })
-		if i < 0 {
-			return nil
+// SendAnyway types a prompt that waits behind a person's draft, because the person in the chat has
+// decided so. The draft is reported before it is taken out of the box, and the box is proven empty
+// before anything is typed. ErrBoxBusy means that a dialog, a turn, bash mode or a person who types
+// is in the way; ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the
+// prompt no longer waits there.
+func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
+	return q.kit.change(ctx, id, func(w *work) error {
+		head, err := w.prompts.head()
+		if err != nil {
+			return err
 		}
-		w.r.Cursors = slices.Delete(w.r.Cursors, 0, i)
-		w.r.Cursors[0] = c
-		return w.save()
+		if head == nil || head.Key != key || head.State != Held {
+			return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
+		}
+		w.term.look(ctx)
+		switch {
+		case w.r.State != session.Running || !inFront(*w.r, w.term.View):
+			return ErrBoxBusy
+		case w.term.TypeSafe():
+			return nil // the draft is gone: the next step types the prompt
+		case !w.term.boxFree() || w.term.Screen.Box.Bash:
+			return ErrBoxBusy
+		case !w.term.Screen.Box.Whole():
+			return ErrDraftHidden
+		}
+		if err := w.prompts.clearDraft(ctx); err != nil || w.r.Wish != nil {
+			return err // the next step types the prompt, after what was wanted before it
+		}
+		return w.prompts.typePrompt(ctx, *head)
 	})
+}
+
+// ToFront has a held prompt typed before all others that wait, because a person has decided so. A
+// prompt that is being typed, or stands in the box, stays before it. ErrNoPrompt means that the
+// prompt is no longer held, or belongs to another session.
+func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
+	return q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error { return w.prompts.toFront(key) })
+}
+
+// SendNow has a held prompt typed next, and interrupts the turn that runs for that, because a person
+// has decided so. The order is on disk before Esc is pressed. The next steps then type the prompt in
+// the usual way, and after it the rest of the queue in its order. What Esc has stopped is treated as
+// Interrupt treats it; told is the same as there, and true if nothing was interrupted.
+//
+// ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is in
+// the box. No key was pressed then, and the order is as it was, unless the dialog has opened in the
+// moment between the look and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means
+// that it is no longer held.
+func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+	told = true
+	err = q.resolve(ctx, id, key, Held, func(w *work, _ Prompt) error {
+		if !w.r.State.Live() {
+			return ErrNoAgent
+		}
+		w.prompts.awaitEscPause(ctx)
+		w.term.look(ctx)
+		if w.r.State != session.Running || w.term.TypeSafe() { // no turn is in the way
+			return w.prompts.toFront(key)
+		}
+		head, err := w.prompts.head()
+		if err != nil {
+			return err
+		}
+		if err := refusesNow(w.term.View, head); err != nil {
+			return err
+		}
+		if err := w.prompts.toFront(key); err != nil {
+			return err
+		}
+		if told, err = w.prompts.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
+			told, err = true, nil
+		}
+		w.at("turn-interrupted")
+		return errors.Join(err, w.prompts.overtake(ctx, key))
+	})
+	return told, err
 }

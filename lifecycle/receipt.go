@@ -150,7 +150,7 @@ func (r *Receipt) reasons() (all []string) {
 }
 
 // aged adds the process's age to its outcome.
-func (k *kit) aged(out process.Outcome, now process.Moment) Ending {
+func aged(out process.Outcome, now process.Moment) Ending {
 	age, _ := out.Process.Age(now)
 	return Ending{Outcome: out, Age: age}
 }

@@ -81,7 +81,7 @@ func TestAWindowThatCannotBeRenamedHoldsUpNothing(t *testing.T) {
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))
 		w.pass(soon)
 		assert.Contains(t, w.logged(), "window_not_renamed")
-		w.Service.Wake(r.ID)
+		w.Wake(r.ID)
 		w.pass(soon)
 		assert.Equal(t, "web", w.windowName(a), "the next step tries again")
 	})

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/control"
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -22,14 +20,8 @@ import (
 // RestoreRequest is a session that a person wants back.
 type RestoreRequest = control.Restore
 
-// damaged says what to do with a damaged transcript, on which a resume would fail.
-type damaged = control.Damaged
-
-const (
-	AskFirst  = control.Damaged("") // refuse with a TranscriptError
-	UseCopy   = control.UseCopy
-	UseAsItIs = control.UseAsItIs
-)
+// askFirst refuses a damaged transcript, on which a resume would fail, with a TranscriptError.
+const askFirst = control.Damaged("")
 
 // Restored is a session that came back.
 type Restored struct {
@@ -44,17 +36,17 @@ type Restored struct {
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
 	err = s.kit.do(ctx, q.Session, func(w *work) error {
 		if w.r.State == session.Stopping {
-			if err := w.stop(ctx, &Receipt{}); err != nil {
+			if err := w.closing.stop(ctx, &Receipt{}); err != nil {
 				return err
 			}
 		}
-		if to, moved := w.successor(w.r.ID); moved {
+		if to, moved := session.Successor(w.records.Shared(), w.r.ID); moved {
 			return &MovedError{To: to.ID}
 		}
 		if !w.r.Resumable() && !w.r.Interrupted() {
 			return &StateError{State: w.r.State, Want: "resumed"}
 		}
-		if found, err := w.findLaunch(ctx); found || err != nil {
+		if found, err := w.opening.findLaunch(ctx); found || err != nil {
 			return err
 		}
 		dir := w.r.Dir
@@ -74,14 +66,14 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 			return err
 		}
 		defer release()
-		if back.Ended, err = w.alone(ctx); err != nil {
+		if back.Ended, err = w.writers.alone(ctx); err != nil {
 			return err
 		}
-		if err := w.mend(q.Damaged); err != nil {
+		if err := w.opening.mend(q.Damaged); err != nil {
 			return err
 		}
 		w.r.Dir = dir
-		return w.restore(ctx)
+		return w.opening.restore(ctx)
 	})
 	back.Record, _ = s.kit.Store.Get(q.Session)
 	return back, err
@@ -90,7 +82,7 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, which is a conversation with an id of
 // its own.
-func (w *work) mend(how damaged) error {
+func (w *opening) mend(how control.Damaged) error {
 	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
@@ -100,9 +92,9 @@ func (w *work) mend(how damaged) error {
 		return nil // nothing was ever said
 	case err != nil && !empty:
 		return fmt.Errorf("check the transcript: %w", err)
-	case (lost || len(health.Faults) > 0) && how == AskFirst:
+	case (lost || len(health.Faults) > 0) && how == askFirst:
 		return &TranscriptError{Health: health, Nothing: lost}
-	case len(health.Faults) > 0 && how == UseAsItIs:
+	case len(health.Faults) > 0 && how == control.UseAsItIs:
 		return nil
 	case empty:
 		return w.beginAnew()
@@ -114,14 +106,14 @@ func (w *work) mend(how damaged) error {
 
 // beginAnew gives the session a fresh conversation id. It is needed because Claude Code neither
 // resumes nor begins a conversation whose transcript contains nothing that was said.
-func (w *work) beginAnew() error {
+func (w *opening) beginAnew() error {
 	fork := w.r.ForkOf
 	w.changeID(uuid.New())
 	w.r.ForkOf = fork
 	return w.save()
 }
 
-func (w *work) resumeCopy(health transcript.Health) error {
+func (w *opening) resumeCopy(health transcript.Health) error {
 	// The id is the same for the same damage: after a crash right here the existing copy is used.
 	id := uuid.NewSHA1(w.r.ID, fmt.Appendf(nil, "%s repaired at %d", w.r.ClaudeSessionID, health.Size))
 	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
@@ -143,21 +135,13 @@ func (w *work) resumeCopy(health transcript.Health) error {
 	return w.save()
 }
 
-// changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
-// restore must not begin the copy of another conversation again.
-func (w *work) changeID(id uuid.UUID) {
-	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
-	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
-	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.moment()
-}
-
-func (w *work) restore(ctx context.Context) error {
+func (w *opening) restore(ctx context.Context) error {
 	w.keepProgress() // a person may have continued in the terminal
 	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err // the state has not changed yet
 	}
-	if _, err := w.alone(ctx); err != nil { // checked again, because starting tmux may have taken long
+	if _, err := w.writers.alone(ctx); err != nil { // checked again, because starting tmux may have taken long
 		return err
 	}
 	if err := w.skipHistory(); err != nil {
@@ -180,7 +164,7 @@ func (w *work) restore(ctx context.Context) error {
 	w.at("restore-recorded")
 	err = w.launch(ctx, spec)
 	if err != nil && !errors.Is(err, errWindowMayLive) {
-		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
+		return errors.Join(err, w.closing.fail(ctx, "the window could not be opened"))
 	}
 	return err
 }
@@ -188,7 +172,7 @@ func (w *work) restore(ctx context.Context) error {
 // skipHistory moves the chat's position in the transcript to the end: what was said in the terminal
 // while the session was over is history. What the chat still has to show from before the session's
 // end stays (P5).
-func (w *work) skipHistory() error {
+func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
 	if !ok || c.Unsaid(w.r.Tail) {
 		return nil
@@ -204,28 +188,14 @@ func (w *work) skipHistory() error {
 	return nil
 }
 
-// fail ends a launch that never became ready. The rest of the record stays as it was before the
-// launch.
-func (w *work) fail(ctx context.Context, why string) error {
-	w.over(w.endSeen())
-	return w.become(ctx, session.Failed, ruleFailed, why, nil)
-}
-
 // configured returns the launch settings of a new session.
-func (k *kit) configured() *session.Launch {
-	return &session.Launch{Command: k.Command, Flags: slices.Clone(k.Flags), PermissionMode: k.PermissionMode}
-}
-
-// relaunch returns the settings with which a session's agent is started with a conversation.
-func relaunch(w *work, conversation []string) session.Launch {
-	seen := w.lastSeen(conversation)
-	return claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
-		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
+func (c Config) configured() *session.Launch {
+	return &session.Launch{Command: c.Command, Flags: slices.Clone(c.Flags), PermissionMode: c.PermissionMode}
 }
 
 // lastSeen returns what is known of the conversation that a launch continues: a person may have
 // changed its model and its permission mode in the terminal.
-func (w *work) lastSeen(conversation []string) transcript.Progress {
+func (w *opening) lastSeen(conversation []string) transcript.Progress {
 	of := w.r.ForkOf
 	if w.r.State == session.Starting && len(w.r.Cursors) > 0 {
 		of = w.r.ClaudeSessionID

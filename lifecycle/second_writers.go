@@ -3,36 +3,41 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 )
+
+// writers finds and reports the other writers of a session's conversation, and is the gate before a resume.
+type writers struct {
+	*turn
+	ender *ender
+}
 
 // noticeEvery is how often all processes are checked for second writers that no presence file has
 // revealed.
 const noticeEvery = time.Minute
 
-// NoticeWriters takes one look at all processes. It reports every process that writes the
+// noticeWriters takes one look at all processes. It reports every process that writes the
 // conversation of a session without being the session's agent, and every conversation that
 // continues although its session is over. If the session's own agent is gone, such a process may be
 // the same person who continues elsewhere: then Came is asked first. No process is reported twice,
 // and nothing is ended.
-func (s *Service) NoticeWriters(ctx context.Context) error {
+func (k *kit) noticeWriters(ctx context.Context) error {
 	var failed []error
-	for _, t := range s.kit.Store.Shared() {
-		if from, ok := s.kit.source(t); ok && !from.TransferDone() { // an error has interrupted the transfer
-			failed = append(failed, s.TidyTransfer(ctx, t.ID))
+	for _, t := range k.Store.Shared() {
+		if from, ok := k.source(t); ok && !from.TransferDone() { // an error has interrupted the transfer
+			failed = append(failed, k.tidyTransfer(ctx, t.ID))
 		}
 	}
-	all := s.kit.Store.Shared()
+	all := k.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
 	var records []*session.Record // a copy of thousands each minute would take more memory than they do
@@ -47,16 +52,16 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	if len(records) == 0 {
 		return errors.Join(failed...)
 	}
-	found, err := s.kit.Evidence.Read(ctx, conversations...)
+	found, err := k.Evidence.Read(ctx, conversations...)
 	if err != nil {
 		return errors.Join(append(failed, err)...)
 	}
 	for _, one := range records {
 		r := *one
-		if len(found.Untold(r)) == 0 && !s.kit.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found) {
+		if len(found.Untold(r)) == 0 && !k.haunted(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
 			continue
 		}
-		err := s.kit.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
+		err := k.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			failed = append(failed, err)
 		}
@@ -66,13 +71,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 
 // came asks whether a session has moved to one of the processes that came to its conversation. It
 // runs on no worker: a session that moves needs its own worker.
-func (s *Service) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
+func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if s.kit.Came == nil || len(fresh) == 0 || !r.State.MayMove(s.kit.ownAgent(r)) {
+	if k.deps.Hears.Came == nil || len(fresh) == 0 || !r.State.MayMove(k.ownAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
-		if one.Adoptable() && s.kit.Came(ctx, one) {
+		if one.Adoptable() && k.deps.Hears.Came(ctx, one) {
 			return true
 		}
 	}
@@ -108,28 +113,9 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 	return known
 }
 
-// haunted says whether the conversation of a session that is over has grown, and that was not
-// reported yet. If the session is not proven to be over, its own agent may write.
-func (k *kit) haunted(r session.Record, known int64) bool {
-	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
-	if !r.State.Over() || r.Haunted || unknown {
-		return false
-	}
-	path := k.Observer.transcriptPath(r)
-	info, err := os.Stat(path)
-	if err != nil || info.Size() <= known {
-		return false
-	}
-	grew, err := transcript.Grew(path, known)
-	if err != nil {
-		k.Log.Warn("transcript_unreadable", logkey.Path, path, logkey.Error, err.Error())
-	}
-	return grew
-}
-
-// noticeWriters checks on the session's worker what is still true, and reports that.
-func (w *work) noticeWriters(ctx context.Context) error {
-	all := w.Store.Shared()
+// notice checks on the session's worker what is still true, and reports that.
+func (w *writers) notice(ctx context.Context) error {
+	all := w.Evidence.Records.Shared()
 	known := explained(all)[w.r.ClaudeSessionID]
 	if !noticeable(all)(*w.r) {
 		return nil
@@ -166,7 +152,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 }
 
 // noteSeconds puts on disk which second writers were reported to the person.
-func (w *work) noteSeconds(told []process.Verdict) error {
+func (w *writers) noteSeconds(told []process.Verdict) error {
 	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 	for _, v := range told {
 		if v.Writer == process.Yes && !slices.Contains(w.r.Seconds, v.Process.Identity) {
@@ -179,9 +165,9 @@ func (w *work) noteSeconds(told []process.Verdict) error {
 
 // toldElsewhere says whether all of these processes were reported already, with another session of
 // the same conversation.
-func (w *work) toldElsewhere(fresh []process.Verdict) bool {
+func (w *writers) toldElsewhere(fresh []process.Verdict) bool {
 	var told []process.Identity
-	for _, r := range w.Store.Shared() {
+	for _, r := range w.Evidence.Records.Shared() {
 		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
 			told = append(told, r.Seconds...)
 		}
@@ -195,10 +181,10 @@ func (w *work) toldElsewhere(fresh []process.Verdict) bool {
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
 		prove := func(p process.Process) error {
-			return w.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
+			return w.ender.proveWriter(ctx, p, func(found *evidence.Evidence, v process.Verdict) bool { return !found.IsOwn(*w.r, v) })
 		}
-		ended, _ = w.endWriting(ctx, who, prove)
-		_, _ = w.endBelow(ctx) // the tools of these processes; a tool that stays is tried again at the session's end
+		ended, _ = w.ender.endWriting(ctx, who, prove)
+		_, _ = w.ender.endBelow(ctx) // the tools of these processes; a tool that stays is tried again at the session's end
 		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
 		if !w.r.State.Live() {
 			w.r.Known, w.r.Haunted = w.Observer.transcriptSize(*w.r), false
@@ -212,7 +198,7 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 // it, apart from its own agent. From then on they count as reported.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.Writer, err error) {
 	err = s.kit.do(ctx, id, func(w *work) error {
-		found, err = w.others(ctx)
+		found, err = w.writers.others(ctx)
 		return err
 	})
 	return found, err
@@ -220,13 +206,13 @@ func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.W
 
 // alone is the gate before every resume (P1). It ends the leftovers of the session, and refuses
 // while any other process writes the conversation, or may write it.
-func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
-	looked, _, err := w.endLeftovers(ctx)
+func (w *writers) alone(ctx context.Context) (ended []Ending, err error) {
+	looked, _, err := w.ender.endLeftovers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ended = slices.DeleteFunc(looked, func(e Ending) bool { return !e.Ended || e.How == process.HowAlreadyGone })
-	_, _ = w.endBelow(ctx) // no tool of a leftover writes the conversation
+	_, _ = w.ender.endBelow(ctx) // no tool of a leftover writes the conversation
 	left, err := w.others(ctx)
 	if err != nil {
 		return ended, err
@@ -239,7 +225,7 @@ func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
 
 // others returns all writers that keep this session from having its conversation to itself. A
 // person is about to be shown them, so from here on they count as reported.
-func (w *work) others(ctx context.Context) ([]evidence.Writer, error) {
+func (w *writers) others(ctx context.Context) ([]evidence.Writer, error) {
 	all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
 	if err != nil {
 		return nil, err
@@ -248,10 +234,55 @@ func (w *work) others(ctx context.Context) ([]evidence.Writer, error) {
 }
 
 // noteShown notes which writers the person is about to be shown.
-func (w *work) noteShown(all *evidence.Evidence) error {
+func (w *writers) noteShown(all *evidence.Evidence) error {
 	untold := all.Untold(*w.r)
 	if len(untold) == 0 {
 		return nil
 	}
 	return w.noteSeconds(untold)
+}
+
+// noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
+// every noticeEvery.
+func (k *kit) noticeRegularly(ctx context.Context) error {
+	for {
+		k.noticeOnce(ctx)
+		if err := pause.For(ctx, noticeEvery); err != nil {
+			return err
+		}
+	}
+}
+
+func (k *kit) noticeOnce(ctx context.Context) {
+	if err := k.noticeWriters(ctx); err != nil && ctx.Err() == nil {
+		k.Log.Warn("writers_not_noticed", logkey.Error, err.Error())
+	}
+}
+
+// notice looks at all processes if one of these pids has news: its presence file has changed, it is
+// in a session's conversation, and it was not reported yet.
+func (k *kit) notice(ctx context.Context, pids []int) {
+	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return k.isNews(ctx, pid) }) }
+	if news() {
+		k.noticeOnce(ctx)
+	}
+	if news() { // the presence file and the hook's note may contradict each other for a moment
+		_ = pause.For(ctx, evidence.Contradiction)
+		k.noticeOnce(ctx)
+	}
+	k.agenda.note(func() { k.agenda.strangers.looking = false })
+}
+
+func (k *kit) isNews(ctx context.Context, pid int) bool {
+	f, err := k.Evidence.Presences.Read(ctx, pid)
+	if err != nil {
+		return false // the file is gone or torn: the next regular look finds the process
+	}
+	all := k.Store.Shared()
+	notices := noticeable(all)
+	return slices.ContainsFunc(all, func(r session.Record) bool {
+		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
+		own := r.Binding != nil && is(r.Binding.Agent)
+		return r.ClaudeSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.Seconds, is)
+	})
 }

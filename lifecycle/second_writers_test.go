@@ -27,7 +27,7 @@ const (
 // look is one look for second writers.
 func (w *world) look() {
 	w.t.Helper()
-	require.NoError(w.t, w.NoticeWriters(w.ctx))
+	require.NoError(w.t, w.noticeWriters(w.ctx))
 }
 
 func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
@@ -84,7 +84,7 @@ func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
 		r, _ := w.started()
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
 		w.processes.startNow(777, resume(r.ClaudeSessionID))
-		assert.Error(t, w.NoticeWriters(w.ctx))
+		assert.Error(t, w.noticeWriters(w.ctx))
 		assert.Empty(t, w.get(r.ID).Seconds)
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(2 * noticeEvery)
@@ -311,7 +311,7 @@ func TestP8_ASecondWriterIsToldTwiceAtMost(t *testing.T) {
 		r, _ := w.started()
 		w.stop()
 		w.tmux.byHand(resume(r.ClaudeSessionID)...)
-		w.crash("second-told", func() { assert.Error(t, w.NoticeWriters(w.ctx)) })
+		w.crash("second-told", func() { assert.Error(t, w.noticeWriters(w.ctx)) })
 		w.comeBack()
 		w.pass(time.Hour)
 		w.restart()
@@ -416,7 +416,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 				r, _ := w.started()
 				w.processes.startNow(777, resume(r.ClaudeSessionID))
 				tc.spoil(w)
-				assert.Error(t, w.NoticeWriters(w.ctx))
+				assert.Error(t, w.noticeWriters(w.ctx))
 				assert.Zero(t, w.news.seconds())
 				assert.Empty(t, w.get(r.ID).Seconds)
 			})

@@ -3,20 +3,15 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/internal/git"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
-	"ccbot/tmux"
 )
 
 // Config says how agents are launched, and how patient an archive is.
@@ -41,30 +36,24 @@ type Config struct {
 
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
-	Store     *session.Store
-	Tmux      Tmux
-	Processes Processes
-	Evidence  *evidence.Sources
-	Observer  *Observer
-	Launches  Launches
-	Prompts   Prompts
-	News      News
-	// Unheard says whether an event of a launch lies on disk that was not processed yet. It may be
-	// nil.
-	Unheard func(recordID uuid.UUID) (bool, error)
-	// Git returns the state of the repository that contains a directory, nil if there is none. It
-	// may be nil, and a call may take long.
-	Git func(ctx context.Context, dir string) (*git.State, error)
-	// Came is called before a writer is reported that has come, in a window of its own, to the
-	// conversation of a session whose own agent is gone. handled says that the session has moved
-	// there, so that nothing is reported. It may be nil.
-	Came  func(ctx context.Context, w evidence.Writer) (handled bool)
-	Hears Hears
-	Now   func() time.Time
-	Log   *slog.Logger
+	Store   *session.Store
+	Machine *Machine
+	Prompts Prompts
+	News    News
+	Hears   Hears
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
+}
+
+// Machine is the agents' machine: what is seen of it, which changes nothing, and what acts on it. The
+// Observer has the clock and the log of the Service, too.
+type Machine struct {
+	Observer  *Observer
+	Evidence  *evidence.Sources
+	Tmux      Tmux
+	Processes Processes
+	Launches  Launches
 }
 
 // Hears are functions that are called at once, in addition to News. They must be quick.
@@ -76,48 +65,44 @@ type Hears struct {
 	// Outcome is called for each process that ccbot set out to end, with the outcome: hup, term,
 	// kill, failed or spared. It may be nil.
 	Outcome func(what string)
+	// Came is called before a writer is reported that has come, in a window of its own, to the
+	// conversation of a session whose own agent is gone. handled says that the session has moved
+	// there, so that nothing is reported. It may be nil.
+	Came func(ctx context.Context, w evidence.Writer) (handled bool)
 }
 
 // Service runs the lives of all sessions: its verbs, and the steps that are taken between them.
 type Service struct{ kit *kit }
 
-// kit is what the code on a session's worker works with.
-type kit struct {
-	Config
-	Deps
-	agenda   *agenda
-	memories *memories
-	running  atomic.Bool // Run takes steps
-	names    sync.Mutex  // held from the choice of a name until a record on disk has it
-}
-
 // New returns a Service. Run starts its work.
 func New(c Config, d Deps) *Service {
-	return &Service{&kit{Config: c, Deps: d, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}
+	m, at := d.Machine, d.Failpoint
+	if at == nil {
+		at = func(string) {}
+	}
+	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: m.Observer},
+		base: &base{Observer: m.Observer, Evidence: m.Evidence, News: d.News, at: at,
+			agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
 }
 
 // Run takes steps and watches agents until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.noticeRegularly(ctx) })
+	g.Go(func() error { return s.kit.noticeRegularly(ctx) })
 	s.kit.running.Store(true)
 	defer s.kit.running.Store(false)
-	for _, r := range s.kit.Store.Shared() { // what is over may have something left to end
-		if !r.State.Live() && stepped(r) {
-			s.Wake(r.ID)
-		}
-	}
+	s.kit.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // what is over may have something left to end
 	a := s.kit.agenda
 	for {
 		steps, watches, strangers, gits := a.take()
 		for _, id := range steps {
-			g.Go(func() error { s.run(ctx, id); return nil })
+			g.Go(func() error { s.kit.run(ctx, id); return nil })
 		}
 		for _, w := range watches {
 			g.Go(func() error { s.kit.watch(ctx, w); return nil })
 		}
 		if len(strangers) > 0 {
-			g.Go(func() error { s.notice(ctx, strangers); return nil })
+			g.Go(func() error { s.kit.notice(ctx, strangers); return nil })
 		}
 		if len(gits) > 0 {
 			g.Go(func() error { s.kit.lookAtGits(ctx, gits); return nil })
@@ -131,15 +116,16 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Wake asks for a step of a session: something about it may have changed.
-func (s *Service) Wake(id uuid.UUID) { s.kit.agenda.wake(id) }
-
 // WakeAll asks for a step of every live session: tmux or the presence folder reports that something
 // changed, but not what.
 func (s *Service) WakeAll() {
-	for _, r := range s.kit.Store.Shared() {
-		if r.State.Live() {
-			s.Wake(r.ID)
+	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() })
+}
+
+func (k *kit) wakeEach(is func(session.Record) bool) {
+	for _, r := range k.Shared() {
+		if is(r) {
+			k.agenda.wake(r.ID)
 		}
 	}
 }
@@ -147,22 +133,18 @@ func (s *Service) WakeAll() {
 // WakeAgent asks for a step of the session whose agent has this pid. The presence file of any other
 // process may belong to a second writer, so the process is checked for that too.
 func (s *Service) WakeAgent(pid int) {
-	for _, r := range s.kit.Store.Shared() {
-		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
-			s.Wake(r.ID)
-		}
-	}
+	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid })
 	s.kit.agenda.lookAt(pid)
 }
 
 // run takes one step and schedules the next.
-func (s *Service) run(ctx context.Context, id uuid.UUID) {
-	again, err := s.step(ctx, id)
+func (k *kit) run(ctx context.Context, id uuid.UUID) {
+	again, err := k.step(ctx, id)
 	failed := err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil
 	if failed {
-		s.kit.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err.Error())
+		k.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err.Error())
 	}
-	s.kit.memories.remember(id, func(m *memory) {
+	k.memories.remember(id, func(m *memory) {
 		if !failed {
 			m.failures = 0
 			return
@@ -174,22 +156,22 @@ func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	if ctx.Err() != nil {
 		again = 0
 	}
-	s.kit.agenda.stepped(id, again)
-}
-
-func (k *kit) at(point string) {
-	if k.Failpoint != nil {
-		k.Failpoint(point)
-	}
+	k.agenda.stepped(id, again)
 }
 
 // Attach returns the command that shows the session's window in a terminal.
 func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
 
-func (k *kit) attach(r session.Record) string {
-	var window tmux.WindowID
-	if r.Binding != nil {
-		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
+func (k *kit) watch(ctx context.Context, w watch) {
+	if err := k.deps.Machine.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err.Error())
+		_ = pause.For(ctx, watchRetry)
 	}
-	return k.Tmux.AttachCommand(window, r.Name)
+	k.agenda.note(func() { delete(k.agenda.watched, w.agent) })
+	if ctx.Err() == nil {
+		k.agenda.wake(w.session)
+	}
 }
+
+// watchRetry is the pause after the kernel refused to watch an agent.
+const watchRetry = 30 * time.Second

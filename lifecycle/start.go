@@ -1,10 +1,12 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +17,26 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/refusal"
+	"ccbot/internal/claudeflags"
+	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
 )
+
+// opening begins the life of a session's agent: a window, its name and its binding.
+type opening struct {
+	*turn
+	Config
+	windows  Windows
+	Launches Launches
+	closing  *closing
+	writers  *writers
+	want     modes.Wish // what a person wants the agent of a new session to run with
+}
 
 // StartRequest is a new session as a person asked for it.
 type StartRequest = control.Start
@@ -29,7 +45,10 @@ type StartRequest = control.Start
 // is starting; readiness is reported as news. After an error nothing is left: no window and no
 // record. A conversation that exists is continued only if nobody else writes it and no record has it.
 func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
-	if r, ok := s.kit.byOrigin(q.Origin); ok {
+	began := func(r session.Record) bool {
+		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
+	}
+	if r, ok := s.kit.find(began); ok { // this command has already started it
 		return r, nil
 	}
 	stays, err := s.kit.Store.Folders.Begin(ctx, filepath.Clean(q.Dir))
@@ -52,8 +71,11 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now, Since: s.kit.moment(), Launch: s.kit.configured()}
-	if err := s.kit.offered(&r, q); err != nil {
-		return session.Record{}, err
+	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
+		return session.Record{}, fmt.Errorf("start with %+v: not offered", q.With)
+	}
+	if q.With.Model != "" { // the mode is for the launch itself
+		*r.Launch = r.Launch.WithModel(q.With.Model)
 	}
 	if q.Continues != uuid.Nil {
 		release, err := s.kit.continues(ctx, &r, q.Continues)
@@ -65,32 +87,21 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := createNamed(s.kit, r); err != nil {
+	if err := s.kit.createNamed(r); err != nil {
 		return session.Record{}, err
 	}
 	s.kit.at("start-recorded")
 	if err := s.kit.do(ctx, id, func(w *work) error {
-		w.want = q.With
-		return w.start(ctx)
+		w.opening.want = q.With
+		return w.opening.start(ctx)
 	}); err != nil {
 		if !errors.Is(err, errWindowMayLive) { // else the next recovery looks for the window by its tag
-			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.Launches.Remove(id))
+			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.deps.Machine.Launches.Remove(id))
 		}
 		return session.Record{}, err
 	}
 	r, _ = s.kit.Store.Get(id)
 	return r, nil
-}
-
-// offered has a new session start with the model that a person wants; the mode is for the launch itself.
-func (k *kit) offered(r *session.Record, q StartRequest) error {
-	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
-		return fmt.Errorf("start with %+v: not offered", q.With)
-	}
-	if q.With.Model != "" {
-		*r.Launch = r.Launch.WithModel(q.With.Model)
-	}
-	return nil
 }
 
 // continues has a new session go on with a conversation that no record has. What was said before is
@@ -100,7 +111,11 @@ func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UU
 	if err != nil {
 		return nil, err
 	}
-	end, err := k.unowned(claudeID)
+	_, owned := k.find(func(r session.Record) bool { return r.ClaudeSessionID == claudeID })
+	end, err := transcript.EndOf(k.ProjectsDir, claudeID)
+	if owned || errors.Is(err, fs.ErrNotExist) {
+		err = ErrChanged
+	}
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("continue a conversation: %w", err)
@@ -109,26 +124,12 @@ func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UU
 	return release, nil
 }
 
-// unowned gives the end of a conversation that no record has.
-func (k *kit) unowned(claudeID uuid.UUID) (end transcript.Cursor, err error) {
-	for _, r := range k.Store.Shared() {
-		if r.ClaudeSessionID == claudeID {
-			return end, ErrChanged
-		}
-	}
-	end, err = transcript.EndOf(k.Observer.ProjectsDir, claudeID)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrChanged
-	}
-	return end, err
-}
-
 // errWindowMayLive says that a launch failed although its window may exist.
 var errWindowMayLive = errors.New("the window may have been made")
 
-func (w *work) start(ctx context.Context) error {
+func (w *opening) start(ctx context.Context) error {
 	if len(w.r.Cursors) > 0 { // it goes on with a conversation
-		if err := w.mend(AskFirst); err != nil {
+		if err := w.mend(askFirst); err != nil {
 			return err
 		}
 	}
@@ -137,7 +138,7 @@ func (w *work) start(ctx context.Context) error {
 		return err
 	}
 	if len(w.r.Cursors) > 0 {
-		_, err = w.alone(ctx)
+		_, err = w.writers.alone(ctx)
 	} else if found, failed := w.Evidence.Read(ctx, w.r.ClaudeSessionID); failed != nil {
 		err = failed
 	} else { // what cannot be read is no evidence here: the conversation's id was made a moment ago
@@ -156,16 +157,16 @@ func (w *work) start(ctx context.Context) error {
 
 // prepare does everything that can fail before anything is made: it ensures that tmux runs, and
 // collects all that the window needs.
-func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
-	if err := w.Tmux.Ensure(ctx); err != nil {
+func (w *opening) prepare(ctx context.Context) (tmux.Spec, error) {
+	if err := w.windows.Ensure(ctx); err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
 	return w.spec()
 }
 
 // launch opens the window of a starting or restoring session and binds it.
-func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
-	pane, err := w.Tmux.NewWindow(ctx, spec)
+func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
+	pane, err := w.windows.NewWindow(ctx, spec)
 	if errors.Is(err, tmux.ErrLost) {
 		w.agenda.wake(w.r.ID) // a step looks for the window
 		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
@@ -175,7 +176,7 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	}
 	w.at("window-made")
 	if err := w.bind(ctx, pane); err != nil {
-		if left := w.closePane(ctx, pane); left != nil {
+		if left := w.closing.closePane(ctx, pane); left != nil {
 			err = fmt.Errorf("%w: %w: %w", errWindowMayLive, err, left)
 		}
 		return err
@@ -188,12 +189,14 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 }
 
 // spec describes the window of a launch.
-func (w *work) spec() (tmux.Spec, error) {
+func (w *opening) spec() (tmux.Spec, error) {
 	conversation, err := w.conversation()
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	launch := relaunch(w, conversation)
+	seen := w.lastSeen(conversation)
+	launch := claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
+		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
 	// It is looked up at each launch, because tmux would show a missing command as an empty dead window.
 	command, err := exec.LookPath(launch.Command)
 	if err == nil {
@@ -209,9 +212,7 @@ func (w *work) spec() (tmux.Spec, error) {
 	w.r.Launch = &launch
 	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
-	for k, v := range w.Env {
-		env[k] = v
-	}
+	maps.Copy(env, w.Env)
 	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
@@ -219,7 +220,7 @@ func (w *work) spec() (tmux.Spec, error) {
 // conversation returns the arguments that name the conversation. It is resumed if it has a
 // transcript, and begun otherwise, because Claude Code makes the transcript at the first prompt. A
 // copy begins with what the original conversation said, if it said anything.
-func (w *work) conversation() ([]string, error) {
+func (w *opening) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
 	// The id of a starting session was made a moment ago, and has no transcript, unless a cursor says so.
 	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
@@ -237,18 +238,10 @@ func (w *work) conversation() ([]string, error) {
 	return []string{"--session-id", id}, nil
 }
 
-func (k *kit) hasTranscript(claudeID uuid.UUID) (bool, error) {
-	_, err := transcript.Find(k.Observer.ProjectsDir, claudeID)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // bind records the pane and the process of the session's agent. A process that has already ended is
 // bound too: the next step reads its exit.
-func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
-	server, err := w.Tmux.Server(ctx)
+func (w *opening) bind(ctx context.Context, pane tmux.Pane) error {
+	server, err := w.Panes.Server(ctx)
 	if err != nil {
 		return fmt.Errorf("bind: %w", err)
 	}
@@ -261,22 +254,6 @@ func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
 	}
 	w.bindTo(server, pane, p.Identity)
 	return w.save()
-}
-
-func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identity) {
-	w.r.Binding = &session.Binding{
-		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
-		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
-	w.r.Bound = w.Evidence.Living(append(w.r.Bound, agent))
-	w.bindProgram()
-}
-
-// bindProgram notes which program the bound process runs.
-func (w *work) bindProgram() {
-	b := w.r.Binding
-	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
-		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
-	}
 }
 
 // inDir says whether the pane is in the directory that was asked for. An empty path means that tmux
@@ -310,12 +287,59 @@ func CheckDir(dir string) error {
 	return fmt.Errorf("directory %q: %w", dir, err)
 }
 
-// byOrigin finds the session that this command has already started.
-func (k *kit) byOrigin(origin string) (session.Record, bool) {
-	for _, r := range k.Store.Shared() {
-		if origin != "" && r.Origin == origin && r.State != session.Failed {
-			return r, true
+// takeUp binds a session to a window that was found, and continues the launch from there.
+func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
+	if err := w.bind(ctx, pane); err != nil {
+		return err
+	}
+	w.watchAgent(w.r.Clone())
+	w.agenda.wake(w.r.ID)
+	return nil
+}
+
+// findWindow binds a launch with an unknown outcome to the window that it made. If no window is
+// found within OrphanGrace, there never was one.
+func (w *opening) findWindow(ctx context.Context) error {
+	if found, err := w.findLaunch(ctx); found || err != nil {
+		return err
+	}
+	if w.Now().Sub(w.r.StartedAt) > w.OrphanGrace {
+		return w.closing.failed(ctx, "its window was never made", "")
+	}
+	w.again = min(holdPace, max(w.OrphanGrace, soon))
+	return nil
+}
+
+// findLaunch binds a launch whose window is not known to the window that it made, if that window is
+// there.
+func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
+	if !unbound(*w.r) {
+		return false, nil
+	}
+	panes, err := w.windows.Panes(ctx)
+	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+	}
+	for _, p := range panes {
+		if p.Tag == w.Evidence.Tag(w.r.ID) && w.isLaunch(p.PID) {
+			return true, w.takeUp(ctx, p)
 		}
 	}
-	return session.Record{}, false
+	return false, nil
+}
+
+// nameWindow gives the window the name that the session has got. What fails is tried by the next
+// step: nothing may wait for a name.
+func (w *opening) nameWindow(ctx context.Context, v View) error {
+	if !w.r.NameDue || v.Fate != PaneOurs {
+		return nil
+	}
+	pane := tmux.Guard{Pane: v.Pane.ID, PID: w.r.Binding.PanePID()}
+	if err := w.windows.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
+		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		return nil
+	}
+	w.at("window-named")
+	w.r.NameDue = false
+	return w.save()
 }

@@ -179,13 +179,12 @@ type Silence = control.Silence
 // that a person has opened: only a person ends that agent. After any other error a step may go on with
 // the archive: the record says so.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error {
-	defer s.Wake(id)
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.kit.change(ctx, id, func(w *work) error {
 		l := w.Observer.Looks(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}
-		if w.term.look(ctx); w.r.Binding.Adopted && !w.leftByUs() {
+		if w.term.look(ctx); w.r.Binding.Adopted && !w.closing.leftByUs() {
 			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
@@ -195,6 +194,6 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) err
 		case len(all.Untold(*w.r)) > 0:
 			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
-		return w.archive(ctx, session.Archived, q.Why, &Receipt{Quiet: q.Quiet, Together: q.Together})
+		return w.closing.archive(ctx, session.Archived, q.Why, &Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
 }

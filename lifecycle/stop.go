@@ -12,9 +12,20 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
+
+// closing ends a session, and finishes one that has ended by itself.
+type closing struct {
+	*turn
+	term      *terminal
+	windows   Windows
+	prompts   *delivery
+	ender     *ender
+	tmuxLost  func() // see Hears.Lost
+	lastThere time.Time
+	retried   bool // no person asked for this archive: a cleanup that failed is tried again
+}
 
 // termAfter is the time from the hang-up to TERM.
 const termAfter = 2 * time.Second
@@ -23,11 +34,10 @@ const termAfter = 2 * time.Second
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
 // reported as news, says which of the two, and why.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
-	defer s.Wake(id) // if it fails halfway, a step finishes it
-	return s.kit.do(ctx, id, func(w *work) error { return w.archive(ctx, final, why, &Receipt{}) })
+	return s.kit.change(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, why, &Receipt{}) })
 }
 
-func (w *work) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
+func (w *closing) archive(ctx context.Context, final session.State, why string, receipt *Receipt) error {
 	if w.r.State != session.Stopping {
 		if !w.r.State.CanBecome(session.Stopping) {
 			return &StateError{State: w.r.State, Want: string(final)}
@@ -44,7 +54,7 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 }
 
 // intend puts on disk that the session has to end, with its final state and the moment of the wish.
-func (w *work) intend(final session.State, why string, asked process.Moment) error {
+func (w *closing) intend(final session.State, why string, asked process.Moment) error {
 	if w.r.Interrupted() {
 		asked = w.r.Ended // a process that came after that moment came to a session that was over
 	}
@@ -57,7 +67,7 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 
 // stop carries out a stop whose intent is on disk. It may be called again after a crash at any
 // point: what has ended stays ended.
-func (w *work) stop(ctx context.Context, receipt *Receipt) error {
+func (w *closing) stop(ctx context.Context, receipt *Receipt) error {
 	w.term.look(ctx)
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
@@ -66,14 +76,14 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	receipt.Split = !receipt.Adopted && w.term.Pane.WindowPanes > 1
 	w.bindOwn(ctx)
 	w.endAgent(ctx, receipt)
-	ended, failures, err := w.endLeftovers(ctx)
+	ended, failures, err := w.ender.endLeftovers(ctx)
 	if err != nil {
 		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}
-	below, failed := w.endBelow(ctx)
+	below, failed := w.ender.endBelow(ctx)
 	receipt.Others = append(receipt.Others, append(ended, below...)...)
 	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
-	if err := w.settlePrompts(ctx); err != nil {
+	if err := w.prompts.settlePrompts(ctx); err != nil {
 		return err
 	}
 	w.at("ended")
@@ -82,7 +92,7 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 
 // bindOwn records the processes that a bound launcher has started as bound too, while they are
 // still visible below it. They end with the session, also after a crash.
-func (w *work) bindOwn(ctx context.Context) {
+func (w *closing) bindOwn(ctx context.Context) {
 	if w.r.Binding == nil || w.term.Present {
 		return // the bound process is the agent itself, and no launcher
 	}
@@ -101,7 +111,7 @@ func (w *work) bindOwn(ctx context.Context) {
 }
 
 // endAgent ends the session's agent, and closes the session's own pane. An adopted pane stays open.
-func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
+func (w *closing) endAgent(ctx context.Context, receipt *Receipt) {
 	b := w.r.Binding
 	if b == nil {
 		w.hangUpUnbound(ctx)
@@ -116,7 +126,11 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 		receipt.fail(FailureUnknown, b.Agent, "it is not known whether it still lives")
 		return
 	case process.Alive:
-		if !w.endBound(ctx, receipt) {
+		hangUp := w.hangUp
+		if b.Adopted {
+			hangUp = nil
+		}
+		if !w.ender.endBound(ctx, hangUp, receipt) {
 			return
 		}
 	}
@@ -132,8 +146,8 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 // hangUpUnbound closes the window of a launch that ccbot could not bind: a pane that has the
 // session's tag and holds the launch. A pane that a person split off has the tag too, and stays.
 // The look at leftovers finds out whether the agent is gone.
-func (w *work) hangUpUnbound(ctx context.Context) {
-	panes, err := w.Tmux.Panes(ctx)
+func (w *closing) hangUpUnbound(ctx context.Context) {
+	panes, err := w.windows.Panes(ctx)
 	for _, p := range panes {
 		if p.Tag == w.Evidence.Tag(w.r.ID) && !p.Dead && w.isLaunch(p.PID) {
 			err = errors.Join(err, w.closePane(ctx, p))
@@ -144,40 +158,9 @@ func (w *work) hangUpUnbound(ctx context.Context) {
 	}
 }
 
-// isLaunch says whether a process was started for this session's conversation.
-func (w *work) isLaunch(pid int) bool {
-	p, err := w.Processes.Inspect(pid)
-	return err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
-}
-
-// endBound ends the living agent, and says whether it is gone.
-func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
-	b := w.r.Binding
-	seen, err := w.Processes.Snapshot(ctx) // what the agent has started, while that is still visible
-	if err != nil {
-		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
-	}
-	hangUp := w.hangUp
-	if b.Adopted {
-		hangUp = nil
-	}
-	before := slices.Clone(w.r.Below)
-	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
-	out, err := w.Processes.End(ctx, b.Agent, prove, hangUp, w.noting(b.Agent, seen))
-	w.logOutcome(out, err)
-	ending := w.aged(out, w.moment())
-	receipt.Agent = &ending
-	if err != nil || !ending.over() {
-		receipt.failOutcome(out, err)
-		return false
-	}
-	w.spareCleaned(out, before)
-	return true
-}
-
 // hangUp closes the pane of the bound agent and no other: a pane that is not proven to be the
 // session's stays.
-func (w *work) hangUp(ctx context.Context) error {
+func (w *closing) hangUp(ctx context.Context) error {
 	if w.term.Fate != PaneOurs {
 		return nil
 	}
@@ -186,7 +169,7 @@ func (w *work) hangUp(ctx context.Context) error {
 
 // closeOwn closes the session's pane as it was last seen, living or dead. A pane that a person
 // opened stays.
-func (w *work) closeOwn(ctx context.Context) error {
+func (w *closing) closeOwn(ctx context.Context) error {
 	if w.r.Binding != nil && w.r.Binding.Adopted {
 		return nil
 	}
@@ -195,13 +178,13 @@ func (w *work) closeOwn(ctx context.Context) error {
 
 // leftByUs says whether ccbot itself once made the adopted pane: the pane has this instance's tag,
 // and the agent is the pane's own process and not in a shell.
-func (w *work) leftByUs() bool {
+func (w *closing) leftByUs() bool {
 	b := w.r.Binding
 	return b != nil && b.Adopted && b.Shell == 0 && w.Evidence.Ours(w.term.Pane) && w.term.Pane.PID == b.Agent.PID
 }
 
 // closePane closes a pane that carries this session's tag.
-func (w *work) closePane(ctx context.Context, p tmux.Pane) error {
+func (w *closing) closePane(ctx context.Context, p tmux.Pane) error {
 	if p.Tag != w.Evidence.Tag(w.r.ID) {
 		return nil
 	}
@@ -210,26 +193,19 @@ func (w *work) closePane(ctx context.Context, p tmux.Pane) error {
 
 // hangUpPane closes a pane. The guard names the pane's process, so an id that was reused in between
 // closes nothing.
-func (w *work) hangUpPane(ctx context.Context, p tmux.Pane) error {
+func (w *closing) hangUpPane(ctx context.Context, p tmux.Pane) error {
 	if !p.ID.Valid() {
 		return nil
 	}
-	err := w.Tmux.ClosePane(ctx, tmux.Guard{Pane: p.ID, PID: p.PID})
-	if errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) {
+	err := w.windows.ClosePane(ctx, tmux.Guard{Pane: p.ID, PID: p.PID})
+	if err == nil || errors.Is(err, tmux.ErrNoPane) || errors.Is(err, tmux.ErrNoServer) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("close pane %s: %w", p.ID, err)
-	}
-	return nil
-}
-
-func (w *work) grace() process.Grace {
-	return process.Grace{Term: termAfter, Kill: max(w.KillGrace, termAfter)}
+	return fmt.Errorf("close pane %s: %w", p.ID, err)
 }
 
 // finish reports the result of a stop and puts it on disk.
-func (w *work) finish(ctx context.Context, receipt *Receipt) error {
+func (w *closing) finish(ctx context.Context, receipt *Receipt) error {
 	next, why := w.r.Final, "nothing of it lives"+receipt.ended()
 	if next != session.Completed { // an edited file may contain any state
 		next = session.Archived
@@ -239,7 +215,7 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
 		w.Log.Warn("cleanup_failed", logkey.SessionID, w.r.ID.String(), logkey.Reasons, receipt.reasons())
 		told = w.retried && !receipt.hasEnded() && w.r.Cleanup != nil && sameFailures(w.r.Cleanup.Failures, receipt.kept())
-		w.noteFailed(receipt)
+		w.r.Ended, w.r.EndedAt, w.r.Cleanup = w.end(), w.Now().UTC(), w.ender.cleanup(receipt)
 	} else {
 		w.over(w.end())
 	}
@@ -253,35 +229,4 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	}
 	w.at("receipt-told")
 	return w.saveAndFollow(ctx)
-}
-
-// logOutcome logs what became of a process that ccbot set out to end, and counts it.
-func (w *work) logOutcome(out process.Outcome, err error) {
-	if what := outcomeOf(out, err); what != "" && w.Hears.Outcome != nil {
-		w.Hears.Outcome(what)
-	}
-	if out.Ended {
-		w.Log.Info("leftover_ended", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.How, string(out.How))
-		return
-	}
-	w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
-}
-
-// The outcomes of a process that did not end, in addition to the ways in which a process ends.
-const (
-	outcomeFailed = "failed" // it should have ended and has not, or that is unknown
-	outcomeSpared = "spared" // it was left alone on purpose
-)
-
-// outcomeOf is what became of a process, in a word; empty if the process had ended before.
-func outcomeOf(out process.Outcome, err error) string {
-	switch {
-	case out.How == process.HowAlreadyGone:
-		return ""
-	case err != nil || out.Spared == "" && !out.Ended || out.Ended && !out.Verified:
-		return outcomeFailed
-	case out.Ended:
-		return string(out.How)
-	}
-	return outcomeSpared
 }

@@ -26,6 +26,8 @@ func (l launches) Remove(id uuid.UUID) error {
 	return os.RemoveAll(filepath.Join(l.base, id.String()+".settings"))
 }
 
+func (launches) Unheard(uuid.UUID) (bool, error) { return false, nil }
+
 var errUnreadable = errors.New("it is not JSON")
 
 type promptStore struct {

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 // process.
 type terminalWorld struct {
 	*Service
+	Queues
 	*kit   // of the Service
 	t      *testing.T
 	news   *heardNews
@@ -71,11 +72,11 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
 	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env, KillGrace: 5 * time.Second},
-		Deps{Store: store, Tmux: client, Processes: table, Evidence: seen,
-			Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
-				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log},
-			Launches: launches{base}, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news, Now: time.Now, Log: log})
-	w.kit = w.Service.kit
+		Deps{Store: store, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
+			Machine: &Machine{Tmux: client, Processes: table, Evidence: seen, Launches: launches{base},
+				Observer: &Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+					ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}}})
+	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { _ = client.Run(ctx); done <- struct{}{} }()
@@ -195,6 +196,6 @@ func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := prompts.Normalise(text)
 	require.True(w.t, ok)
-	require.NoError(w.t, w.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
+	require.NoError(w.t, w.deps.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
 	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))
 }

@@ -243,8 +243,7 @@ func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
 		receipt.fail(FailureSurvived, left, "it survived KILL")
 		w.processes.exit(left.PID)
 		w.processes.startNow(left.PID, []string{"vim"})
-		work := work{kit: w.kit, r: &r}
-		work.noteFailed(&receipt)
+		r.Cleanup = w.work(&r, nil).ender.cleanup(&receipt)
 		assert.Equal(t, []process.Identity{left}, r.Cleanup.Processes)
 	})
 }

@@ -35,7 +35,7 @@ func TestP8_ACrashInATransferLosesAndDoublesNothing(t *testing.T) {
 				require.NoError(w.t, err)
 			}
 		},
-		"by the next look for writers": func(w *world, _ session.Record, _ hand) { require.NoError(w.t, w.NoticeWriters(w.ctx)) },
+		"by the next look for writers": func(w *world, _ session.Record, _ hand) { require.NoError(w.t, w.noticeWriters(w.ctx)) },
 	}
 	for _, point := range []string{"target-recorded", "prompts-moved", "source-closed"} {
 		for name, finish := range finish {
@@ -61,7 +61,7 @@ func TestP8_ACrashInATransferLosesAndDoublesNothing(t *testing.T) {
 
 					before := w.Store.List()
 					require.NoError(t, w.TidyTransfer(w.ctx, to.ID))
-					require.NoError(t, w.NoticeWriters(w.ctx))
+					require.NoError(t, w.noticeWriters(w.ctx))
 					assert.Equal(t, before, w.Store.List())
 					w.comeBack()
 					w.pass(time.Minute)
@@ -134,9 +134,9 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 				require.Error(t, err)
 				assert.Equal(t, h.id, got.Binding.Agent, "the session lives")
 				assert.Equal(t, session.Running, w.get(r.ID).State)
-				assert.Error(t, w.NoticeWriters(w.ctx))
+				assert.Error(t, w.noticeWriters(w.ctx))
 				tc.break_(w, nil)
-				require.NoError(t, w.NoticeWriters(w.ctx))
+				require.NoError(t, w.noticeWriters(w.ctx))
 				from := w.get(r.ID)
 				assert.True(t, from.TransferDone())
 				assert.Equal(t, got.ID, w.prompts.owner("k"))
@@ -234,7 +234,7 @@ func TestP8_ARingOfTransfersClosesNothing(t *testing.T) {
 				w.edit(r.ID, func(r *session.Record) { r.TookOver = all[(i+1)%n].ID })
 				w.wait(r, "k"+r.ID.String())
 			}
-			require.NoError(t, w.NoticeWriters(w.ctx))
+			require.NoError(t, w.noticeWriters(w.ctx))
 			for _, r := range all {
 				require.NoError(t, w.TidyTransfer(w.ctx, r.ID))
 				_, half := w.halfMoved(w.get(r.ID))
@@ -311,7 +311,7 @@ func TestP1_AMovedSessionWithoutItsSuccessorIsNotBroughtBackEither(t *testing.T)
 		_, err = w.EndLeftovers(w.ctx, r.ID, "test")
 		require.ErrorAs(t, err, &wrong)
 		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
-		assert.Equal(t, r.Name, freeName(w.kit, r.Name, uuid.Nil), "it keeps no name")
+		assert.Equal(t, r.Name, w.freeName(r.Name, uuid.Nil), "it keeps no name")
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 // run below that process. The reason: the shell of a tool has a process session of its own, and
 // once its agent is gone, nothing shows to which agent it belonged. seen is the process table from
 // before the end; it still shows the descendants that have lost their parent since.
-func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace {
+func (w *ender) noting(id process.Identity, seen process.Snapshot) process.Grace {
 	grace := w.grace()
 	grace.BeforeKill = func(ctx context.Context) error {
 		below := w.below(seen, id)
@@ -39,7 +39,7 @@ func (w *work) noting(id process.Identity, seen process.Snapshot) process.Grace 
 
 // spareCleaned removes the notes that this end has made below a process that ended without KILL:
 // such a process has cleaned up itself. before is what was noted earlier, and stays.
-func (w *work) spareCleaned(out process.Outcome, before []session.Tool) {
+func (w *ender) spareCleaned(out process.Outcome, before []session.Tool) {
 	if !out.Ended || out.How == process.HowKill {
 		return
 	}
@@ -51,7 +51,7 @@ func (w *work) spareCleaned(out process.Outcome, before []session.Tool) {
 // below returns the descendants of a process that belong to it. Left out is everything below a
 // process that a guard protects, such as a tmux server or another session's agent. Left out are
 // also the session's agent and second writers of the conversation, with everything below them.
-func (w *work) below(table process.Snapshot, id process.Identity) (found []process.Identity) {
+func (w *ender) below(table process.Snapshot, id process.Identity) (found []process.Identity) {
 	if p, ok := table.Find(id.PID); !ok || p.Identity != id {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (w *work) below(table process.Snapshot, id process.Identity) (found []proce
 
 // apart returns the session's agent and the reported second writers: they are ended as what they
 // are, and never as a tool.
-func (w *work) apart() []process.Identity {
+func (w *ender) apart() []process.Identity {
 	apart := slices.Clone(w.r.Seconds)
 	if w.r.Binding != nil {
 		apart = append(apart, w.r.Binding.Agent)
@@ -86,7 +86,7 @@ func (w *work) apart() []process.Identity {
 // clean up themselves. A tool is no agent, so the guard that spares everything but agents does not
 // count. A tool is no writer either: if a guard spares it, the archive is over all the same, and
 // the tool is no longer noted.
-func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure) {
+func (w *ender) endBelow(ctx context.Context) (ended []Ending, failures []Failure) {
 	orphans := w.orphaned()
 	if len(orphans) == 0 {
 		w.r.Below = w.livingTools()
@@ -125,7 +125,7 @@ func (w *work) endBelow(ctx context.Context) (ended []Ending, failures []Failure
 // below is proven gone. A process that may still live may still use its tools. While it is unknown
 // whether the session's agent lives, no tool counts as orphaned, because the agent may use any of
 // them.
-func (w *work) orphaned() (orphans []process.Identity) {
+func (w *ender) orphaned() (orphans []process.Identity) {
 	if w.r.Binding != nil && w.Processes.Liveness(w.r.Binding.Agent) == process.Unknown {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (w *work) orphaned() (orphans []process.Identity) {
 
 // livingTools returns the noted tools that are not proven gone. No other code removes such notes,
 // not even at the end of the session.
-func (w *work) livingTools() (living []session.Tool) {
+func (w *ender) livingTools() (living []session.Tool) {
 	for _, t := range w.r.Below {
 		if len(w.Evidence.Living([]process.Identity{t.Process})) > 0 {
 			living = append(living, t)
@@ -157,7 +157,7 @@ func (w *work) livingTools() (living []session.Tool) {
 
 // tidy ends the noted tools that still run although the process above them is gone, at a moment
 // without other work. The result is only logged.
-func (w *work) tidy(ctx context.Context) error {
+func (w *ender) tidy(ctx context.Context) error {
 	before, tried := slices.Clone(w.r.Below), len(w.orphaned()) > 0
 	_, failures := w.endBelow(ctx)
 	for _, f := range failures {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // a mark that recovery finds. Nothing is typed twice unless a person asks for it (P4), and Enter is
 // pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
 // a hook or the transcript.
-func (w *work) typePrompt(ctx context.Context, p Prompt) error {
+func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
 	p.State, p.Mark = Typing, w.mark()
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
@@ -46,7 +45,7 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 }
 
 // mark returns the time and the transcript position from which proof counts.
-func (w *work) mark() *Mark {
+func (w *delivery) mark() *Mark {
 	m := &Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
@@ -65,7 +64,7 @@ func (w *work) mark() *Mark {
 
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.
-func (w *work) enter(ctx context.Context, p Prompt) error {
+func (w *delivery) enter(ctx context.Context, p Prompt) error {
 	p.Mark.Enters++
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 // clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,
 // proves that the box is empty, and holds the prompt again. After a stop the person is asked about
 // the prompt instead.
-func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
+func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.term.Screen.Box.Empty {
 		if !p.shows(w.term.Screen.Box) {
 			return w.unproven(ctx, p, "something else stands in the box")
@@ -105,43 +104,30 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 		return err
 	}
 	if p.retreats() && p.Mark.Esc {
-		return askAbout(ctx, w, p)
+		return w.askAbout(ctx, p, false)
 	}
 	p.State, p.Mark = Held, nil
 	w.agenda.wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }
 
-// takeBack removes the text of a prompt that was not carried out from the box, where it would block
-// everything that comes next. The question to the person is sent first, so that the text is never
-// lost.
-func (w *work) takeBack(ctx context.Context, p Prompt) error {
+// askAbout asks the person about a prompt that is not typed, or was not carried out, because of a stop,
+// and takes the prompt out of the queue. The question is sent first, so that the text is never lost. If
+// the text is in the box, where it would block everything that comes next, it is removed there.
+func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
 		return err
 	}
-	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
-	w.term.clearBox(ctx)
-	if err := w.dequeue(p.Key); err != nil {
-		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
+	if inBox {
+		w.remember(func(m *memory) { m.prompt.last = Prompt{} })
+		w.term.clearBox(ctx)
 	}
-	return nil
-}
-
-// askAbout asks the person about a prompt that is not typed because of a stop, and takes it out of
-// the queue.
-func askAbout(ctx context.Context, w *work, p Prompt) error {
-	if err := w.tell(ctx, *w.r, news.TakenBack{Prompt: p.shown()}); err != nil {
-		return err
-	}
-	if err := w.dequeue(p.Key); err != nil {
-		return fmt.Errorf("take prompt %s out of the queue: %w", p.Key, err)
-	}
-	return nil
+	return w.dequeue(p.Key)
 }
 
 // lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
 // that this is unknown.
-func lastTaken(w *work) Prompt {
+func (w *delivery) lastTaken() Prompt {
 	p := w.recall().prompt.last
 	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
 		return Prompt{}
@@ -150,8 +136,8 @@ func lastTaken(w *work) Prompt {
 }
 
 // cluesOf collects what is known of a typed prompt besides what the terminal shows.
-func cluesOf(ctx context.Context, w *work, p Prompt) clues {
-	trace, err := traceOf(w, p)
+func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
+	trace, err := w.traceOf(p)
 	if err != nil {
 		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
 	}
@@ -161,10 +147,8 @@ func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be asked.
 	c.Quiet = w.term.boxFree() && w.term.quietSince(ctx, p.Mark.At)
-	var errEvents error
-	if w.Unheard != nil {
-		c.Unheard, errEvents = w.Unheard(w.r.ID)
-	}
+	unheard, errEvents := w.Launches.Unheard(w.r.ID)
+	c.Unheard = unheard
 	switch m := p.Mark; {
 	case m.Esc:
 		c.Doubt = doubtEsc
@@ -176,7 +160,7 @@ func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 		c.Doubt = doubtUnreadable
 	case trace.Foreign:
 		c.Doubt = doubtForeign
-	case clockWasSet(w, *m):
+	case w.clockWasSet(*m):
 		c.Doubt = doubtClock
 	case w.Now().Sub(m.At) > markFor:
 		c.Doubt = doubtOld
@@ -186,8 +170,8 @@ func cluesOf(ctx context.Context, w *work, p Prompt) clues {
 
 // traceOf looks for a typed prompt in the transcripts of the session. In the marked transcript it
 // starts at the position where the typing began; in the others it goes by the time of their lines.
-func traceOf(w *work, p Prompt) (transcript.Trace, error) {
-	path, since := markedPath(w, *p.Mark), time.Time{}
+func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
+	path, since := w.markedPath(*p.Mark), time.Time{}
 	if p.Mark.Offset == 0 { // a file that is made later may begin with what was said long before
 		since = p.Mark.At
 	}
@@ -204,7 +188,7 @@ func traceOf(w *work, p Prompt) (transcript.Trace, error) {
 
 // markedPath is the transcript in which a typed prompt is looked for first; empty if there is none
 // yet.
-func markedPath(w *work, m Mark) string {
+func (w *delivery) markedPath(m Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
@@ -214,27 +198,27 @@ func markedPath(w *work, m Mark) string {
 
 // clockWasSet says whether the wall clock was set since a mark: it differs from the kernel's count
 // of time.
-func clockWasSet(w *work, m Mark) bool {
+func (w *delivery) clockWasSet(m Mark) bool {
 	age, ok := w.r.Binding.Agent.Age(w.moment())
 	const tolerated = 2 * time.Second
 	return !ok || (w.Now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
 }
 
 // settleTyped decides about a typed prompt by all that is known of it, and acts.
-func settleTyped(ctx context.Context, w *work, p Prompt) error {
-	c := cluesOf(ctx, w, p)
+func (w *delivery) settleTyped(ctx context.Context, p Prompt) error {
+	c := w.cluesOf(ctx, p)
 	d := decideTyped(w.term.View, &p, c)
 	w.again = d.Again
 	switch d.Act {
 	case actProven:
-		return arrived(ctx, w, p)
+		return w.arrived(ctx, p)
 	case actEnter:
 		return w.enter(ctx, p)
 	case actRepeat:
 		p.Repeated = true
 		return w.typePrompt(ctx, p)
 	case actTakeBack:
-		return w.takeBack(ctx, p)
+		return w.askAbout(ctx, p, true)
 	case actHold:
 		return w.hold(ctx, d.Why, &p)
 	case actUnproven:
@@ -245,9 +229,9 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 
 // arrived finishes a prompt that a transcript shows. If no hook has named the transcript yet, the
 // chat follows it from its beginning.
-func arrived(ctx context.Context, w *work, p Prompt) error {
+func (w *delivery) arrived(ctx context.Context, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: markedPath(w, *p.Mark)})
+		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: w.markedPath(*p.Mark)})
 		if err := w.saveAndFollow(ctx); err != nil {
 			return err
 		}

@@ -154,9 +154,6 @@ func (v View) hidden() error {
 // seen says whether the view shows the terminal of the living agent.
 func (v View) seen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
 
-// launchAge is the time since the present launch.
-func launchAge(r *session.Record, now time.Time) time.Duration { return now.Sub(r.StartedAt) }
-
 // drawsItself says whether a terminal that draws tmux itself is attached to the session of a pane.
 func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 	shown := 0

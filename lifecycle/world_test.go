@@ -30,6 +30,7 @@ import (
 type world struct {
 	log logBuffer
 	*Service
+	Queues
 	*kit      // of the Service
 	t         *testing.T
 	ctx       context.Context
@@ -160,12 +161,15 @@ func (w *world) restart() {
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},
-			Observer: &Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
-				Status: w.status.read, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log},
-			Prompts: w.prompts, News: w.news, Came: w.came,
-			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
-	w.kit = w.Service.kit
+		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: Hears{Came: w.came}, Failpoint: w.order.at,
+			Machine: &Machine{Tmux: w.tmux, Processes: w.processes, Evidence: seen, Launches: launches{w.base},
+				Observer: &Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+					Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}}})
+	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
+}
+
+func (w *world) successor(id uuid.UUID) (session.Record, bool) {
+	return session.Successor(w.Shared(), id)
 }
 
 // logBuffer is a log that tests read.

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -290,23 +291,29 @@ func (m *machine) cameBy(r session.Record, agent process.Identity) evidence.Writ
 // The lifecycle finds who came by its presence file alone; what moves is not told
 // as a second writer.
 func TestP1_AnAgentWithoutHooksIsFoundByItsPresence(t *testing.T) {
-	m := newMachine(t)
-	lost, archived := m.lost(time.Hour), m.lost(time.Hour)
-	archived = m.change(archived.ID, func(r *session.Record) { r.State = session.Archived })
-	agent := m.atTheDesk(lost.ClaudeSessionID)
-	m.atTheDesk(archived.ClaudeSessionID)
-	require.NoError(t, m.service.NoticeWriters(t.Context()))
-	target, ok := m.boundTo(arrival{agent: agent})
-	require.True(t, ok)
-	assert.Equal(t, lost.ID, target.TookOver)
-	assert.Equal(t, session.Archived, m.get(archived.ID).State)
-	ghosts := 0
-	for _, kind := range m.told {
-		if kind == "lifecycle.OtherWriters" {
-			ghosts++
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t)
+		lost, archived := m.lost(time.Hour), m.lost(time.Hour)
+		archived = m.change(archived.ID, func(r *session.Record) { r.State = session.Archived })
+		agent := m.atTheDesk(lost.ClaudeSessionID)
+		m.atTheDesk(archived.ClaudeSessionID)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = m.service.Run(ctx) }()
+		synctest.Wait() // it has looked at all processes
+		cancel()
+		synctest.Wait()
+		target, ok := m.boundTo(arrival{agent: agent})
+		require.True(t, ok)
+		assert.Equal(t, lost.ID, target.TookOver)
+		assert.Equal(t, session.Archived, m.get(archived.ID).State)
+		ghosts := 0
+		for _, kind := range m.told {
+			if kind == "lifecycle.OtherWriters" {
+				ghosts++
+			}
 		}
-	}
-	assert.Equal(t, 1, ghosts, "of the archived one")
+		assert.Equal(t, 1, ghosts, "of the archived one")
+	})
 }
 
 func TestCameSaysWhatIsLeftToTell(t *testing.T) {

@@ -74,11 +74,11 @@ func (m *machine) restart() {
 		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
 		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
-		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.table, Evidence: seen, Launches: launches{m.base},
-			Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-				ProjectsDir: m.base, Now: now, Log: log},
-			Prompts: prompts{}, News: m,
-			Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
+		lifecycle.Deps{Store: m.store, Prompts: prompts{}, News: m, Failpoint: m.at,
+			Hears: lifecycle.Hears{Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
+			Machine: &lifecycle.Machine{Tmux: m.tmux, Processes: m.table, Evidence: seen, Launches: launches{m.base},
+				Observer: &lifecycle.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+					ProjectsDir: m.base, Now: now, Log: log}}})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
@@ -360,6 +360,8 @@ func (l launches) Write(id uuid.UUID, _ string) (string, error) {
 }
 
 func (launches) Remove(uuid.UUID) error { return nil }
+
+func (launches) Unheard(uuid.UUID) (bool, error) { return false, nil }
 
 // prompts is a store with nothing in it.
 type prompts struct{}

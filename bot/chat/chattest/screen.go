@@ -5,16 +5,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/desk"
 	"ccbot/lifecycle"
 )
 
 // screens are what terminals show, and what a key on one of them does.
 type screens struct {
-	OnScreen  lifecycle.Screen
-	OnPressOn func(mark string) (lifecycle.Screen, error)
+	OnScreen  desk.Screen
+	OnPressOn func(mark string) (desk.Screen, error)
 }
 
-func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press lifecycle.KeyOn) (lifecycle.Screen, error) {
+func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press desk.KeyOn) (desk.Screen, error) {
 	f.wait()
 	if press.Key == "" {
 		return f.OnScreen, f.DialogErr

@@ -110,7 +110,7 @@ func NewWorld(t *testing.T) *World {
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
-		Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
+		Queues: w.Lifecycle, Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{

@@ -144,7 +144,8 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	}
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Aside(), 2)
-	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts, Now: time.Now, Log: f.log})
+	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts,
+		Machine: &lifecycle.Machine{Observer: &lifecycle.Observer{Now: time.Now, Log: f.log}}})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }

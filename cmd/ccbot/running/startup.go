@@ -79,7 +79,7 @@ func (s *system) settle(ctx context.Context) error {
 		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
-		err := s.lifecycle.SettlePrompts(ctx, id, keys)
+		err := s.lifecycle.Queues().SettlePrompts(ctx, id, keys)
 		if errors.Is(err, session.ErrNotFound) {
 			err = prompt.Offer(ctx, s.bot.Prompts, keys)
 		}

@@ -258,20 +258,19 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays = s.tmux, s.relay
+	s.observer.Git = func(ctx context.Context, dir string) (*git.State, error) {
+		state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
+		return state, err
+	}
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset,
 			KillGrace: s.KillGrace, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
-		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Observer: s.observer,
-			Launches: launches, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
-			Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
-			Git: func(ctx context.Context, dir string) (*git.State, error) {
-				state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
-				return state, err
-			},
-			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End},
-			Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) },
-			Now:   time.Now, Log: s.log, Failpoint: Failpoint(environ)})
+		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
+			Machine: &lifecycle.Machine{Observer: s.observer, Evidence: s.evidence, Tmux: s.tmux, Processes: s.table, Launches: launches},
+			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.End,
+				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }},
+			Failpoint: Failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
@@ -317,9 +316,9 @@ func (u unmade) Remove(id uuid.UUID) error {
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
-	s.sessions.Panes = s.lifecycle
+	s.sessions.Panes, s.sessions.Queues = s.lifecycle, s.lifecycle.Queues()
 	s.relay.Connect(s.bot.Requests)
-	s.relay.Changed = s.lifecycle.Wake
+	s.relay.Changed = s.sessions.Wake
 	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
 }
 

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,9 +10,100 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/phase"
 	"ccbot/internal/git"
-	"ccbot/internal/logkey"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
+
+// reporter reports what the agent does and asks.
+type reporter struct {
+	*turn
+	view   *View // of the terminal: it can press no key
+	attach func(r session.Record) string
+}
+
+// shown returns what the terminal shows and asks, from the view of this step.
+func (w *reporter) shown(screen string) news.Terminal {
+	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
+	if d := dialogOf(*w.r, *w.view); d.Open {
+		shown.Dialog = &d
+	}
+	return shown
+}
+
+// tellDialog reports what the terminal asks, once for each dialog.
+func (w *reporter) tellDialog(ctx context.Context) error {
+	name, screen := dialogName(w.view.Screen.Dialog), w.view.Screen.Text
+	if d := w.view.Screen.Dialog; d != nil {
+		screen = strings.Join(d.Lines, "\n")
+	}
+	return w.once(ctx, w.recall().dialog.told == name, news.Dialog{Terminal: w.shown(screen)}, func(m *memory) { m.dialog.told = name })
+}
+
+// once reports something unless it was told, and remembers that.
+func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*memory)) error {
+	if told {
+		return nil
+	}
+	if err := w.tell(ctx, *w.r, n); err != nil {
+		return err
+	}
+	w.remember(note)
+	return nil
+}
+
+// noteOpen notes since when this process has seen the open dialog. The end of a request restarts
+// that time, because the dialog closes a little after its request.
+func (w *reporter) noteOpen() {
+	name := ""
+	if w.view.DialogOpen() {
+		name = dialogName(w.view.Screen.Dialog)
+	}
+	w.remember(func(m *memory) {
+		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
+			m.dialog.open, m.dialog.openAt = name, w.view.Now
+		}
+		m.dialog.asked = w.view.Relayed
+		if name != "" {
+			w.view.Since = m.dialog.openAt
+		}
+	})
+}
+
+// noteGone reports once that the question in the terminal is no longer open: the dialog that was
+// reported, or the dialog of a waiting request. again is when that may be known; 0 means that
+// nothing is awaited.
+func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
+	m := w.recall()
+	proven := dialogGone(*w.view)
+	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
+	// The chat would take the news for the end of the request as well.
+	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
+	closed := m.dialog.told != "" && dialogClosed(*w.view) && !waits
+	if !closed && !gone {
+		if mayBeGone(*w.view) && !proven {
+			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
+		}
+		return again, nil
+	}
+	if err := w.tell(ctx, *w.r, news.DialogGone{}); err != nil {
+		return 0, err
+	}
+	w.remember(func(m *memory) {
+		if closed {
+			m.dialog.told = ""
+		}
+		if gone {
+			m.dialog.gone = w.view.Asked
+		}
+	})
+	return 0, nil
+}
+
+// tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
+func (w *reporter) tellSilent(ctx context.Context) error {
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.view.Screen.Text)}
+	return w.once(ctx, w.recall().unready, n, func(m *memory) { m.unready = true })
+}
 
 // told is how long the last lines of a turn may take once the agent is idle: the lines of the
 // transcript come up to 0.2 s later, the status line 0.3 s (2.1.328).
@@ -22,8 +114,8 @@ const told = time.Second
 // Each such moment costs one save, and without a change nothing is saved. again is when to look
 // once more, 0 if that is not needed. A second look is needed because an agent is idle before the
 // last lines of its turn are written, and no event reports those lines.
-func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
-	p := w.term.Phase()
+func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
+	p := w.view.Phase()
 	if w.r.State != session.Running || p == PhaseUnknown {
 		return 0, nil // a torn read says nothing: the state that was seen last stays
 	}
@@ -38,14 +130,14 @@ func (w *work) noteState(ctx context.Context) (again time.Duration, err error) {
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	if seen.changed || seen.due || Noted(*w.r).Phase != doing(w.term.View, w.r.Progress.Failed).Phase {
+	if seen.changed || seen.due || Noted(*w.r).Phase != doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	}
-	now := doing(w.term.View, w.r.Progress.Failed)
-	if err := tellRetrying(ctx, w, now); err != nil {
+	now := doing(*w.view, w.r.Progress.Failed)
+	if err := w.tellRetrying(ctx, now); err != nil {
 		return 0, err
 	}
-	changed := keepDoing(w, now, seen)
+	changed := w.keepDoing(now, seen)
 	fresh = changed || fresh
 	if p == PhaseIdle {
 		fresh = w.keepUsage() || fresh
@@ -68,10 +160,10 @@ const sameEnd = 2 * time.Second
 
 // keepDoing puts what the agent does into the record, and says whether that has changed. The caller
 // saves.
-func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
+func (w *reporter) keepDoing(now phase.Now, seen turnNews) (news bool) {
 	before := Noted(*w.r)
 	if seen.changed || before.Phase != now.Phase {
-		at := w.term.Now
+		at := w.view.Now
 		if seen.since.After(w.r.PhaseAt) {
 			at = seen.since // the agent has been seen in this phase since then
 		}
@@ -87,14 +179,14 @@ func keepDoing(w *work, now phase.Now, seen turnNews) (news bool) {
 
 // unheard is when to look at what no event reports: a request that fails while the agent works, and
 // the end of a limit. 0 means never.
-func unheard(w *work) time.Duration {
-	now := doing(w.term.View, w.r.Progress.Failed)
+func (w *reporter) unheard() time.Duration {
+	now := doing(*w.view, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
 	case now.Works():
 		return slow
 	case now.Phase == phase.Limited && !now.Until.IsZero():
-		return now.Until.Sub(w.term.Now)
+		return now.Until.Sub(w.view.Now)
 	}
 	return 0
 }
@@ -104,16 +196,9 @@ func unheard(w *work) time.Duration {
 const retryTold = 10 * time.Second
 
 // tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
-func tellRetrying(ctx context.Context, w *work, now phase.Now) error {
-	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.term.Now.Add(retryTold))
-	if !long || w.recall().turn.retrying {
-		return nil
-	}
-	if err := w.tell(ctx, *w.r, news.Retrying{Now: now}); err != nil {
-		return err
-	}
-	w.remember(func(m *memory) { m.turn.retrying = true })
-	return nil
+func (w *reporter) tellRetrying(ctx context.Context, now phase.Now) error {
+	long := now.Phase == phase.APIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
+	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
 }
 
 // turnNews is what one look at the phase adds to the previous looks.
@@ -127,8 +212,8 @@ type turnNews struct {
 
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
 // presence file.
-func (w *work) seePhase(p Phase) (seen turnNews) {
-	now, by := w.term.Now, w.term.Presence.UpdatedAt
+func (w *reporter) seePhase(p Phase) (seen turnNews) {
+	now, by := w.view.Now, w.view.Presence.UpdatedAt
 	w.remember(func(m *memory) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
@@ -148,30 +233,6 @@ func (w *work) seePhase(p Phase) (seen turnNews) {
 		}
 	})
 	return seen
-}
-
-// keepProgress reads on in the transcript, and says whether it found anything new. The caller
-// saves.
-func (w *work) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
-	if err != nil {
-		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
-		return false
-	}
-	news := !next.Same(w.r.Progress)
-	w.r.Progress = next
-	return news
-}
-
-// keepUsage puts what the status line said into the record, and says whether that has changed. The
-// caller saves.
-func (w *work) keepUsage() bool {
-	now := w.Observer.Usage(*w.r)
-	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
-		return false
-	}
-	w.r.Usage = now
-	return true
 }
 
 // sameGit says whether two looks saw the same state, apart from the time of the look.
@@ -200,17 +261,4 @@ func (k *kit) lookAtGits(ctx context.Context, ids []uuid.UUID) {
 		}
 	}
 	k.agenda.note(func() { k.agenda.gits.looking = false })
-}
-
-// lookAtGit returns the state of a session's repository; known is false if git gave no answer.
-func (k *kit) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
-	if k.Git == nil {
-		return nil, false
-	}
-	state, err := k.Git(ctx, r.Dir)
-	if err != nil {
-		k.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
-		return nil, false
-	}
-	return state, true
 }

@@ -1,0 +1,242 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/news"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
+	"ccbot/internal/transcript"
+)
+
+// delivery brings the prompts of a session to its agent: it has the queue, what is typed, and the proof
+// of it. Nothing else types text.
+type delivery struct {
+	*turn
+	term     *terminal
+	Prompts  Prompts
+	Launches Launches
+	reworded bool // a prompt of the queue has another text
+}
+
+// ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer
+// exists, or belongs to another session by now.
+func (w *delivery) ownPrompt(key string) (Prompt, error) {
+	p, err := w.Prompts.Prompt(key)
+	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
+		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, ErrNoPrompt)
+	}
+	return p, err
+}
+
+// head returns the prompt whose turn it is: the first one about which no person has to decide. Keys
+// whose prompt is finished are removed from the queue.
+func (w *delivery) head() (*Prompt, error) {
+	for _, key := range slices.Clone(w.r.Prompts) {
+		p, err := w.ownPrompt(key)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := w.dequeue(key); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil { // an unreadable prompt must hold up neither the session nor the prompts behind it
+			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err.Error())
+			continue
+		}
+		if p.State != Unproven {
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *delivery) dequeue(key string) error {
+	w.r.Prompts = slices.DeleteFunc(w.r.Prompts, func(k string) bool { return k == key })
+	return w.save()
+}
+
+// enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
+// queue.
+func (w *delivery) enqueue(keys ...string) error {
+	before := len(w.r.Prompts)
+	for _, key := range keys {
+		if !slices.Contains(w.r.Prompts, key) {
+			w.r.Prompts = append(w.r.Prompts, key)
+		}
+	}
+	if len(w.r.Prompts) == before {
+		return nil
+	}
+	return w.save()
+}
+
+func (w *delivery) promptIn(key string, state PromptState) (Prompt, error) {
+	p, err := w.ownPrompt(key)
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("prompt %s: %w", key, err)
+	case p.State != state:
+		return p, fmt.Errorf("prompt %s, which is %s and not %s: %w", key, p.State, state, ErrNoPrompt)
+	}
+	return p, nil
+}
+
+// hold reports why the head prompt waits, once per prompt and reason. When the agent waits for a
+// person's answer, all prompts wait behind it, and this is reported for each of them: nothing else
+// moves the queue. A head whose Enter was pressed does not wait: its prompt may have led to the
+// question.
+func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error {
+	if head == nil {
+		return nil
+	}
+	var all []Prompt
+	if head.waits() {
+		all = append(all, *head)
+	}
+	if why == news.HeldDialog {
+		for _, key := range w.r.Prompts { // one that cannot be read is logged when its turn comes
+			if p, err := w.ownPrompt(key); err == nil && p.State == Held && key != head.Key {
+				all = append(all, p)
+			}
+		}
+	}
+	now := doing(w.term.View, w.r.Progress.Failed)
+	for _, p := range all {
+		if slices.Contains(p.Told, why) {
+			continue
+		}
+		if err := w.tell(ctx, *w.r, news.Held{Why: why, Prompt: p.shown(), Now: now}); err != nil {
+			return err
+		}
+		p.Told = append(slices.Clone(p.Told), why)
+		if err := w.Prompts.SavePrompt(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// proven finishes a prompt that the agent has taken. The prompt is finished before its key leaves
+// the queue: a crash in between leaves a key without a prompt, which is harmless.
+func (w *delivery) proven(ctx context.Context, p Prompt) error {
+	w.remember(func(m *memory) { m.prompt.last = p })
+	if w.r.Unfinished() != nil { // the work that was interrupted goes on
+		w.r.Interruption.Followed = true
+		if err := w.save(); err != nil {
+			return err
+		}
+	}
+	if err := w.tell(ctx, *w.r, news.Delivered{Prompt: p.shown()}); err != nil {
+		return err
+	}
+	if err := w.Prompts.FinishPrompt(p.Key); err != nil {
+		return err
+	}
+	w.at("prompt-finished")
+	w.agenda.wake(w.r.ID)
+	return w.dequeue(p.Key)
+}
+
+// unproven hands a prompt to the person: it is never typed again unless the person asks for it. why
+// is the doubt that prevents ccbot from deciding; empty means that no proof came.
+func (w *delivery) unproven(ctx context.Context, p Prompt, why string) error {
+	w.Log.Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
+	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.term.holds(ctx, p)}); err != nil {
+		return err
+	}
+	p.State = Unproven
+	w.agenda.wake(w.r.ID)
+	return w.Prompts.SavePrompt(p)
+}
+
+// settlePrompt decides about a typed prompt whose agent is gone, or whose mark says nothing: either
+// the transcript has it, or a person decides.
+func (w *delivery) settlePrompt(ctx context.Context, p Prompt) error {
+	found, err := w.seek(ctx, p)
+	if found || err != nil {
+		return err
+	}
+	if w.term.look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
+		return w.proven(ctx, p)
+	}
+	return w.unproven(ctx, p, "the agent is gone")
+}
+
+// settlePrompts asks the transcript once more about the prompts that were being typed when the
+// agent ended, except the one that has ended the agent.
+func (w *delivery) settlePrompts(ctx context.Context, but ...string) error {
+	for _, key := range append([]string(nil), w.r.Prompts...) {
+		p, err := w.ownPrompt(key)
+		if err != nil || p.State != Typing || slices.Contains(but, key) {
+			continue
+		}
+		if err := w.settlePrompt(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seekBehind looks for the proof that the prompt which has opened a dialog was taken: the dialog
+// may be visible before any hook or transcript mentions the prompt.
+func (w *delivery) seekBehind(ctx context.Context, head *Prompt) error {
+	if !head.entered() {
+		return nil
+	}
+	_, err := w.seek(ctx, *head)
+	return err
+}
+
+// seek finishes a typed prompt if a transcript shows it.
+func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
+	if p.Mark == nil {
+		return false, nil // a file that was edited
+	}
+	trace, err := w.traceOf(p)
+	if err != nil {
+		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+	}
+	if !trace.Arrived {
+		return false, nil
+	}
+	return true, w.arrived(ctx, p)
+}
+
+// receive takes a UserPromptSubmit as proof for the prompt that is being typed, otherwise for a
+// prompt about which a person is being asked.
+func (w *delivery) receive(ctx context.Context, e hookwire.Event) error {
+	for _, state := range []PromptState{Typing, Unproven} {
+		for _, key := range w.r.Prompts {
+			p, err := w.ownPrompt(key)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
+				return w.proven(ctx, p)
+			}
+		}
+	}
+	return nil
+}
+
+// proves says whether a submitted text is the prompt. If ccbot has stopped waiting for the proof,
+// the whole text must match: a text that is typed in the terminal later may happen to contain the
+// prompt.
+func proves(submitted string, p Prompt) bool {
+	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
+		return transcript.Same(submitted, p.Text)
+	}
+	return transcript.Contains(submitted, p.Text)
+}

@@ -1,0 +1,242 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/news"
+	"ccbot/internal/logkey"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
+	"ccbot/tmux"
+)
+
+// kit is what a Service is made of. It gives each part of a work only what that part needs.
+type kit struct {
+	Config
+	*base
+	*records
+	deps    Deps
+	running atomic.Bool // Run takes steps
+}
+
+// work is what can be done in one turn of a session's worker, by concern.
+type work struct {
+	*turn
+	term      *terminal
+	records   *records
+	prompts   *delivery
+	ender     *ender
+	closing   *closing
+	writers   *writers
+	opening   *opening
+	handover  *handover
+	switching *switching
+	report    *reporter
+}
+
+func (k *kit) work(r *session.Record, save func() error) *work {
+	m := k.deps.Machine
+	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
+	w := &work{turn: t, term: term, records: k.records}
+	w.prompts = &delivery{turn: t, term: term, Prompts: k.deps.Prompts, Launches: m.Launches}
+	w.ender = &ender{turn: t, Processes: m.Processes, outcome: k.deps.Hears.Outcome, patience: k.KillGrace}
+	w.closing = &closing{turn: t, term: term, windows: m.Tmux, prompts: w.prompts, ender: w.ender,
+		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
+	w.writers = &writers{turn: t, ender: w.ender}
+	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
+	w.handover = &handover{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
+		writers: w.writers, host: k.Host, take: k.take}
+	w.switching = &switching{turn: t, term: term}
+	w.report = &reporter{turn: t, view: &term.View, attach: k.attach}
+	return w
+}
+
+// do runs fn on the session's worker, and reports what has become of the queue. A panic in fn becomes
+// the error of that session: the other sessions, and the bot, continue.
+func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
+			}
+		}()
+		w, before := k.work(r, save), slices.Clone(r.Prompts)
+		err = fn(w)
+		if w.prompts.reworded || !slices.Equal(before, r.Prompts) {
+			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
+				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+			}
+		}
+		return err
+	})
+}
+
+// change is do, and asks for a step after it: what failed halfway is finished by a step, too.
+func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	defer k.agenda.wake(id)
+	return k.do(ctx, id, fn)
+}
+
+func (k *kit) terminalOf(r *session.Record) *terminal {
+	return &terminal{r: r, o: k.Observer, keys: k.deps.Machine.Tmux}
+}
+
+func (k *kit) attach(r session.Record) string {
+	var window tmux.WindowID
+	if r.Binding != nil {
+		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
+	}
+	return k.deps.Machine.Tmux.AttachCommand(window, r.Name)
+}
+
+// base is what each part of a work has: eyes, which change nothing, the news, the agenda and the memory.
+type base struct {
+	*Observer
+	Evidence *evidence.Sources
+	News     News
+	at       func(failpoint string)
+	agenda   *agenda
+	memories *memories
+}
+
+// turn is one turn of a session's worker: the record and its save.
+type turn struct {
+	*base
+	r    *session.Record
+	save func() error
+	// again is when to look again at the earliest, whatever was decided. Only unheard may ask for
+	// an earlier look.
+	again time.Duration
+}
+
+// recall returns what is remembered of the session.
+func (w *turn) recall() memory { return w.memories.recall(w.r.ID) }
+
+func (w *turn) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
+
+// tell reports to News what happened to a session.
+func (b *base) tell(ctx context.Context, r session.Record, n news.News) error {
+	if err := b.News.SessionNews(ctx, r.Clone(), n); err != nil {
+		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
+	}
+	return nil
+}
+
+// become notes the next state, reports the news about it, if there is any, and saves.
+func (w *turn) become(ctx context.Context, next session.State, rule session.Rule, why string, told news.News) error {
+	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
+		return err
+	}
+	if told != nil {
+		if err := w.tell(ctx, *w.r, told); err != nil {
+			return err
+		}
+	}
+	return w.saveAndFollow(ctx)
+}
+
+// saveAndFollow saves, and then reports that the transcript has to be read again: there is another
+// transcript, or the session is over and the rest of the transcript is the last. Other news is
+// reported before the save; this news is derived from the record, so it comes after.
+func (w *turn) saveAndFollow(ctx context.Context) error {
+	if err := w.save(); err != nil {
+		return err
+	}
+	return w.tell(ctx, *w.r, news.Transcript{})
+}
+
+// changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
+// restore must not begin the copy of another conversation again.
+func (w *turn) changeID(id uuid.UUID) {
+	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
+	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
+	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.moment()
+}
+
+// endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
+// agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
+// came back. Then it is zero: no process counts as a leftover except those that the record bound.
+// The same holds for a launch that never had an agent.
+func (w *turn) endSeen() process.Moment {
+	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
+		return process.Moment{}
+	}
+	return w.moment()
+}
+
+// keepProgress reads on in the transcript, and says whether it found anything new. The caller
+// saves.
+func (w *turn) keepProgress() bool {
+	next, err := w.r.Progress.Advance(w.Observer.transcriptPath(*w.r))
+	if err != nil {
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err.Error())
+		return false
+	}
+	news := !next.Same(w.r.Progress)
+	w.r.Progress = next
+	return news
+}
+
+// keepUsage puts what the status line said into the record, and says whether that has changed. The
+// caller saves.
+func (w *turn) keepUsage() bool {
+	now := w.Observer.Usage(*w.r)
+	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
+		return false
+	}
+	w.r.Usage = now
+	return true
+}
+
+func (w *turn) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identity) {
+	w.r.Binding = &session.Binding{
+		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
+		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
+	w.r.Bound = w.Evidence.Living(append(w.r.Bound, agent))
+	w.bindProgram()
+}
+
+// bindProgram notes which program the bound process runs.
+func (w *turn) bindProgram() {
+	b := w.r.Binding
+	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
+		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
+	}
+}
+
+// isLaunch says whether a process was started for this session's conversation.
+func (w *turn) isLaunch(pid int) bool {
+	p, err := w.Processes.Inspect(pid)
+	return err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
+}
+
+// watchAgent makes the end of the session's bound agent wake the session. If the agent is watched
+// already, it does nothing.
+func (b *base) watchAgent(r session.Record) {
+	if r.Binding == nil || !r.Binding.Agent.Valid() || b.Processes.Liveness(r.Binding.Agent) != process.Alive {
+		return
+	}
+	b.memories.remember(r.ID, func(m *memory) { m.agent = r.Binding.Agent })
+	b.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
+}
+
+// The rules behind the changes of a session's state, as the record's history names them.
+const (
+	ruleStart   session.Rule = "start"   // a new session was asked for
+	ruleReady   session.Rule = "ready"   // the agent can be spoken to
+	ruleResume  session.Rule = "resume"  // a person asked to have a session back
+	ruleAdopt   session.Rule = "adopt"   // a window that a person opened became a session's
+	ruleStop    session.Rule = "stop"    // the session is to end; the evidence says who wants it
+	ruleStopped session.Rule = "stopped" // the result of an archive
+	ruleEnded   session.Rule = "ended"   // the agent ended by itself
+	ruleLost    session.Rule = "lost"    // the pane went away without ccbot
+	ruleFailed  session.Rule = "failed"  // a launch never became ready
+)
