@@ -271,6 +271,18 @@ func TestDrain_OldOnesAreDroppedAndCounted(t *testing.T) {
 	assert.Equal(t, []string{".fresh"}, left(t, dir, "events"))
 }
 
+func TestARefusedEventIsTriedLaterEachTime(t *testing.T) {
+	e := NewEvents(t.TempDir(), nil, nil, nil)
+	now := time.Now()
+	e.now = func() time.Time { return now }
+	var got []time.Duration
+	for range 8 {
+		e.postponeLocked("a", "of a launch")
+		got = append(got, e.failing["a"].due.Sub(now)/time.Second)
+	}
+	assert.Equal(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, got)
+}
+
 func TestBindings(t *testing.T) {
 	dir := t.TempDir()
 	bindings, errs := Bindings(dir)

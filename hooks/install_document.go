@@ -33,7 +33,7 @@ type document struct {
 type layout struct {
 	newline string
 	unit    string // one level of indentation
-	lines   bool   // each member has its own line; else nothing is between them
+	lines   bool   // each member has its own line; else nothing stands between what is inserted
 }
 
 const byteOrderMark = "\ufeff"

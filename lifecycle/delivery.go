@@ -61,7 +61,10 @@ func (w *delivery) head() (*Prompt, error) {
 
 func (w *delivery) dequeue(key string) error {
 	w.r.Prompts = slices.DeleteFunc(w.r.Prompts, func(k string) bool { return k == key })
-	return w.save()
+	if err := w.save(); err != nil {
+		return fmt.Errorf("take prompt %s out of the queue: %w", key, err)
+	}
+	return nil
 }
 
 // enqueue appends the prompts that are not in the session's queue yet. It is the only way into the

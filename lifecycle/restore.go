@@ -150,8 +150,11 @@ func (w *opening) restore(ctx context.Context) error {
 	const why = "a resume was asked for"
 	if w.r.Interrupted() {
 		w.r.Note(w.Now(), ruleResume, why+" again; the one before made no window")
-	} else if err := w.r.Become(session.Restoring, w.Now(), ruleResume, why); err != nil {
-		return err
+	} else {
+		w.r.RestoredFrom = w.r.State
+		if err := w.r.Become(session.Restoring, w.Now(), ruleResume, why); err != nil {
+			return err
+		}
 	}
 	w.r.Binding, w.r.Exit = nil, nil
 	w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil // they only concern a session that is over

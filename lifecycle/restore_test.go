@@ -414,6 +414,7 @@ func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
 			r, err := w.restoreIt(r.ID)
 			require.NoError(t, err)
 			assert.NotNil(t, r.Binding)
+			assert.Equal(t, session.Archived, r.RestoredFrom)
 			assert.Len(t, w.tmux.windows(), windows)
 			_, err = w.restoreIt(r.ID)
 			var open *StateError

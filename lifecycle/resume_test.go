@@ -35,6 +35,7 @@ func TestRestore(t *testing.T) {
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		assert.Equal(t, session.Restoring, r.State)
+		assert.Equal(t, session.Archived, r.RestoredFrom)
 		assert.Equal(t, old.ClaudeSessionID, r.ClaudeSessionID)
 		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
 		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String(), "--permission-mode", "default"}, argv[len(argv)-4:])
@@ -179,7 +180,7 @@ func TestP1_TwoRestoresMakeOneWindow(t *testing.T) {
 	})
 }
 
-func TestAFailedRestoreMayBeTriedAgain(t *testing.T) {
+func TestAFailedRestoreKeepsWhatItRestoredFrom(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.tmux.Fail("NewWindow", errors.New("broken"))
@@ -187,6 +188,7 @@ func TestAFailedRestoreMayBeTriedAgain(t *testing.T) {
 		require.Error(t, err)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Failed, got.State)
+		assert.Equal(t, session.Archived, got.RestoredFrom)
 		assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
 		require.Len(t, got.Cursors, 1)
 		assert.Equal(t, r.Cursors[0].Path, got.Cursors[0].Path)

@@ -46,9 +46,10 @@ func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 	var errs []error
 	for _, item := range items {
 		key, ok := strings.CutSuffix(item, recordSuffix)
-		if lock := s.lock(key); ok && lock.TryLock() {
+		if ok && !s.inUse(key) {
+			release := s.take(key)
 			errs = append(errs, s.sweepOne(key, ttl, waiting))
-			lock.Unlock()
+			release()
 		}
 	}
 	return errors.Join(errs...)

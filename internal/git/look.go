@@ -32,7 +32,8 @@ var errFilter = errors.New("git: a filter has a strange name")
 
 // Compare tells the state of the repository that dir is in, and what has changed in its work tree since a commit; since
 // may be empty. A nil state without an error says that dir is in no repository, or that there is no git. env is git's whole
-// environment, but for variables that would lead it elsewhere. The changes are nil without a commit, and with an error beside the state where the repository has no such commit or git is too slow.
+// environment, but for variables that would lead it elsewhere. The changes are nil without a commit, and with an error
+// beside the state where the repository has no such commit or git is too slow.
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

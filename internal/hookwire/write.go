@@ -22,8 +22,8 @@ const (
 // nameTime is a UTC time of fixed width, so that names sort by time.
 const nameTime = "20060102T150405.000000000Z"
 
-// WriteEvent writes e to dir/events/<time>-<random>.json under a temporary dot name and renames it. dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when
-// missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
+// WriteEvent writes e to dir/events/<time>-<random>.json under a temporary dot name and renames it.
+// dir is $CCBOT_DIR and must exist (fs.ErrNotExist otherwise); its events folder is made when missing. The file survives kill -9 of the writer, but not a power cut: a person's prompt waits
 // for the hook, so the hook does not sync.
 func WriteEvent(dir string, e Event) error {
 	data, err := json.Marshal(e)

@@ -142,11 +142,13 @@ type Record struct {
 	Conversation     Conversation `json:"conversation"`
 	Owner            int64        `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.
-	Origin  string        `json:"origin,omitempty"`
-	Binding *Binding      `json:"binding,omitempty"`
-	Final   State         `json:"final,omitempty"` // the state that stopping leads to
-	Exit    *Exit         `json:"exit,omitempty"`
-	Cleanup *CleanupError `json:"cleanup,omitempty"`
+	Origin  string   `json:"origin,omitempty"`
+	Binding *Binding `json:"binding,omitempty"`
+	Final   State    `json:"final,omitempty"` // the state that stopping leads to
+	// RestoredFrom stays when a restore fails; only people read it.
+	RestoredFrom State         `json:"restored_from,omitempty"`
+	Exit         *Exit         `json:"exit,omitempty"`
+	Cleanup      *CleanupError `json:"cleanup,omitempty"`
 	// Cursors say how much of each transcript the chat has shown: the last one is for the
 	// transcript that is being written; earlier ones (from before a /clear) are finished first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`

@@ -15,6 +15,7 @@ type backwards struct {
 	ctx  context.Context
 	path string
 	end  int64 // of the chunk that is read next: a line ends there
+	last int64 // nothing before it is read
 	size int64 // of a chunk; lines may make one longer
 	data []byte
 }
@@ -47,11 +48,11 @@ func (b *backwards) close() { _ = b.file.Close() } // it was only read
 // next gives the lines before those that it gave last, and where they begin; none: it was at the beginning.
 // They are valid until the next call. A line longer than maxLine comes in pieces, which are no JSON.
 func (b *backwards) next() (lines []byte, at int64, err error) {
-	for size := b.size; b.end > 0; size *= 2 {
+	for size := b.size; b.end > b.last; size *= 2 {
 		if err := b.ctx.Err(); err != nil {
 			return nil, b.end, err
 		}
-		start := max(0, b.end-size)
+		start := max(b.last, b.end-size)
 		if n := b.end - start; int64(cap(b.data)) < n {
 			b.data = make([]byte, n)
 		}
@@ -64,7 +65,11 @@ func (b *backwards) next() (lines []byte, at int64, err error) {
 		if start > 0 { // the first line may begin before
 			first := bytes.IndexByte(lines, '\n') + 1
 			if (first == 0 || first == len(lines)) && len(lines) < maxLine {
-				continue
+				if start > b.last {
+					continue
+				}
+				b.end = start // the line begins too far back
+				break
 			}
 			if first < len(lines) {
 				lines, start = lines[first:], start+int64(first)

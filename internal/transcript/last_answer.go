@@ -76,12 +76,12 @@ func LastPrompt(ctx context.Context, path string) (text string) {
 		return ""
 	}
 	defer b.close()
-	farthest := b.end - promptFarthest
+	b.last = max(0, b.end-promptFarthest)
 	_ = b.each(func(line []byte, at int64) bool {
 		if e, _ := entryOf(line, at); e.Kind == Asked {
 			text = strings.Join(e.Texts, "\n")
 		}
-		return text == "" && at > farthest
+		return text == ""
 	})
 	return text
 }

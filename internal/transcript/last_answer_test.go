@@ -105,6 +105,7 @@ func TestLastPrompt(t *testing.T) {
 		{"not a subagent's, nor a program's", []string{prompt("one"), aside, meta}, "one"},
 		{"far behind", []string{prompt("one"), call, picture, call, picture}, "one"},
 		{"too far behind", []string{prompt("one"), strings.Repeat(picture, 30)}, ""},
+		{"behind a line that begins too far back", []string{prompt("one"), strings.Replace(picture, "xx", strings.Repeat("x", 10<<20), 1)}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
