@@ -5,7 +5,7 @@
 // (P9), that a tap is answered at once and does only what the message shows (P2, P7), and that a
 // feature that crashes ends nothing else (P8). It alone answers taps; the chat says what follows.
 //
-// [Bot.Features] says what the bot is made of; each room below says in its doc.go what it promises. What
+// [Bot.Features] says what the bot is made of; each room below says in its package comment what it promises. What
 // several rooms share is in chat and card, conversation, attachment and quotation, inbox and outbox, and render;
 // port has all that the chat knows of the agents' machine.
 package bot

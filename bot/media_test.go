@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -254,6 +255,15 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			assert.Equal(t, want, d.Telegram.Texts())
 		})
 	}
+	t.Run("that fails, which the person could not be told", func(t *testing.T) {
+		d := chattest.NewMediaWorld(t)
+		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}
+		d.Connect(d.Lifecycle, d.Windows)
+		d.Telegram.OnPost = func(outbox.Message) error { return io.ErrShortWrite }
+		_, err := d.Get(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+		assert.ErrorIs(t, err, io.ErrShortWrite, "it is handled again")
+		assert.Len(t, d.Voice.(*chattest.FakeVoice).Got, 1)
+	})
 	t.Run("not a recording of many hours", func(t *testing.T) {
 		d := chattest.NewMediaWorld(t)
 		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}

@@ -58,7 +58,8 @@ func (e Refused) Error() string { return string(e) }
 const MaxRecording = 20 << 20
 
 // Bring brings a message's file to a session's folder, and gives what is said in a recording. What
-// fails is tried again, three times in all, unless that is for good. The error is a Refused where that is told to who sent it.
+// fails is tried again, three times in all, unless that is for good. The error is a Refused where that is told to who
+// sent it; after any other the message is to be handled again.
 func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Session, m *models.Message) (name, said string, err error) {
 	f, p := of(m), a.Chat.In(in.To)
 	if f.id == "" {
@@ -72,6 +73,8 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r views.Sessi
 		switch {
 		case err == nil:
 			return name, said, nil
+		case ctx.Err() != nil, errors.As(err, new(unsaid)):
+			return "", "", err
 		case errors.Is(err, ErrFileTooBig):
 			return "", "", Refused(p.Say(i18n.FileTooBig, shown))
 		case errors.As(err, new(*refusal.Error)):
@@ -106,13 +109,18 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r views.Sessi
 			return "", "", err
 		}
 		if said, err = a.saidIn(ctx, in, f.called(ending), recording); err != nil {
-			return "", "", err
+			return "", "", unsaid{err}
 		}
 		content = bytes.NewReader(recording)
 	}
 	name, err = a.Files.Put(ctx, r.ID, id, f.called(ending), content)
 	return name, said, err
 }
+
+// unsaid is what kept the person from hearing that a recording could not be written down.
+type unsaid struct{ error }
+
+func (e unsaid) Unwrap() error { return e.error }
 
 // saidIn is what is said in a recording, as a program has written that down. Where the program
 // fails, the agent gets the file alone, and the person is told.

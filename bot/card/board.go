@@ -130,7 +130,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	}
 	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
 	if below || l.To != old.Look.To && c.place() != l.To {
-		c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
+		c.leave()
 	}
 	changed = c.drawn() != old.drawn()
 	c.Drawn = c.Drawn && !changed
@@ -190,7 +190,7 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 
 // resendLocked sends a card in a message of its own, whatever there was.
 func (b *Board) resendLocked(ctx context.Context, c record) error {
-	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
+	c.leave()
 	if err := b.putLocked(c); err != nil {
 		return err
 	}

@@ -249,6 +249,18 @@ func TestACardComesDownWithANewLook(t *testing.T) {
 	})
 }
 
+// The outbox may report an edit of the old message when the card has come down already.
+func TestACardComesDownWhileItsMessageIsEdited(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		old := w.board.listLocked()[0]
+		require.NoError(t, w.kind.Below(w.Context(), "k", question("two"), payload{1}))
+		require.NoError(t, w.board.Sent(w.Context(), old.post(), old.At, old.Message, old.message()))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"one", "two [Yes] [No]"}, w.looks())
+	})
+}
+
 func TestAnOlderCopyLosesItsButtonsAtATap(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)

@@ -40,9 +40,15 @@ type record struct {
 	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
+	left     message          // that it had before: an edit of it may be under way
 	offered  string           // what the outbox may be sending, see drawn
 	unposted bool             // the disk did not take the post
 	forget   time.Time        // of a closed one that the chat shows so: when to forget it
+}
+
+type message struct {
+	at outbox.Conversation
+	id int
 }
 
 type plainRecord record
@@ -67,6 +73,14 @@ func (c record) place() outbox.Conversation {
 		return c.Look.To
 	}
 	return c.At
+}
+
+// leave has the card need a message of its own.
+func (c *record) leave() {
+	if c.Message != 0 {
+		c.left = message{c.At, c.Message}
+	}
+	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 }
 
 // alive says whether taps count.

@@ -198,9 +198,9 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	defer cancel()
 	out := o.outward(job{to: to}).to
 	err := a.call(ctx, out)
-	about := &job{kind: send}
+	about := &job{kind: edit} // of a message, which may be gone or may look so already
 	if a.done != nil {
-		about.to = to
+		about = &job{kind: send, to: to}
 	}
 	v := judge(err, about)
 	switch {

@@ -27,3 +27,12 @@ func TestGoingFailsAsLongAsNothingIsTaken(t *testing.T) {
 		assert.Equal(t, Going{Errors: 1}, GoingOf(b.Outbox))
 	})
 }
+
+func TestAMessageThatHasNoButtonsAnyMoreIsNoError(t *testing.T) {
+	inBubble(t, once(errSame), func(t *testing.T, b *bench) {
+		b.DropButtons(t.Context(), to(5), 3)
+		b.idle(10 * time.Second)
+		assert.Equal(t, Going{}, GoingOf(b.Outbox))
+		assert.Len(t, b.seen("buttons", false), 1)
+	})
+}

@@ -133,6 +133,20 @@ func TestTables(t *testing.T) {
 	}
 }
 
+func TestACellWhoseLinksAreAbsurdlyLongIsShownAsItIsWritten(t *testing.T) {
+	src := "[1]: http://y.z/" + strings.Repeat("z", 4000) + "\n\n|a|b|\n|-|-|\n|" + strings.Repeat("[x][1] ", 100) + "the end|c|\n"
+	for name, parts := range map[string][]Part{"entities": Entities(src, 0), "rich": Rich(src, 0)} {
+		var shown strings.Builder
+		for _, p := range parts {
+			shown.WriteString(p.Text.Text + p.Rich)
+			if p.File != nil {
+				shown.Write(p.File.Data)
+			}
+		}
+		assert.Contains(t, shown.String(), "the end", name)
+	}
+}
+
 func TestTableFiles(t *testing.T) {
 	head := "|a|b \\| c|" + strings.Repeat("d", 60) + "|\n|:-|-:|:-:|\n"
 	parts := Entities(head+"|语|[x](http://y.z)|`=1+1`|\n", 0)

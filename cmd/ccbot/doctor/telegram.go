@@ -32,7 +32,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}
 	case errors.Is(err, botapi.ErrBusy):
-		return []Finding{unseen("telegram", err)}
+		return []Finding{unseen("telegram", botapi.ErrBusy)}
 	case err != nil:
 		return []Finding{found("telegram_unreachable", "look at the network, HTTPS_PROXY and TELEGRAM_API_URL", "the Bot API does not answer: %v", err)}
 	}
