@@ -5,9 +5,9 @@
 GO      ?= go
 ARGS    ?=
 # go test begins the packages in this order, so those that take longest come first. A test that waits leaves the processor
-# to another package: at least six run side by side.
+# to another package: at least four run side by side.
 PKG     ?= ./e2e ./lifecycle ./bot ./cmd/ccbot ./bot/render ./bot/ask ./try/... ./internal/capture ./bot/inbox ./...
-SIDE    := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 6 ? n : 6)))
+SIDE    := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 4 ? n : 4)))
 RUN     ?=
 SKIP    ?=
 BASE    ?=
