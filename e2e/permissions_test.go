@@ -51,14 +51,15 @@ func (w *world) waits(what string) bool {
 }
 
 // answerAtDesk presses a key in the permission dialog of a session's window, as
-// a person there does: again if it was not taken, as right after it is drawn.
+// a person there does: again if it was not taken, as right after it is drawn. A key that comes
+// when the dialog is gone would be a draft, or stop the turn.
 func (w *world) answerAtDesk(name, key string) {
 	w.t.Helper()
 	const asks = "Do you want to proceed?"
 	w.until("the dialog is drawn", func() bool { return w.screenHas(name, asks) })
 	w.until("the dialog is answered", func() bool {
 		w.tmux("send-keys", "-t", "=ccbot:="+name, key)
-		for range 10 {
+		for range 80 {
 			if !w.screenHas(name, asks) {
 				return true
 			}
