@@ -103,7 +103,7 @@ func (w *World) Running(t *testing.T) (stop func() error) {
 }
 
 // Patience is for what must come; it only ends a test that fails.
-const Patience = 20 * time.Second
+const Patience = 2 * time.Minute
 
 func Receive[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
