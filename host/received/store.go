@@ -51,15 +51,17 @@ type Store struct {
 	log     *slog.Logger
 	link    linker
 
-	mu    sync.Mutex
-	locks map[string]*lock // of the records in use
+	mu   sync.Mutex
+	free *sync.Cond      // signals that a record is no longer in use
+	busy map[string]bool // records in use
 }
 
 // Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be
 // read go to the folder "quarantine" beside it.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{records: spool.Folder{Path: dir, Fsync: true}, aside: filepath.Join(filepath.Dir(dir), "quarantine"),
-		now: now, log: log, link: (*os.Root).Link, locks: make(map[string]*lock)}
+		now: now, log: log, link: (*os.Root).Link, busy: make(map[string]bool)}
+	s.free = sync.NewCond(&s.mu)
 	if err := s.records.Make(); err != nil {
 		return nil, fmt.Errorf("open received: %w", err)
 	}
@@ -87,7 +89,8 @@ func (s *Store) Has(dir, id string) (name string, err error) {
 // in does something in the folder of a session's directory while no other call works on the file of an id.
 func (s *Store) in(dir, id string, do func(box *os.Root, key string) error) error {
 	key := keyOf(dir, id)
-	defer s.take(key)()
+	s.take(key)
+	defer s.release(key)
 	box, err := openFolder(dir, true)
 	if err != nil {
 		return fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
@@ -121,37 +124,30 @@ func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err er
 	return name, err
 }
 
-// lock is held by the one call that works on a record.
-type lock struct {
-	sync.Mutex
-	wanted int // by calls that hold it or wait for it
-}
-
-// take waits until no other call works on a record, and keeps others from it until release.
-func (s *Store) take(key string) (release func()) {
-	s.mu.Lock()
-	l := s.locks[key]
-	if l == nil {
-		l = new(lock)
-		s.locks[key] = l
-	}
-	l.wanted++
-	s.mu.Unlock()
-	l.Lock()
-	return func() {
-		l.Unlock()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if l.wanted--; l.wanted == 0 {
-			delete(s.locks, key)
-		}
-	}
-}
-
-func (s *Store) inUse(key string) bool {
+// take waits until no other call works on a record, and reserves the record.
+func (s *Store) take(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.locks[key] != nil
+	for s.busy[key] {
+		s.free.Wait()
+	}
+	s.busy[key] = true
+}
+
+func (s *Store) release(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, key)
+	s.free.Broadcast()
+}
+
+// tryTake reserves a record if no other call works on it.
+func (s *Store) tryTake(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := !s.busy[key]
+	s.busy[key] = true
+	return free
 }
 
 // undo removes everything that an attempt has left. Files that cannot be removed stay on record,

@@ -46,11 +46,11 @@ func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 	var errs []error
 	for _, item := range items {
 		key, ok := strings.CutSuffix(item, recordSuffix)
-		if ok && !s.inUse(key) {
-			release := s.take(key)
-			errs = append(errs, s.sweepOne(key, ttl, waiting))
-			release()
+		if !ok || !s.tryTake(key) {
+			continue
 		}
+		errs = append(errs, s.sweepOne(key, ttl, waiting))
+		s.release(key)
 	}
 	return errors.Join(errs...)
 }
