@@ -29,7 +29,7 @@ import (
 )
 
 // binaries is the folder with ccbot, ccbot-hook and ccbot-try as built for these
-// tests: with the race detector and with failpoints.
+// tests: ccbot with the race detector and with failpoints.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -51,8 +51,8 @@ func buildAndRun(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	for _, args := range [][]string{
 		{"build", "-race", "-tags", "failpoints", "-ldflags", "-s -w -X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/",
-			"ccbot/cmd/ccbot", "ccbot/cmd/ccbot-try"},
-		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-hook"},
+			"ccbot/cmd/ccbot"},
+		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-hook", "ccbot/cmd/ccbot-try"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
