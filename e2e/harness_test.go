@@ -81,7 +81,7 @@ func isSet(name string) (set bool) {
 
 // patience is how long a test waits for what must happen. It is no measure of
 // speed: nothing is asserted about time.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // world is one ccbot with everything of its own: Bot API, state folder, tmux
 // server, agent.

@@ -104,7 +104,7 @@ func TestAHangingBinaryHoldsUpNoLaunch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- i.Run(ctx) }()
-	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 2*time.Minute, 5*time.Millisecond)
 
 	launch := Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: i.Known}
 	assert.Contains(t, writeSettings(t, launch).Hooks, "PermissionRequest", "as of the oldest version that ccbot was tried with")
@@ -131,7 +131,7 @@ func TestBinary_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	said := make(chan string, 1)
 	go func() { said <- i.Version(ctx) }()
-	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 2*time.Minute, 5*time.Millisecond)
 	cancel()
 	assert.Empty(t, <-said)
 	require.NoError(t, os.WriteFile(i.Command+".go", nil, 0o600))

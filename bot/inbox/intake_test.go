@@ -93,10 +93,10 @@ func TestP4_OverHTTP(t *testing.T) {
 		Reporter: r.reports, Log: r.log.logger()})
 	tg.deliver(message(10, 5, "a"), message(9, 5, "b"), message(11, 5, "c"))
 	stop := r.start(t)
-	require.Eventually(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 }, 2*time.Minute, time.Millisecond)
 	assert.Equal(t, []string{"9", "10", "11"}, j.keys())
 	tg.deliver(message(12, 5, "d"))
-	require.Eventually(t, func() bool { return len(j.keys()) == 4 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(j.keys()) == 4 }, 2*time.Minute, time.Millisecond)
 	stop()
 	assert.Equal(t, []int64{0, 12}, tg.polls()[:2], "no offset at the start")
 }
@@ -125,7 +125,7 @@ func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	tg2.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 5, "c"), message(4, 5, "d")) // nothing was confirmed
 	second := newRig(t, crashed, tg2, j)
 	second.start(t)
-	require.Eventually(t, func() bool { return len(j.keys()) >= 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(j.keys()) >= 3 }, 2*time.Minute, time.Millisecond)
 	assert.Equal(t, []string{"2", "3", "4"}, j.keys(), "what was left comes first, in order; the finished one never again")
 }
 
@@ -519,7 +519,7 @@ func TestOrderAndBounds(t *testing.T) {
 	}
 	tg.deliver(batch...)
 	stop := r.start(t)
-	require.Eventually(t, func() bool { return total.Load() == conversations*each }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return total.Load() == conversations*each }, 2*time.Minute, time.Millisecond)
 	stop()
 	assert.LessOrEqual(t, most.Load(), int32(parallel))
 	for chat, ids := range order {

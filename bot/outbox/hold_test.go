@@ -25,7 +25,7 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 			b.run(t)
 			t.Cleanup(b.notes.holds.Writing.Unlock) // before the end of Run is awaited
 			tt.ask(b, t.Context())
-			require.Eventually(t, func() bool { return b.heldOn(5) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return b.heldOn(5) }, 2*time.Minute, time.Millisecond)
 			b.React(t.Context(), to(5), 4, "👀")
 			b.Typing(t.Context(), to(5))
 			b.Answer(t.Context(), to(5), "q", "text", false)

@@ -79,7 +79,7 @@ func TestClientSendsAndEditsAPicture(t *testing.T) {
 	b := api.bench(t)
 	b.Named = &drawer{owner: owner{texts: map[string]string{}}, m: shot(5, "one", "png", "up")}
 	require.NoError(t, b.Post(t.Context(), Message{Name: "a", To: to(5)}))
-	require.Eventually(t, func() bool { return len(api.methods()) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(api.methods()) == 1 }, 2*time.Minute, time.Millisecond)
 	m := shot(5, "", "png", "up")
 	m.Text = render.Bold("two")
 	require.NoError(t, b.EditNow(t.Context(), to(5), 77, m))

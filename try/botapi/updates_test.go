@@ -92,7 +92,7 @@ func TestSecondPollerEndsTheFirst(t *testing.T) {
 // waitPolling returns once a getUpdates waits: one without a timeout does not end it.
 func waitPolling(t testing.TB, srv *botapi.Server) {
 	t.Helper()
-	require.Eventually(t, srv.Polling, 10*time.Second, time.Millisecond)
+	require.Eventually(t, srv.Polling, 2*time.Minute, time.Millisecond)
 }
 
 func TestAllowedUpdates(t *testing.T) {

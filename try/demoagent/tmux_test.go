@@ -217,7 +217,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 	w.WaitFor("\n" + strings.Repeat("─", 60) + "\n❯\u00a0first\n  second")
 	assert.NotContains(t, w.Screen(), strings.Repeat("─", 61))
 	w.Press("Escape", "Escape")
-	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, 2*time.Minute, 20*time.Millisecond)
 
 	w.Submit("!echo $((20+3)); pwd")
 	w.WaitFor("! echo $((20+3)); pwd", "⎿ \u00a023")
@@ -352,7 +352,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 			child, err = strconv.Atoi(strings.TrimSpace(string(out)))
 		}
 		return err == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 
 	signalPID(t, "-TERM", agent)
 	signalPID(t, "-HUP", agent)
@@ -379,7 +379,7 @@ func TestSilentAgents(t *testing.T) {
 			require.Eventually(t, func() bool {
 				w.Submit("say heard")
 				return strings.Contains(w.Screen(), "● heard")
-			}, 20*time.Second, 500*time.Millisecond)
+			}, 2*time.Minute, 500*time.Millisecond)
 			_, err := os.Stat(filepath.Join(s.config, "sessions"))
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})

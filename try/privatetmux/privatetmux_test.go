@@ -39,7 +39,7 @@ func TestNothingIsLeft(t *testing.T) {
 		all = append(withDescendants(snap, shell), withDescendants(snap, server)...)
 		below := snap.Descendants(shell)
 		return len(below) == 1 && strings.HasPrefix(below[0].Comm, "sleep")
-	}, 20*time.Second, 20*time.Millisecond)
+	}, 2*time.Minute, 20*time.Millisecond)
 
 	require.NoError(t, End(t.Context(), name))
 	for _, id := range all {

@@ -55,7 +55,7 @@ func Serve(t *testing.T, server *control.Server, dir string) (stop func()) {
 	require.Eventually(t, func() bool {
 		_, err := os.Lstat(filepath.Join(dir, hookwire.SocketName))
 		return err == nil
-	}, 20*time.Second, time.Millisecond)
+	}, 2*time.Minute, time.Millisecond)
 	return stop
 }
 
