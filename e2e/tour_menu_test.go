@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -107,7 +106,7 @@ func (tr *walk) works() {
 		tr.sees(tr.say("/new "+name+" "+filepath.Join(tr.dir, "shop")), tr.says(i18n.Ready, i18n.Args{"Name": name}))
 	}
 	card := tr.withWord(tr.say("work 24"), "orders")
-	tr.until("the card shows steps", func() bool { return strings.Contains(tr.message(card.ID).Body(), "✗ make test") })
+	tr.showedSteps(card.ID)
 	tr.screen("card")
 	tr.sees(card.ID, "All 24 steps are done")
 	tr.press(card.ID, i18n.ButtonDetails)

@@ -149,7 +149,7 @@ func (tr *walk) whole() {
 
 	asked := tr.say("work 30")
 	card := tr.with(asked, i18n.ButtonStop)
-	tr.until("the card shows steps", func() bool { return strings.Contains(tr.message(card.ID).Body(), "✗ make test") })
+	tr.showedSteps(card.ID)
 	tr.screen("card")
 	tr.sees(asked, "All 30 steps are done")
 	tr.until("the card is one line", func() bool { return tr.has(card.ID, i18n.ButtonDetails) })

@@ -47,7 +47,7 @@ type Page struct {
 // Browser finds Chromium. Without one the test is skipped, or fails when CCBOT_REQUIRE is "all".
 func Browser(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
