@@ -703,6 +703,18 @@ func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
 	})
 }
 
+// A person may answer before the session's worker has reported that the prompt waits.
+func TestP4_AnAnsweredQuestionAboutAPromptIsNotAskedAgain(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, _ := w.Asking(t)
+		e, notice := w.HeldBehind(t, r)
+		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonSendAfter))
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: prompts.Prompt{Key: e.Key}}))
+		w.Work(t)
+		assert.Equal(t, notice, w.Telegram.LastID(), "nothing is asked again")
+	})
+}
+
 func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)

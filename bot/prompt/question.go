@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -150,8 +151,13 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 			return p.Decisions.Drop(ctx, e.Session, e.Key)
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
+	case sendAfter: // whoever reports only now that the prompt waits need not ask again
+		return p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+			now.Told = append(now.Told, string(news.HeldDialog))
+			return nil
+		})
 	}
-	return nil // [Keep in queue]
+	return nil
 }
 
 // text is what the question about a prompt says: what happened, then what the buttons do and how
@@ -313,6 +319,10 @@ func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (sh
 		if c.Payload.Request == request {
 			return c.Key == e.Key, nil
 		}
+	}
+	now, err := p.Entries.Load(e.Key)
+	if chat.IsGone(err) || err == nil && slices.Contains(now.Told, string(news.HeldDialog)) {
+		return true, nil // a person has answered a moment ago
 	}
 	why := reasoning
 	if answers {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -282,7 +283,8 @@ func TestEnds(t *testing.T) {
 			w, _ := s.idle()
 			w.Submit(tt.prompt)
 			if tt.signal != "" {
-				s.waitStatus(w, "busy")
+				require.Eventually(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") },
+					2*time.Minute, 10*time.Millisecond)
 				signalPID(t, tt.signal, w.PID())
 			}
 			assert.Equal(t, tt.status, w.WaitDead())
