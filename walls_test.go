@@ -23,7 +23,7 @@ const (
 )
 
 // roomLines are the rooms of the chat that may be larger than maxRoom, with their limit.
-var roomLines = map[string]int{"bot/ask": 2749, "bot/chat": 1600, "bot/outbox": 2350, "bot/inbox": 1884, "bot/render": 3249}
+var roomLines = map[string]int{"bot/ask": 2749, "bot/outbox": 2350, "bot/inbox": 1884, "bot/render": 3249}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/render"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -155,7 +156,7 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 	require.NoError(t, w.Say(t.Context(), chattest.AtAlice, "of none"))
 	assert.Equal(t, uuid.Nil, w.Telegram.Last(t).Session)
-	require.NoError(t, w.For(r.ID).Say(t.Context(), chattest.AtAlice, "of it"))
+	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Session: r.ID, Text: render.Plain("of it")}))
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 }
 

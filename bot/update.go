@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -177,6 +178,9 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	return tell(ctx, to, f.MessageID, render.Plain(b.In(to).Say(word)), nil)
 }
 
+// maxAnswer is Telegram's limit of the answer to a tap.
+const maxAnswer = 200
+
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
 func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
 	q := u.CallbackQuery
@@ -198,7 +202,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 			return nil, err // which is told as the answer
 		}
 	}
-	b.Sender.Answer(ctx, t.To, q.ID, a.Fit().Text, a.Alert)
+	b.Sender.Answer(ctx, t.To, q.ID, render.Plain(a.Text).Begin(maxAnswer).Text, a.Alert)
 	if a.Then == nil {
 		return nil, nil
 	}
@@ -310,7 +314,7 @@ func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) err
 		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
 			to := s.Conversation
-			err = b.For(s.ID).Say(ctx, to, chat.Warning+b.In(to).Say(i18n.InternalError))
+			err = b.Post(ctx, card.Look{To: to, Session: s.ID, Text: render.Plain(chat.Warning + b.In(to).Say(i18n.InternalError))})
 		}
 		if err != nil {
 			return err

@@ -212,7 +212,7 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
 	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Add(keepClosed)
 	if !last.Blank() {
-		c.Look.Text = fit(last, c.Look.limit())
+		c.Look.Text = last.Begin(c.Look.limit())
 	}
 	if err := b.putLocked(c); err != nil || shown {
 		return err

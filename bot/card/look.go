@@ -48,7 +48,7 @@ type Option struct {
 
 // fitting is the look as it is kept: cut to one message, without empty rows, and equal after a way over the disk.
 func (l Look) fitting() Look {
-	l.Text = fit(l.Text, l.limit())
+	l.Text = l.Text.Begin(l.limit())
 	l.Options = Filled(l.Options)
 	l.Until = l.Until.UTC().Round(0)
 	return l
@@ -65,13 +65,6 @@ func (l Look) limit() int {
 		return outbox.MaxCaption
 	}
 	return render.Limit
-}
-
-func fit(t render.Text, limit int) render.Text {
-	if parts := t.Split(limit); len(parts) > 0 {
-		return parts[0]
-	}
-	return render.Text{}
 }
 
 // revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that

@@ -129,14 +129,3 @@ type Answer struct {
 
 // Do is the silent answer to a tap that is carried out then.
 func Do(then func(ctx context.Context) error) (Answer, error) { return Answer{Then: then}, nil }
-
-// maxAnswer is Telegram's limit of the answer to a tap.
-const maxAnswer = 200
-
-// Fit is the answer with a text that Telegram takes.
-func (a Answer) Fit() Answer {
-	if parts := render.Plain(a.Text).Split(maxAnswer); len(parts) > 0 {
-		a.Text = parts[0].Text
-	}
-	return a
-}

@@ -72,8 +72,7 @@ func (d *Dialogs) notReporting(ctx context.Context, r views.Session, n news.NotR
 func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
-		foot := p.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		text := p.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
+		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
@@ -193,7 +192,7 @@ const (
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
 func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
-	foot := chat.Marked("\n"+p.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
+	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
 	signs := glyph.Signs(screen) // for what cannot be seen
 	text := []render.Text{head}

@@ -189,11 +189,11 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	if q.More > 0 {
 		more = p.Text(i18n.IdleMore, i18n.Args{"Count": q.More})
 	}
-	names := func(all []render.Text) render.Text { return listed(p, all, p.Say(i18n.JoinNames)) }
+	names := func(all []render.Text) render.Text { return p.Listed(most, all, p.Say(i18n.JoinNames)) }
 	var said []render.Text
 	switch {
 	case !q.Ending:
-		ask := chat.Lines(p.Text(i18n.IdleConfirm, i18n.Args{"Count": len(asked)}), render.Join(bullet, listed(p, asked, "\n• ")))
+		ask := chat.Lines(p.Text(i18n.IdleConfirm, i18n.Args{"Count": len(asked)}), p.Bullets(most, asked))
 		return chat.Paragraphs(ask, more, sparedText(p, q.Spared))
 	case len(ended) > 0:
 		said = append(said, p.Text(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
@@ -215,23 +215,7 @@ func sparedText(p chat.Phrases, all []spared) render.Text {
 	for _, o := range all {
 		lines = append(lines, p.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(o.Name)), "Said": o.Why}))
 	}
-	return chat.Lines(p.Text(i18n.IdleSpared), render.Join(bullet, listed(p, lines, "\n• ")))
-}
-
-var bullet = render.Plain("• ")
-
-// listed joins the first entries of a list, and says how many more there are.
-func listed(p chat.Phrases, all []render.Text, between string) (text render.Text) {
-	if more := len(all) - most; more > 0 {
-		all = append(slices.Clone(all[:most]), p.Text(i18n.AndMore, i18n.Args{"Count": more}))
-	}
-	for n, one := range all {
-		if n > 0 {
-			text = render.Join(text, render.Plain(between))
-		}
-		text = render.Join(text, one)
-	}
-	return text
+	return chat.Lines(p.Text(i18n.IdleSpared), p.Bullets(most, lines))
 }
 
 // confirmed ends the sessions of a question, one after the other.

@@ -120,7 +120,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		if err != nil || told {
 			return err
 		}
-		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
+		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {
