@@ -12,7 +12,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/render"
@@ -96,7 +95,7 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Session(t, "other", tt.other)
 			now := w.NewCurrentSession(t, "now", tt.current)
-			w.Sent(outbox.Message{To: chattest.AtAlice, Text: chattest.Plain("what /help says")}, 57)
+			require.NoError(t, w.Sent(chattest.AtAlice, 57, uuid.Nil)) // what /help says
 			w.Reopened(t)
 			key := w.AnswerOurs(t, tt.message, tt.username, "and more")
 			if tt.asked != nil {

@@ -35,7 +35,7 @@ type Feature struct {
 	Note     func(in *Incoming)
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
-	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
+	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: somebody there has written or tapped
 	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
 
 	// The events: each may be told twice, and who hears one calls no session from it.

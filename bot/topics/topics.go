@@ -70,7 +70,7 @@ func New(d Deps) *Topics {
 func (t *Topics) Feature() chat.Feature {
 	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.heard,
 		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
-		Unparked: func(int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
+		Unparked: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.ends, session)
