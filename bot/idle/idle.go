@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +36,6 @@ type Idle struct {
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
-	mu     sync.Mutex            // held from the look at a card to its change
 	before []card.Card[together] // that an earlier run has not brought to an end
 }
 
@@ -236,8 +234,7 @@ func (i *Idle) confirmed(_ context.Context, t chat.Tap, _ together) (chat.Answer
 
 // begin notes that the sessions are being ended; there are none where that was noted already.
 func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
 	if !ok || c.Payload.Ending {
 		return nil, nil
@@ -278,8 +275,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 
 // settle notes what has become of a session, once; left empty: it has ended.
 func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
 	n := c.Payload.waiting(id)
 	if !ok || n < 0 {

@@ -72,8 +72,6 @@ type Turns struct {
 	lines card.Kind[string]
 	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
 
-	changing sync.Mutex // held from the look at the card of a turn that is over to its change
-
 	mu     sync.Mutex
 	all    map[uuid.UUID]*tracker
 	behind map[uuid.UUID]talk.Cursor // what is shown in messages
