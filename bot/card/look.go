@@ -46,7 +46,7 @@ type Option struct {
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
 }
 
-// fitting is the look as it is kept: cut to one message, without empty rows, and equal after a way over the disk.
+// fitting is the look as it is kept: cut to one message, without empty rows, and the same when it is read from the disk.
 func (l Look) fitting() Look {
 	l.Text = l.Text.Begin(l.limit())
 	l.Options = Filled(l.Options)
