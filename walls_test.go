@@ -22,8 +22,8 @@ const (
 	maxRoom         = 1500
 )
 
-// roomLines are the rooms of the chat that may be larger than maxRoom, with their limit.
-var roomLines = map[string]int{"bot/ask": 2749, "bot/chat": 1600, "bot/outbox": 2350, "bot/inbox": 1884, "bot/render": 3249}
+// roomLines are the rooms of the chat with a limit of their own: those that may be larger, and the roof.
+var roomLines = map[string]int{"bot": 511, "bot/ask": 2749, "bot/outbox": 2350, "bot/inbox": 1884, "bot/render": 3249}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{

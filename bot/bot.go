@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -113,6 +112,7 @@ type Bot struct {
 	Topics   *topics.Topics
 	Rooms    []chat.Feature // all that it can do
 	commands map[string]chat.Command
+	owners   map[string]chat.Feature       // of each kind of cards
 	tellers  map[reflect.Type]chat.Feature // of each type of news
 }
 
@@ -133,13 +133,18 @@ func New(c Config, d Deps) *Bot {
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.commands, b.tellers = nil, make(map[string]chat.Command), make(map[reflect.Type]chat.Feature)
-	for _, f := range rooms {
+	b.Rooms, b.commands = nil, make(map[string]chat.Command)
+	b.owners, b.tellers = make(map[string]chat.Feature), make(map[reflect.Type]chat.Feature)
+	cards := chat.Feature{Name: "cards", Run: b.Cards.Run, Unparked: b.Cards.Reachable, Forget: b.Cards.Forget}
+	for _, f := range append([]chat.Feature{cards}, rooms...) {
 		f = f.Whole()
 		b.Rooms = append(b.Rooms, f)
 		maps.Copy(b.Pages.All, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
+		}
+		for kind := range f.Cards {
+			b.owners[kind] = f
 		}
 		for _, t := range f.News {
 			b.tellers[t.Of] = chat.Feature{Name: f.Name, Heard: t.Tell}
@@ -159,7 +164,7 @@ func (b *Bot) lives() []chat.Feature {
 	heard := func(id uuid.UUID, item talk.Item) {
 		_ = b.each("item", func(f chat.Feature) error { f.Item(id, item); return nil })
 	}
-	noCard := func(to outbox.Conversation) bool { return b.stepsIn(to) != turn.OnCard }
+	noCard := func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Limits: b.Sender, Sessions: s,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
@@ -171,7 +176,7 @@ func (b *Bot) lives() []chat.Feature {
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume = b.Resumer.Resume
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
-		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd})
+		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, Lead: b.Resumer.Lead})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
@@ -200,7 +205,7 @@ func (b *Bot) talks() []chat.Feature {
 	}, b.Topics.AskLost)
 	b.Changes = changes.New(c, s)
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s,
-		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.stepsIn,
+		InFront: b.Answers.InFull, Waits: queues.Lines, Others: b.Resumer, Steps: b.Steps,
 		Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show,
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
@@ -212,12 +217,6 @@ func (b *Bot) talks() []chat.Feature {
 			screenshot.New(c, s, cellpicture.SystemFonts()), health.New(c, b.Health, b.StateDir),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			pages.Feature(), b.Prompts.Feature()})
-}
-
-// stepsIn says where the steps of turns are shown for a place: what its chat has chosen counts
-// before what is configured.
-func (b *Bot) stepsIn(to outbox.Conversation) turn.Steps {
-	return cmp.Or(turn.Steps(b.Settings(to.ChatID).Steps), b.Config.Steps)
 }
 
 // Menus are the lists of commands that Telegram is to show.

@@ -80,7 +80,7 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 		assert.NoError(t, w.OnShown(seen))
 		for _, f := range w.Rooms {
 			if f.Unparked != nil {
-				f.Unparked(chattest.Alice)
+				f.Unparked(t.Context(), chattest.Alice)
 			}
 			for _, kind := range []talk.Kind{talk.Text, talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd} {
 				if f.Item != nil {
@@ -159,14 +159,14 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
-	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 501)
+	require.NoError(t, w.Sent(chattest.AtAlice, 501, r.ID))
 	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
 	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID, time.Time{}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
 	inList, others := w.Listed(t, r), w.Listed(t, other)
 	require.NoError(t, w.Forget(t.Context(), r.ID))
 	w.Records.Forget(r.ID)
-	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 503)
+	require.NoError(t, w.Sent(chattest.AtAlice, 503, r.ID))
 	for _, name := range slices.Concat(chattest.FilesIn(t, w.Dir, "chats"), chattest.FilesIn(t, w.Dir, "cards")) {
 		kept, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -202,7 +202,7 @@ func crashes(f chat.Feature) chat.Feature {
 		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
 	}
 	f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
-	f.Unparked = func(int64) { panic("a mistake of ours") }
+	f.Unparked = func(context.Context, int64) { panic("a mistake of ours") }
 	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
@@ -221,7 +221,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					rooms := w.Features()
 					rooms[i] = crashes(rooms[i])
 					others, unparked, forgot := 0, 0, 0
-					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(int64) { unparked++ },
+					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(context.Context, int64) { unparked++ },
 						Forget: func(context.Context, uuid.UUID) error { forgot++; return nil },
 						Run: func(ctx context.Context) error {
 							others++

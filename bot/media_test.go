@@ -200,7 +200,7 @@ func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
 // A reply to a message of another session takes its file there.
 func TestAFileInAReplyGoesToTheSessionOfTheMessage(t *testing.T) {
 	d := chattest.NewMediaWorld(t)
-	d.Sent(outbox.Message{To: chattest.AtAlice, Session: d.R.ID}, 500)
+	require.NoError(t, d.Sent(chattest.AtAlice, 500, d.R.ID))
 	d.NewCurrentSession(t, "web", session.Running)
 	for _, group := range []string{"", "g"} {
 		m := chattest.Document("d", "a.txt")

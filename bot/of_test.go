@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
@@ -26,8 +27,8 @@ func TestALongNoticeIsOnePost(t *testing.T) {
 		return nil
 	}
 	require.NoError(t, w.Warn(t.Context(), chattest.AtAlice, 7, long, nil))
-	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, long, links))
-	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, chattest.Plain(" "), nil), "there is nothing to see in it")
+	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: long, Options: links}))
+	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: chattest.Plain(" ")}), "there is nothing to see in it")
 	require.Len(t, posted, 3)
 	assert.Equal(t, 7, posted[0].ReplyTo)
 	assert.Equal(t, chattest.Warning+long.Text, posted[0].Text.Text)

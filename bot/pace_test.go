@@ -70,7 +70,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 		topics.Telegram
 	}{Outbox: o}, true
 	w.Again()
-	o.Named, o.OnSent = w.Deps.Cards, w.Sent
+	o.Named, o.OnSent = w.Deps.Cards, func(m outbox.Message, id int) { _ = w.Sent(m.To, id, m.Session) }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- o.Run(ctx) }()

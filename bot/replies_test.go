@@ -12,9 +12,9 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/render"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -95,7 +95,7 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Session(t, "other", tt.other)
 			now := w.NewCurrentSession(t, "now", tt.current)
-			w.Sent(outbox.Message{To: chattest.AtAlice, Text: chattest.Plain("what /help says")}, 57)
+			require.NoError(t, w.Sent(chattest.AtAlice, 57, uuid.Nil)) // what /help says
 			w.Reopened(t)
 			key := w.AnswerOurs(t, tt.message, tt.username, "and more")
 			if tt.asked != nil {
@@ -155,7 +155,7 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 	require.NoError(t, w.Say(t.Context(), chattest.AtAlice, "of none"))
 	assert.Equal(t, uuid.Nil, w.Telegram.Last(t).Session)
-	require.NoError(t, w.For(r.ID).Say(t.Context(), chattest.AtAlice, "of it"))
+	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Session: r.ID, Text: render.Plain("of it")}))
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 }
 

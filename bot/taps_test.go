@@ -330,9 +330,13 @@ func TestAlertsFit(t *testing.T) {
 			i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
 			assert.LessOrEqual(t, chattest.Plain(w.Named(key, "a-name-as-they-are")).Length(), chattest.AlertLimit, "%s %s", lang, key)
 		}
-		answer := chat.Answer{Text: w.Named(i18n.WritersNone, strings.Repeat("long", 100))}
-		assert.LessOrEqual(t, chattest.Plain(answer.Fit().Text).Length(), chattest.AlertLimit)
 	}
+	w, long := chattest.NewWorld(t), strings.Repeat("long", 100)
+	w.Install([]chat.Feature{{Name: "talker", Cards: map[string]chat.OnTap{"talker": func(context.Context, chat.Tap) (chat.Answer, error) {
+		return chat.Answer{Text: long}, nil
+	}}}})
+	require.NoError(t, w.TapButton(t, chattest.Alice, w.NewButton(t, "talker")))
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+long[:chattest.AlertLimit])
 }
 
 // A prompt that was stopped before it was carried out is asked about, though the agent had it: it is

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -29,8 +29,7 @@ import (
 
 // Handle does what one message asks for; rest are the other messages of its album. It is called at
 // least once for each: a message may come again after a crash.
-func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update,
-) error {
+func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	if u == nil || u.Message == nil && u.EditedMessage == nil {
 		return nil
 	}
@@ -38,7 +37,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if taken, err := b.Moves.Take(m); taken {
 		return err
 	}
-	if place, _ := b.inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
+	if place, _ := b.Inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
 		b.unpark(ctx, place.ChatID) // a fact, whoever has done it
 	}
 	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
@@ -78,44 +77,17 @@ func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message
 func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	parked := b.Sender.Parked(chatID)
 	if b.Sender.Unpark(chatID); parked {
-		b.Cards.Reachable(ctx, chatID)
-		_ = b.each("unparked", func(f chat.Feature) error { f.Unparked(chatID); return nil })
+		_ = b.each("unparked", func(f chat.Feature) error { f.Unparked(ctx, chatID); return nil })
 	}
 }
 
-// inside gives the place of a message, and the number that the message has there.
-func (b *Bot) inside(m *models.Message) (to outbox.Conversation, message int) {
-	to = inbox.ConversationOf(m)
-	to.ChatID, message = b.Aliases.In(m.Chat.ID, m.ID)
-	return to, message
-}
-
-// read reads a message: where it is, who has written it and what it answers; a command of ours,
-// without Run where there is none, or something for another bot, or a text for the agent, with
-// nothing changed but our own name cut out. Words of others are no command, and so is a caption.
-func (b *Bot) read(key string, m *models.Message) (
-	in chat.Incoming, c chat.Command, args, text string, foreign bool) {
-	in = chat.Incoming{Key: key, From: m.From.ID, Sent: time.Unix(int64(m.Date), 0),
-		Quoted: quotation.Source(m) != ""}
-	in.To, in.MessageID = b.inside(m)
-	if to := m.ReplyToMessage; to != nil {
-		_, in.ReplyTo = b.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
-		// what opens a topic is "answered" by all messages of the topic
-		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil &&
-			strings.EqualFold(to.From.Username, b.Username)
-	}
-	text = quotation.Text(m)
-	if in.Quoted || m.Text == "" {
-		return in, c, "", text, false
-	}
-	name, to, rest := quotation.Command(text)
-	if ours := to == "" || strings.EqualFold(to, b.Username); !ours {
-		return in, c, "", text, in.To.ChatID != in.From && quotation.IsForBot(name, to)
-	}
-	if to != "" {
-		text = "/" + name + rest
-	}
-	return in, b.commands[name], strings.TrimSpace(rest), text, false
+// read reads a message: where it is, who has written it and what it answers; and what it says: a
+// command of ours, without Run where there is none, or something for another bot, or a text.
+func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Command, args, text string, foreign bool) {
+	in = chat.Incoming{Key: key, From: m.From.ID, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
+	in.Message, in.MessageID = b.Book.Read(m, b.Username)
+	name, args, text, foreign := quotation.Read(m, b.Username)
+	return in, b.commands[name], args, text, foreign
 }
 
 // offer gives a text to the first feature that takes it, and files to the prompts.
@@ -177,6 +149,9 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	return tell(ctx, to, f.MessageID, render.Plain(b.In(to).Say(word)), nil)
 }
 
+// maxAnswer is Telegram's limit of the answer to a tap.
+const maxAnswer = 200
+
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
 func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
 	q := u.CallbackQuery
@@ -188,92 +163,78 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 		return nil, nil
 	}
 	t := chat.Tap{From: q.From.ID}
-	t.To, t.Message = b.inside(m)
-	var owner chat.Feature
+	t.To, t.Message = b.Inside(m)
 	a := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton), Alert: true}
 	if old == nil && !b.Aliases.Lost(t.To.ChatID, t.Message) {
 		b.heardFrom(ctx, &q.From, m, t.To.ChatID)
 		var err error
-		if owner, a, err = b.decide(ctx, &t, m, q.Data); err != nil {
+		if a, err = b.decide(ctx, t, m.ReplyMarkup, q.Data); err != nil {
 			return nil, err // which is told as the answer
 		}
 	}
-	b.Sender.Answer(ctx, t.To, q.ID, a.Fit().Text, a.Alert)
-	if a.Then == nil {
-		return nil, nil
-	}
-	return func(ctx context.Context) error {
-		err := b.call(owner.Name, "tap", func() error { return a.Then(ctx) })
-		if err != nil && ctx.Err() == nil { // the tap has its answer
-			if err := b.Explain(ctx, t.To, b.In(t.To).Internal(err)); err != nil {
-				b.Log.Error("tap_not_explained", logkey.Error, err.Error())
-			}
-		}
-		return nil
-	}, nil
+	b.Sender.Answer(ctx, t.To, q.ID, render.Plain(a.Text).Begin(maxAnswer).Text, a.Alert)
+	return a.Then, nil
 }
 
 // decide has the owner of the tapped card decide what the option says. A tap on what is not drawn
 // any more does nothing: the card was drawn again, and what is of no card loses its buttons.
-func (b *Bot) decide(ctx context.Context, t *chat.Tap, m *models.Message, data string) (
-	owner chat.Feature, a chat.Answer, err error) {
+func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboardMarkup, data string) (a chat.Answer, err error) {
 	a.Text = b.In(t.To).Say(i18n.StaleButton)
 	// An app may send any data for any message of the bot's: the buttons that Telegram has count.
 	sent := func(one models.InlineKeyboardButton) bool { return one.CallbackData == data }
-	if k := m.ReplyMarkup; k == nil || !slices.ContainsFunc(slices.Concat(k.InlineKeyboard...), sent) {
-		return owner, a, nil // a message that has other buttons by now keeps them
+	if shown == nil || !slices.ContainsFunc(slices.Concat(shown.InlineKeyboard...), sent) {
+		return a, nil // a message that has other buttons by now keeps them
 	}
-	var drawn bool
-	t.Card, drawn = b.Cards.Tap(ctx, t.To, t.Message, data)
-	kind := t.Card.Kind
-	for _, f := range b.Rooms {
-		if f.Cards[kind] != nil {
-			owner = f
-		}
-	}
+	card, drawn := b.Cards.Tap(ctx, t.To, t.Message, data)
+	t.Card = card
+	owner := b.owners[card.Kind]
 	err = b.call(owner.Name, "tap", func() (err error) {
-		switch late := owner.Late[kind]; {
-		case kind == "":
-			a.Then = func(ctx context.Context) error {
-				b.Sender.DropButtons(ctx, t.To, t.Message)
-				return nil
-			}
-		case drawn && t.Card.For != 0 && t.Card.For != t.From:
+		switch on, late := owner.Cards[card.Kind], owner.Late[card.Kind]; {
+		case card.Kind == "":
+			a.Then = func(ctx context.Context) error { b.Sender.DropButtons(ctx, t.To, t.Message); return nil }
+		case drawn && card.For != 0 && card.For != t.From:
 			a.Text = b.In(t.To).Say(i18n.NotForYou)
-		case drawn && owner.Cards != nil:
-			a, err = owner.Cards[kind](ctx, *t)
+		case drawn && on != nil:
+			a, err = on(ctx, t)
 		case late != nil:
-			a.Text = cmp.Or(late(*t), a.Text)
+			a.Text = cmp.Or(late(t), a.Text)
 		}
 		return err
 	})
-	return owner, a, err
+	if then := a.Then; then != nil {
+		a.Then = func(ctx context.Context) error {
+			err := b.call(owner.Name, "tap", func() error { return then(ctx) })
+			if err == nil || ctx.Err() != nil {
+				return nil
+			}
+			if err := b.Explain(ctx, t.To, b.In(t.To).Internal(err)); err != nil { // the tap has its answer
+				b.Log.Error("tap_not_explained", logkey.Error, err.Error())
+			}
+			return nil
+		}
+	}
+	return a, err
 }
 
 // Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and
 // runs again after a while; the others run on.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Cards.Run}}, b.Rooms...) {
+	for _, f := range b.Rooms {
 		tell := sync.OnceFunc(func() {
 			if err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name}); err != nil {
 				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err.Error())
 			}
 		})
-		g.Go(func() error {
-			return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
-				b.logPanic(f.Name, "run", p)
-				tell()
-			})
-		})
+		run := func() error { return b.call(f.Name, "run", func() error { return f.Run(ctx) }) }
+		g.Go(func() error { return guard.Keep(ctx, run, func(*guard.Panic) { tell() }) })
 	}
 	return g.Wait()
 }
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
-	return errors.Join(b.Cards.Forget(ctx, id), b.Book.Forget(id),
-		b.each("forget", func(f chat.Feature) error { return f.Forget(ctx, id) }))
+	return errors.Join(b.Book.Forget(id), b.each("forget", func(f chat.Feature) error { return f.Forget(ctx, id) }))
 }
 
 // each tells all features, whatever becomes of one.
@@ -288,14 +249,10 @@ func (b *Bot) each(where string, tell func(f chat.Feature) error) (err error) {
 func (b *Bot) call(feature, where string, do func() error) error {
 	err := guard.Call(do)
 	if p, crashed := errors.AsType[*guard.Panic](err); crashed {
-		b.logPanic(feature, where, p)
+		b.Log.Error("feature_crashed", logkey.Feature, feature, logkey.Where, where,
+			logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 	}
 	return err
-}
-
-func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
-	b.Log.Error("feature_crashed", logkey.Feature, feature, logkey.Where, where,
-		logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 }
 
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
@@ -310,22 +267,11 @@ func (b *Bot) SessionNews(ctx context.Context, s views.Session, n news.News) err
 		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
 			to := s.Conversation
-			err = b.For(s.ID).Say(ctx, to, chat.Warning+b.In(to).Say(i18n.InternalError))
+			err = b.Post(ctx, card.Look{To: to, Session: s.ID, Text: render.Plain(chat.Warning + b.In(to).Say(i18n.InternalError))})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Sent hears which message the chat has, of a session or of none. One that has waited since before
-// its session was forgotten names it no more.
-func (b *Bot) Sent(m outbox.Message, id int) {
-	if _, known := b.Records.Get(m.Session); !known && m.Session != uuid.Nil {
-		m.Session = uuid.Max
-	}
-	if err := b.NoteMessage(m.To, id, m.Session); err != nil {
-		b.Log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err.Error())
-	}
 }

@@ -153,7 +153,7 @@ func (a *Answers) Feature() chat.Feature {
 		})},
 		Heard: a.beginTurn,
 		Run:   a.Run,
-		Unparked: func(int64) { // a chat takes messages again: the readers look again
+		Unparked: func(context.Context, int64) { // a chat takes messages again: the readers look again
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, t := range a.readers {

@@ -31,11 +31,11 @@ func (a *Answers) Heading(r views.Session) render.Text {
 
 // title is a session's name above what the session has said; empty for a blank name.
 func title(r views.Session) render.Text {
-	name := render.Bold(glyph.Name(r.Name)).Split(HeadingRoom - 2)
-	if len(name) == 0 {
-		return render.Text{}
+	name := render.Bold(glyph.Name(r.Name)).Begin(HeadingRoom - 2)
+	if name.Blank() {
+		return name
 	}
-	return render.Join(name[0], render.Plain("\n"))
+	return render.Join(name, render.Plain("\n"))
 }
 
 // headed puts a heading above a part.

@@ -86,7 +86,7 @@ func (a *Answers) file(r views.Session, j joined) render.Part {
 		shown[piled-1] += "\n…"
 	}
 	text := a.Chat.In(r.Conversation).Say(i18n.AnswersFile, i18n.Args{"Count": len(j.items)}) + "\n" + strings.Join(shown, "\n")
-	caption := headed(a.Heading(r), render.Part{Text: render.Plain(text)}).Text.Split(outbox.MaxCaption)[0]
+	caption := headed(a.Heading(r), render.Part{Text: render.Plain(text)}).Text.Begin(outbox.MaxCaption)
 	data := strings.Join(words, "\n\n") + "\n"
 	return render.Part{Text: caption, File: &render.File{Name: "answers.md", Data: []byte(data)}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
@@ -218,7 +219,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 		return err
 	}
 	text := t.answers.Chat.In(r.Conversation).Text(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})
-	if err := t.answers.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil); err != nil {
+	if err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text}); err != nil {
 		return err
 	}
 	return t.answers.advance(ctx, r, end) // not on disk, the chat is told again

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
+	"ccbot/bot/card"
 	"ccbot/i18n"
 )
 
@@ -109,7 +110,7 @@ func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
 	if told || !ok {
 		return nil
 	}
-	return a.Chat.For(uuid.Nil).Post(ctx, s.Conversation, a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name}), nil)
+	return a.Chat.Post(ctx, card.Look{To: s.Conversation, Text: a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name})})
 }
 
 // Floods says whether a request of a session was refused of late, or would be now.

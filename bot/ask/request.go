@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/refusal"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
@@ -65,7 +67,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a.logCrash(r.id, p)
 	if c, ok := r.get(); ok {
 		text := chat.Warning + a.Chat.In(c.Conversation).Say(i18n.InternalError)
-		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
+		r.note(a.Chat.Post(ctx, card.Look{To: c.Conversation, Session: r.session, Text: render.Plain(text)}))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known
 	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(give(c, now), now) }))

@@ -161,11 +161,10 @@ func inUnits(s string, limit int) (string, bool) {
 	if t.Length() <= limit {
 		return t.Text, false
 	}
-	parts := t.Split(limit - 1)
-	if len(parts) == 0 {
-		return "", true // nothing in it can be seen
+	if t = t.Begin(limit - 1); t.Blank() {
+		return "", true
 	}
-	return parts[0].Text + "…", true
+	return t.Text + "…", true
 }
 
 // granted is one thing that "for this session" would allow.

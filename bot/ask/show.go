@@ -133,7 +133,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
 			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err.Error())
 			text := r.of.Chat.In(t.To).Say(i18n.AskNotShown)
-			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
+			err = errors.Join(err, r.of.Chat.Post(ctx, card.Look{To: t.To, Session: r.session, Text: render.Plain(text)}))
 		}
 		if err != nil {
 			r.note(err)

@@ -147,10 +147,7 @@ func first(body render.Text, limit, n int) (part render.Text, cut bool) {
 	if len(body.Entities) > maxEntities {
 		limit = min(limit, body.Entities[maxEntities].Offset)
 	}
-	if parts := body.Split(limit); len(parts) > 0 {
-		part = parts[0]
-	}
-	return part, true
+	return body.Begin(limit), true
 }
 
 // foot says where and for whom, and what "for this session" would allow.
@@ -160,7 +157,7 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 		list = append(list, render.Plain(v.Words.Say(i18n.AskAtDesk)))
 	}
 	if cwd, _ := inUnits(oneLined(v.short(q.Cwd)), maxPath); cwd != "" {
-		list = append(list, chat.Marked(v.Words.Say(i18n.AskIn, i18n.Args{"Dir": cwd}), cwd))
+		list = append(list, chat.Phrases{Words: v.Words}.Text(i18n.AskIn, i18n.Args{"Dir": render.Code(cwd)}))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
 		by := v.Words.Say(i18n.AskSubagent)

@@ -53,7 +53,7 @@ func (b *Browser) Left(ctx context.Context, r views.Session) error {
 		return err
 	}
 	if w.Work != "" {
-		return b.chat.For(r.ID).Post(ctx, r.Conversation, b.stays(b.chat.In(r.Conversation), w), nil)
+		return b.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: b.stays(b.chat.In(r.Conversation), w)})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: r.Conversation}, From: r.Owner}
 	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)

@@ -132,7 +132,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	if below || l.To != old.Look.To && c.place() != l.To {
 		c.leave()
 	}
-	changed = c.drawn() != old.drawn()
+	changed = c.appearance() != old.appearance()
 	c.Drawn = c.Drawn && !changed
 	if !ok || digest(c) != digest(old) {
 		if err := b.putLocked(c); err != nil {
@@ -155,7 +155,7 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Look.To.ChatID, logkey.Why, "nobody there is allowed any more")
 		return nil
 	}
-	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
+	err := b.sender.Post(ctx, outbox.Message{Name: c.postName(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
 	c.unposted = err != nil // the disk is full, and may have room later
 	b.cards[c.ID] = c
 	return err
@@ -212,7 +212,7 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
 	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Add(keepClosed)
 	if !last.Blank() {
-		c.Look.Text = fit(last, c.Look.limit())
+		c.Look.Text = last.Begin(c.Look.limit())
 	}
 	if err := b.putLocked(c); err != nil || shown {
 		return err

@@ -255,7 +255,7 @@ func TestACardComesDownWhileItsMessageIsEdited(t *testing.T) {
 		w.shown("k", question("one"))
 		old := w.board.listLocked()[0]
 		require.NoError(t, w.kind.Below(w.Context(), "k", question("two"), payload{1}))
-		require.NoError(t, w.board.Sent(w.Context(), old.post(), old.At, old.Message, old.message()))
+		require.NoError(t, w.board.Sent(w.Context(), old.postName(), old.At, old.Message, old.message()))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one", "two [Yes] [No]"}, w.looks())
 	})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -21,8 +22,16 @@ type Kind[P any] struct{ kind }
 
 // kind is what does not depend on the payload's type: compiled once, not for each of them.
 type kind struct {
-	board *Board
-	name  string
+	board    *Board
+	name     string
+	changing *sync.Mutex // see Hold
+}
+
+// Hold has everybody else who holds the same Kind wait until release is called: from a feature's look at
+// a card to its change of the card. The board itself goes on.
+func (k kind) Hold() (release func()) {
+	k.changing.Lock()
+	return k.changing.Unlock
 }
 
 // Card is a card that is not closed.
@@ -36,7 +45,7 @@ type Card[P any] struct {
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
 // will never take; the card is forgotten then.
 func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
-	k := Kind[P]{kind{board: b, name: name}}
+	k := Kind[P]{kind{board: b, name: name, changing: new(sync.Mutex)}}
 	if refused == nil {
 		return k
 	}

@@ -46,9 +46,9 @@ type Option struct {
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
 }
 
-// fitting is the look as it is kept: cut to one message, without empty rows, and equal after a way over the disk.
+// fitting is the look as it is kept: cut to one message, without empty rows, and the same when it is read from the disk.
 func (l Look) fitting() Look {
-	l.Text = fit(l.Text, l.limit())
+	l.Text = l.Text.Begin(l.limit())
 	l.Options = Filled(l.Options)
 	l.Until = l.Until.UTC().Round(0)
 	return l
@@ -65,13 +65,6 @@ func (l Look) limit() int {
 		return outbox.MaxCaption
 	}
 	return render.Limit
-}
-
-func fit(t render.Text, limit int) render.Text {
-	if parts := t.Split(limit); len(parts) > 0 {
-		return parts[0]
-	}
-	return render.Text{}
 }
 
 // revisionOf names exactly what is drawn and what the options of it mean, or only the latter where that

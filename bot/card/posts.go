@@ -43,13 +43,13 @@ func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bo
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
-	if !ok || c.Message != 0 || c.post() != post {
+	if !ok || c.Message != 0 || c.postName() != post {
 		return outbox.Message{}, false
 	}
 	wanted := c.alive(time.Now()) && b.mayShow(to)
 	c.offered = ""
 	if wanted {
-		c.offered = c.drawn()
+		c.offered = c.appearance()
 	}
 	b.cards[c.ID] = c
 	if c.Closed {
@@ -70,7 +70,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	if ok && c.Message == 0 && b.Failpoint != nil {
 		b.Failpoint("card-sent")
 	}
-	waits := ok && c.Message == 0 && c.left != (message{to, messageID}) && (c.post() == post || c.Look.To == to)
+	waits := ok && c.Message == 0 && c.left != (message{to, messageID}) && (c.postName() == post || c.Look.To == to)
 	if !waits && !(ok && c.Message == messageID && c.At == to) {
 		b.stripLocked(ctx, to, messageID, m)
 		return nil
@@ -84,7 +84,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	return err
 }
 
-// Refused takes in that Telegram will never take a card's message, or an edit of it. Without a message
+// Refused hears that Telegram will never take a card's message, or an edit of it. Without a message
 // the card is forgotten, and its kind told: a panic there ends nothing else.
 func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation, messageID int, why error) {
 	b.mu.Lock()
@@ -92,10 +92,10 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	var err error
 	var tell func(context.Context, record, error)
 	switch {
-	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.post() != post:
+	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.postName() != post:
 	case messageID != 0:
-		err = b.uneditableLocked(ctx, c, why)
-	case c.offered != c.drawn() && !c.Closed: // it has changed since it was refused
+		err = b.editRefusedLocked(ctx, c, why)
+	case c.offered != c.appearance() && !c.Closed: // it has changed since it was refused
 		err = b.postLocked(ctx, c)
 	default:
 		if err = b.removeLocked(c); err == nil && !c.Closed {
@@ -113,10 +113,10 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	}
 }
 
-// uneditableLocked takes in that an edit was refused. Where people have deleted the message the card
+// editRefusedLocked hears that an edit was refused. Where people have deleted the message the card
 // is sent anew, or forgotten; an edit that was refused for another reason is tried again when the
 // card changes.
-func (b *Board) uneditableLocked(ctx context.Context, c record, why error) error {
+func (b *Board) editRefusedLocked(ctx context.Context, c record, why error) error {
 	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why.Error())
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {

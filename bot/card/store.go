@@ -40,10 +40,10 @@ type record struct {
 	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
-	left     message          // that it had before: an edit of it may be under way
-	offered  string           // what the outbox may be sending, see drawn
+	left     message          // the message that the card had before: an edit of it may be under way
+	offered  string           // the appearance that the outbox may be sending; empty: it is sending nothing
 	unposted bool             // the disk did not take the post
-	forget   time.Time        // of a closed one that the chat shows so: when to forget it
+	forget   time.Time        // when to forget a closed card, if the chat is known to show it closed
 }
 
 type message struct {
@@ -62,8 +62,8 @@ func (c *record) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// post is the name of the post that brings the card into its place.
-func (c record) post() string {
+// postName is the name of the post that brings the card into its place.
+func (c record) postName() string {
 	return c.ID + "@" + strconv.FormatInt(c.Look.To.ChatID, 10) + "." + strconv.Itoa(c.Look.To.ThreadID)
 }
 
@@ -75,7 +75,7 @@ func (c record) place() outbox.Conversation {
 	return c.At
 }
 
-// leave has the card need a message of its own.
+// leave parts the card from its message: it needs a new one.
 func (c *record) leave() {
 	if c.Message != 0 {
 		c.left = message{c.At, c.Message}
@@ -91,7 +91,7 @@ func (c record) alive(now time.Time) bool {
 // message is the card as it should look; a closed one has no buttons.
 func (c record) message() outbox.Message {
 	l := c.Look
-	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
+	m := outbox.Message{Name: c.postName(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
 	if c.Closed {
 		return m
 	}
@@ -124,11 +124,11 @@ func rows(row []outbox.Button) [][]outbox.Button {
 	return slices.Collect(slices.Chunk(row, max(columns, 1)))
 }
 
-// drawn names what is drawn.
-func (c record) drawn() string { return c.Revision + digest([]any{c.Look.Text, c.Look.Options}) }
+// appearance names all that people see of the card, and what its options mean.
+func (c record) appearance() string { return c.Revision + digest([]any{c.Look.Text, c.Look.Options}) }
 
-// isShownBy says whether a message looks as the card should: two posts of a card may be under way,
-// each with the look of its moment.
+// isShownBy says whether a message looks as the card should now: of two posts that are under way each
+// has the look that the card had when the outbox asked.
 func (c record) isShownBy(m outbox.Message) bool {
 	now := c.message()
 	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons) && digest(now.Picture) == digest(m.Picture)

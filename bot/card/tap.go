@@ -33,7 +33,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.cards[tapped.card]
-	if !ok || b.isOtherLocked(c, at, message) {
+	if !ok || b.showsAnotherLocked(c, at, message) {
 		return Tapped{}, false
 	}
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
@@ -56,9 +56,9 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	return now, true
 }
 
-// isOtherLocked says whether a message is that of another card: data can be sent for a message that
+// showsAnotherLocked says whether a message is that of another card: an app can send data for a message that
 // never had it.
-func (b *Board) isOtherLocked(c record, at outbox.Conversation, message int) bool {
+func (b *Board) showsAnotherLocked(c record, at outbox.Conversation, message int) bool {
 	for _, o := range b.cards {
 		if o.ID != c.ID && o.Message == message && o.At == at {
 			return true

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"path"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,7 +27,6 @@ type Changes struct {
 	chat  *chat.Chat
 	diffs diffs.Diffs
 	cards chat.Cards[subject]
-	opens sync.Mutex // held from the look at the cards to the post of another one
 }
 
 // subject is whose changes a card shows, and since which turn; an empty turn: the card is about the session.
@@ -80,8 +78,7 @@ func (c *Changes) Feature() chat.Feature {
 
 // Show shows what has changed in a session's folder since a moment. Two taps are one message.
 func (c *Changes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
-	c.opens.Lock()
-	defer c.opens.Unlock()
+	defer c.cards.Hold()()
 	key := ""
 	for _, shown := range c.cards.List() {
 		p := shown.Payload

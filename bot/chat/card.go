@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -129,28 +128,6 @@ func (p Phrases) EndedLink(session uuid.UUID) [][]card.Option {
 // OfLaunch is the value of a link about the present launch of a session: it leads to no later one.
 func OfLaunch(what string, r views.Session) string {
 	return what + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
-}
-
-// Lead says in one place that a session is shown in a topic of its own; nothing where that is the place.
-func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error {
-	if from == at {
-		return nil
-	}
-	text, seen := c.In(from).Text(i18n.TopicItsOwn, i18n.Args{"Name": r.Name}), at
-	seen.ChatID, _ = c.Book.Aliases.Out(at.ChatID, 0)
-	if link := linkTo(seen); link != "" {
-		text = render.Link(text, link)
-	}
-	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
-}
-
-// linkTo is the address of a topic; empty: it has none. Only topics of supergroups have one.
-func linkTo(at outbox.Conversation) string {
-	const supergroups = -1_000_000_000_000 // their numbers are below it
-	if at.ChatID >= supergroups || at.ThreadID == 0 {
-		return ""
-	}
-	return fmt.Sprintf("https://t.me/c/%d/%d", supergroups-at.ChatID, at.ThreadID)
 }
 
 // Resume is a session that somebody wants back, and how.

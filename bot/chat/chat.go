@@ -69,9 +69,9 @@ func (c *Chat) At(point string) {
 	}
 }
 
-// Say posts one plain sentence.
+// Say posts one plain sentence that is about no session.
 func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
-	return c.For(uuid.Nil).Say(ctx, to, text)
+	return c.Post(ctx, card.Look{To: to, Text: render.Plain(text)})
 }
 
 // Post posts a message: it is on disk when Post returns. The options of the message are links; with
@@ -130,25 +130,6 @@ func (c *Chat) SharedText(to outbox.Conversation, r views.Session) render.Text {
 	}
 	p := c.In(to)
 	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Words.Say(i18n.JoinNames))})
-}
-
-// For speaks of one session: a person who answers such a message means that session.
-func (c *Chat) For(session uuid.UUID) Speaker { return Speaker{chat: c, session: session} }
-
-// Speaker speaks of one session, or of none.
-type Speaker struct {
-	chat    *Chat
-	session uuid.UUID
-}
-
-// Say posts one plain sentence.
-func (s Speaker) Say(ctx context.Context, to outbox.Conversation, text string) error {
-	return s.Post(ctx, to, render.Plain(text), nil)
-}
-
-// Post posts a text; its links stand under the last part.
-func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, links [][]card.Option) error {
-	return s.chat.Post(ctx, card.Look{To: to, Text: text, Options: links, Session: s.session})
 }
 
 // Reactions that say how far a message is. All are in Telegram's list.

@@ -19,11 +19,9 @@ import (
 
 // Choice asks which of several sessions a person means: a button each, a page of them at a time.
 type Choice struct {
-	chat     *Chat
 	cards    Cards[Among]
 	question i18n.Key
 	said     i18n.Args
-	open     time.Duration // how long it may be answered; 0: always
 	do       func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
 }
 
@@ -34,14 +32,14 @@ type Among struct {
 	From     int64       `json:"from,omitempty"`    // the only person who may choose; 0: anybody
 	Message  int         `json:"message,omitempty"` // of the command
 	Dir      string      `json:"dir,omitempty"`     // that the command names
-	Until    time.Time   `json:"until,omitzero"`    // when it is too late to choose
+	Until    time.Time   `json:"until,omitzero"`    // when it is too late to choose; zero: never
 }
 
 // NewChoice gives the choices of a kind, with the sentence that asks. do is called with the session that was chosen; the question
 // stays until it is done.
 func (c *Chat) NewChoice(kind string, question i18n.Key, said i18n.Args,
 	do func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)) Choice {
-	return Choice{chat: c, cards: NewCards[Among](c, kind), question: question, said: said, do: do}
+	return Choice{cards: NewCards[Among](c, kind), question: question, said: said, do: do}
 }
 
 // OnTap turns a page, or does what the choice is about with the session that was chosen.
@@ -51,9 +49,6 @@ func (q Choice) OnTap() OnTap { return q.cards.OnTap(q.tap) }
 func (q Choice) Post(ctx context.Context, to outbox.Conversation, list []views.Session, a Among) error {
 	for _, r := range list {
 		a.Sessions = append(a.Sessions, r.ID)
-	}
-	if q.open > 0 {
-		a.Until = time.Now().Add(q.open)
 	}
 	return q.cards.Post(ctx, q.look(to, a), a)
 }
@@ -66,28 +61,25 @@ const (
 // Turns are the arrows that turn the pages of a list: back where there is a page before this one, and on
 // where there is more. to is the option that leads to a page, without its words.
 func Turns(page int, more bool, to func(page int) card.Option) (arrows []card.Option) {
-	add := func(sign string, page int) {
-		o := to(page)
-		o.Text = sign
-		arrows = append(arrows, o)
-	}
 	if page > 0 {
-		add("←", page-1)
+		arrows = append(arrows, to(page-1))
+		arrows[0].Text = "←"
 	}
 	if more {
-		add("→", page+1)
+		arrows = append(arrows, to(page+1))
+		arrows[len(arrows)-1].Text = "→"
 	}
 	return arrows
 }
 
 // look is one page. Sessions that are forgotten meanwhile have no button.
 func (q Choice) look(to outbox.Conversation, a Among) card.Look {
-	p, first := q.chat.In(to), a.Page*pageSize
+	p, first := q.cards.chat.In(to), a.Page*pageSize
 	text := p.Say(q.question, q.said)
 	last := min(first+pageSize, len(a.Sessions))
 	look := card.Look{To: to, Until: a.Until}
 	for _, id := range a.Sessions[first:last] {
-		if r, ok := q.chat.Book.Records.Get(id); ok {
+		if r, ok := q.cards.chat.Book.Records.Get(id); ok {
 			label := card.Option{Text: p.label(r), Value: id.String(), For: a.From}
 			look.Options = append(look.Options, []card.Option{label})
 		}
@@ -119,12 +111,12 @@ func (q Choice) tap(_ context.Context, t Tap, a Among) (Answer, error) {
 		return Do(turn)
 	}
 	id, _ := uuid.Parse(t.Card.Option)
-	r, ok := q.chat.Book.Records.Get(id)
+	r, ok := q.cards.chat.Book.Records.Get(id)
 	if !ok {
-		return Answer{Text: q.chat.In(t.To).Say(i18n.SessionGone), Then: turn}, nil
+		return Answer{Text: q.cards.chat.In(t.To).Say(i18n.SessionGone), Then: turn}, nil
 	}
 	return Do(func(ctx context.Context) error {
-		if done, err := q.do(ctx, t, q.chat.Book.Successor(r), a); err != nil || !done {
+		if done, err := q.do(ctx, t, q.cards.chat.Book.Successor(r), a); err != nil || !done {
 			return err
 		}
 		return q.cards.End(ctx, t, "→ "+glyph.Name(r.Name))
@@ -150,14 +142,15 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(views.Session) bool
 			}
 			return true, do(ctx, in, r)
 		})
-	if command.Now { // it means the turn that runs
-		which.open = nowFor
-	}
 	command.Run = func(ctx context.Context, in Incoming, name string) error {
 		found := c.Book.FindFor(in.Message, name, fits)
 		switch {
 		case len(found) > 1:
-			return which.Post(ctx, in.To, found, Among{From: in.From, Message: in.MessageID})
+			a := Among{From: in.From, Message: in.MessageID}
+			if command.Now { // it means the turn that runs
+				a.Until = time.Now().Add(nowFor)
+			}
+			return which.Post(ctx, in.To, found, a)
 		case len(found) == 1 && fits(found[0]):
 			return do(ctx, in, found[0])
 		}
@@ -171,7 +164,7 @@ func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []v
 	p := c.In(in.To)
 	switch {
 	case len(found) > 0:
-		return c.For(found[0].ID).Post(ctx, in.To, p.OverText(found[0]), p.ResumeLink(found[0]))
+		return c.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: p.EndedText(found[0]), Options: p.ResumeLink(found[0])})
 	case name == "":
 		return c.Say(ctx, in.To, c.NoSessionText(in.To))
 	}

@@ -5,8 +5,9 @@
 // session is noted as that session's, so that a person who answers the message means the session.
 //
 // A message with options is a card: the options act on what the message shows, and survive a
-// restart. A link is an option that only leads to a session. A command about a session takes the
-// beginning of its name; where several sessions may be meant, options ask which.
+// restart. A link is an option that only leads to a session, a page a card that is drawn from an
+// address. A command about a session takes the beginning of its name; where several sessions may be
+// meant, options ask which.
 //
 // It keeps no state, starts no goroutine and knows no feature. What is known of a conversation is
 // kept by package conversation; a message that changes later is a card.

@@ -91,11 +91,11 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	case known && e.State == views.CleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
 	case e.Code == refusal.Writers:
-		var lines []string // somebody may write its conversation
+		var lines []render.Text // somebody may write its conversation
 		for _, w := range e.Writers {
-			lines = append(lines, "• "+p.WriterText(w))
+			lines = append(lines, p.WriterText(w))
 		}
-		f.Text = render.Plain(p.Words.Say(i18n.StartUnsure) + "\n" + p.Some(lines, "\n"))
+		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, lines))
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case !known:
@@ -123,7 +123,7 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 		level = slog.LevelError
 	}
 	c.Log.Log(ctx, level, "request_refused", logkey.Error, f.Err.Error())
-	return c.For(f.Session).Post(ctx, to, f.Text, f.Links)
+	return c.Post(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
 }
 
 // IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now

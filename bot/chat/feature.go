@@ -35,7 +35,7 @@ type Feature struct {
 	Note     func(in *Incoming)
 	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
-	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
+	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: somebody there has written or tapped
 	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
 
 	// The events: each may be told twice, and who hears one calls no session from it.
@@ -129,14 +129,3 @@ type Answer struct {
 
 // Do is the silent answer to a tap that is carried out then.
 func Do(then func(ctx context.Context) error) (Answer, error) { return Answer{Then: then}, nil }
-
-// maxAnswer is Telegram's limit of the answer to a tap.
-const maxAnswer = 200
-
-// Fit is the answer with a text that Telegram takes.
-func (a Answer) Fit() Answer {
-	if parts := render.Plain(a.Text).Split(maxAnswer); len(parts) > 0 {
-		a.Text = parts[0].Text
-	}
-	return a
-}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -81,7 +80,6 @@ type Pages struct {
 	All   map[string]Page // by their name
 	cards Cards[shownPage]
 	chat  *Chat
-	using sync.Mutex // held from the look at a message to the change of it
 }
 
 // Feature is what the roof knows of all pages.
@@ -176,8 +174,7 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 // Leave notes that people have left the pages of a name in a place: whoever reads them now comes back to them with a tap.
 // by 0: all people.
 func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) (err error) {
-	p.using.Lock()
-	defer p.using.Unlock()
+	defer p.cards.Hold()()
 	for _, c := range p.cards.List() {
 		of := c.Look.To == to && (by == 0 || c.Payload.By == by) && strings.HasPrefix(c.Payload.At+"/", name+"/")
 		if of && !c.Payload.Used.IsZero() {
@@ -204,8 +201,7 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 	if err != nil || !known {
 		return err
 	}
-	p.using.Lock()
-	defer p.using.Unlock()
+	defer p.cards.Hold()()
 	if next.Heard != 0 {
 		return p.cards.Below(ctx, key, look, next)
 	}

@@ -76,11 +76,6 @@ var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true,
 // BoldName is the name of a session that begins a line.
 func BoldName(r views.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
-// StateArgs are the name and the state of a session for a sentence.
-func (p Phrases) StateArgs(r views.Session) i18n.Args {
-	return i18n.Args{"Name": r.Name, "State": p.StateText(r)}
-}
-
 // StateText is the state of a session. One whose agent crashed is completed, which would say less.
 func (p Phrases) StateText(r views.Session) string { return p.Words.Say(StateKey(r)) }
 
@@ -100,16 +95,11 @@ func (p Phrases) AgedState(r views.Session) string {
 	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})
 }
 
-// OverText says that a session is over, and since when.
-func (p Phrases) OverText(r views.Session) render.Text {
+// EndedText says how a session ended, and how long ago; of one whose end is not proven, that and why.
+func (p Phrases) EndedText(r views.Session) render.Text {
 	if r.State == views.CleanupFailed {
 		return p.NotCleanText(r)
 	}
-	return p.EndedText(r)
-}
-
-// EndedText says how a session ended, and how long ago.
-func (p Phrases) EndedText(r views.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 
@@ -223,17 +213,14 @@ func (p Phrases) EndingText(e control.Ending) string {
 }
 
 // WriterText is one writer of a conversation in one line.
-func (p Phrases) WriterText(w desk.Writer) string {
-	parts := []string{p.ProcessText(w.Process)}
+func (p Phrases) WriterText(w desk.Writer) render.Text {
+	parts := []render.Text{render.Plain(p.ProcessText(w.Process))}
 	if w.Session != "" {
-		parts = append(parts, p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session}))
+		parts = append(parts, render.Plain(p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})))
 	}
-	if dir := p.ShortTail(w.Dir); dir != "" {
-		parts = append(parts, dir)
-	}
-	text := strings.Join(parts, p.Words.Say(i18n.JoinParts))
+	text := Joined(p.Words.Say(i18n.JoinParts), append(parts, render.Code(p.ShortTail(w.Dir)))...)
 	if !w.Proven {
-		return p.Words.Say(i18n.WriterUnsure, i18n.Args{"Process": text})
+		return p.Text(i18n.WriterUnsure, i18n.Args{"Process": text})
 	}
 	return text
 }

@@ -15,23 +15,18 @@ import (
 )
 
 // Rows lays buttons out, a few per row.
-func Rows[B any](perRow int, buttons ...B) (all [][]B) {
-	for len(buttons) > perRow {
-		all, buttons = append(all, buttons[:perRow]), buttons[perRow:]
-	}
-	if len(buttons) == 0 {
-		return all
-	}
-	return append(all, buttons)
+func Rows[B any](perRow int, buttons ...B) [][]B {
+	return slices.Collect(slices.Chunk(buttons, perRow))
 }
 
 // Paragraphs are texts with an empty line between them. An empty text leaves no gap.
-func Paragraphs(parts ...render.Text) render.Text { return joined("\n\n", parts) }
+func Paragraphs(parts ...render.Text) render.Text { return Joined("\n\n", parts...) }
 
 // Lines are texts below each other. An empty text leaves no gap.
-func Lines(parts ...render.Text) render.Text { return joined("\n", parts) }
+func Lines(parts ...render.Text) render.Text { return Joined("\n", parts...) }
 
-func joined(between string, parts []render.Text) render.Text {
+// Joined are texts with something between them. An empty text leaves no gap.
+func Joined(between string, parts ...render.Text) render.Text {
 	var all []render.Text
 	for _, p := range parts {
 		if p.Text == "" {
@@ -45,30 +40,8 @@ func joined(between string, parts []render.Text) render.Text {
 	return render.Join(all...)
 }
 
-// Marked is a sentence in which some values stand as code: values that people copy, and that
-// Telegram would take for commands. Of several that begin at one place the longest counts.
-func Marked(text string, values ...string) render.Text {
-	at, found := len(text), ""
-	for _, v := range values {
-		i := strings.Index(text, v)
-		if v != "" && i >= 0 && (i < at || i == at && len(v) > len(found)) {
-			at, found = i, v
-		}
-	}
-	if found == "" {
-		return render.Plain(text)
-	}
-	return render.Join(render.Plain(text[:at]), render.Code(found), Marked(text[at+len(found):], values...))
-}
-
 // Quoted is the beginning of a text as a quotation; empty where nothing of the text can be seen.
-func Quoted(text string) render.Text {
-	parts := render.Quote(text).Split(render.Limit / 2)
-	if len(parts) == 0 {
-		return render.Text{}
-	}
-	return parts[0]
-}
+func Quoted(text string) render.Text { return render.Quote(text).Begin(render.Limit / 2) }
 
 // Head keeps the beginning of a text, in letters.
 func Head(text string, letters int) string {
@@ -124,6 +97,19 @@ func (p Phrases) First(most int, list []string, between string) string {
 	return strings.Join(list, between)
 }
 
+// Listed is First for texts.
+func (p Phrases) Listed(most int, list []render.Text, between string) render.Text {
+	if more := len(list) - most; more > 0 {
+		list = append(slices.Clone(list[:most]), p.Text(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	return Joined(between, list...)
+}
+
+// Bullets are lines of which each begins with a bullet, at most so many.
+func (p Phrases) Bullets(most int, lines []render.Text) render.Text {
+	return render.Join(render.Plain("• "), p.Listed(most, lines, "\n• "))
+}
+
 // Sentences stand one behind the other.
 func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 	for i, next := range all {
@@ -140,20 +126,16 @@ func OneLine(text string) string { return strings.Join(strings.Fields(Visible(te
 
 // Size is a number of bytes as a person reads it.
 func Size(bytes int64) string {
-	size, unit := float64(bytes), ""
+	size, unit, digits := float64(bytes), "B", 0
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if size < 1000 {
-			break
+		if size >= 1000 {
+			size, unit, digits = size/1000, next, 1
 		}
-		size, unit = size/1000, next
 	}
-	switch {
-	case unit == "":
-		return fmt.Sprintf("%d B", bytes)
-	case size < 10:
-		return fmt.Sprintf("%.1f %s", size, unit)
+	if size >= 10 {
+		digits = 0
 	}
-	return fmt.Sprintf("%.0f %s", size, unit)
+	return fmt.Sprintf("%.*f %s", digits, size, unit)
 }
 
 // Age says a duration in its largest unit.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
+	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
 	"ccbot/internal/naming"
@@ -86,6 +87,33 @@ type Message struct {
 	To      address.Conversation
 	ReplyTo int  // the message that it answers; 0: none
 	OfBot   bool // that message is one of ours
+}
+
+// Inside gives the place of a message, and the number that the message has there.
+func (b *Book) Inside(m *models.Message) (to address.Conversation, message int) {
+	to = inbox.ConversationOf(m)
+	to.ChatID, message = b.Aliases.In(m.Chat.ID, m.ID)
+	return to, message
+}
+
+// Read gives where a message is and what it answers, and its number there. What opens a topic is
+// "answered" by all messages of the topic.
+func (b *Book) Read(m *models.Message, username string) (q Message, message int) {
+	q.To, message = b.Inside(m)
+	if to := m.ReplyToMessage; to != nil {
+		_, q.ReplyTo = b.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
+		q.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, username)
+	}
+	return q, message
+}
+
+// Sent notes which message a place has, of a session or of none. One that has waited since before its
+// session was forgotten names the session no more.
+func (b *Book) Sent(to address.Conversation, message int, session uuid.UUID) error {
+	if _, known := b.Records.Get(session); !known && session != uuid.Nil {
+		session = uuid.Max
+	}
+	return b.NoteMessage(to, message, session)
 }
 
 // Target is the session that a message goes to: the session whose message it answers, else the

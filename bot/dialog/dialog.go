@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -28,7 +27,6 @@ type Dialogs struct {
 	keys   desk.Keys
 	floods func(session uuid.UUID) bool
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
-	mu     sync.Mutex         // held from the look at a card to the change of the card
 }
 
 // Kind is that of the cards.
@@ -42,8 +40,7 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dia
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
 func (d *Dialogs) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.cards.Hold()()
 	return d.cards.Again(ctx, session.String())
 }
 
@@ -72,13 +69,11 @@ func (d *Dialogs) notReporting(ctx context.Context, r views.Session, n news.NotR
 func (d *Dialogs) open(ctx context.Context, r views.Session, head render.Text, n news.Terminal) error {
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
-		foot := p.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		text := p.ScreenText(r, head, n.Screen, chat.Marked(foot, n.Attach))
+		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: true})
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
 	if ok && (old.Payload != n.Dialog.Mark || old.Look.To != look.To) {
 		if err := d.closeLocked(ctx, old); err != nil {
@@ -143,8 +138,7 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 // redraw shows what a terminal shows now in the card that was drawn for a mark. A card that was
 // drawn anew since then is left alone.
 func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
 	switch {
 	case !ok || c.Payload != mark:
@@ -160,8 +154,7 @@ func (d *Dialogs) redraw(ctx context.Context, key, mark string, now desk.Dialog)
 
 // close says that the dialog of a session is gone, if one is shown.
 func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.cards.Hold()()
 	if c, ok := d.cards.Get(id.String()); ok {
 		return d.closeLocked(ctx, c)
 	}
@@ -193,7 +186,7 @@ const (
 // the session floods the chat, nothing can be chosen: one can look around, and leave the dialog.
 func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attach string) card.Look {
 	p := d.chat.In(r.Conversation)
-	foot := chat.Marked("\n"+p.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach)
+	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
 	signs := glyph.Signs(screen) // for what cannot be seen
 	text := []render.Text{head}

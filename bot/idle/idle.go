@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +36,6 @@ type Idle struct {
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
-	mu     sync.Mutex            // held from the look at a card to its change
 	before []card.Card[together] // that an earlier run has not brought to an end
 }
 
@@ -189,11 +187,11 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	if q.More > 0 {
 		more = p.Text(i18n.IdleMore, i18n.Args{"Count": q.More})
 	}
-	names := func(all []render.Text) render.Text { return listed(p, all, p.Say(i18n.JoinNames)) }
+	names := func(all []render.Text) render.Text { return p.Listed(most, all, p.Say(i18n.JoinNames)) }
 	var said []render.Text
 	switch {
 	case !q.Ending:
-		ask := chat.Lines(p.Text(i18n.IdleConfirm, i18n.Args{"Count": len(asked)}), render.Join(bullet, listed(p, asked, "\n• ")))
+		ask := chat.Lines(p.Text(i18n.IdleConfirm, i18n.Args{"Count": len(asked)}), p.Bullets(most, asked))
 		return chat.Paragraphs(ask, more, sparedText(p, q.Spared))
 	case len(ended) > 0:
 		said = append(said, p.Text(i18n.IdleEnded, i18n.Args{"Count": len(ended), "Names": names(ended)}))
@@ -215,23 +213,7 @@ func sparedText(p chat.Phrases, all []spared) render.Text {
 	for _, o := range all {
 		lines = append(lines, p.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(o.Name)), "Said": o.Why}))
 	}
-	return chat.Lines(p.Text(i18n.IdleSpared), render.Join(bullet, listed(p, lines, "\n• ")))
-}
-
-var bullet = render.Plain("• ")
-
-// listed joins the first entries of a list, and says how many more there are.
-func listed(p chat.Phrases, all []render.Text, between string) (text render.Text) {
-	if more := len(all) - most; more > 0 {
-		all = append(slices.Clone(all[:most]), p.Text(i18n.AndMore, i18n.Args{"Count": more}))
-	}
-	for n, one := range all {
-		if n > 0 {
-			text = render.Join(text, render.Plain(between))
-		}
-		text = render.Join(text, one)
-	}
-	return text
+	return chat.Lines(p.Text(i18n.IdleSpared), p.Bullets(most, lines))
 }
 
 // confirmed ends the sessions of a question, one after the other.
@@ -252,8 +234,7 @@ func (i *Idle) confirmed(_ context.Context, t chat.Tap, _ together) (chat.Answer
 
 // begin notes that the sessions are being ended; there are none where that was noted already.
 func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
 	if !ok || c.Payload.Ending {
 		return nil, nil
@@ -294,8 +275,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 
 // settle notes what has become of a session, once; left empty: it has ended.
 func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.cards.Hold()()
 	c, ok := i.cards.Get(key)
 	n := c.Payload.waiting(id)
 	if !ok || n < 0 {

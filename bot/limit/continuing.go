@@ -55,8 +55,7 @@ type Continuing struct {
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 
-	mu      sync.Mutex // held from the look at a card to its change
-	reached []plan     // limits that nobody was told of yet; guarded by listing
+	reached []plan // limits that nobody was told of yet; guarded by listing
 	listing sync.Mutex
 }
 
@@ -177,8 +176,7 @@ func (l *Continuing) card(r views.Session, to outbox.Conversation, p plan) card.
 
 // tap plans the prompt, or takes it back. Until its time the prompt is only in the card.
 func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.cards.Hold()()
 	c, open := l.cards.Get(t.Card.Key)
 	r, known := l.chat.Book.Records.Get(was.Session)
 	p := c.Payload
@@ -199,8 +197,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 // carryOut sends the prompt of a plan whose time has come, or says why nothing is sent. It is called again after a
 // kill: where the prompt is in a queue, or was in one, it does not come again.
 func (l *Continuing) carryOut(ctx context.Context, key string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.cards.Hold()()
 	c, open := l.cards.Get(key)
 	p := c.Payload
 	if !open || p.Prompt == "" {

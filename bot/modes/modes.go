@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,7 +24,6 @@ type Modes struct {
 	chat     *chat.Chat
 	switches modes.Switches
 	cards    chat.Cards[shown] // by session
-	mu       sync.Mutex        // held from the look at a card to the change of the card
 }
 
 // shown is what a card shows.
@@ -71,8 +69,7 @@ func (m *Modes) show(ctx context.Context, to address.Conversation, session uuid.
 	if err != nil {
 		return m.chat.Explain(ctx, to, m.chat.In(to).Failure(r, err))
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.cards.Hold()()
 	old, open := m.cards.Get(session.String())
 	again := tapped && open && old.Look.To == to && old.Payload.Asked == asked && m.chat.Now().Sub(old.Payload.Posted) < stillThere
 	s := shown{Asked: asked, Now: now, Posted: m.chat.Now()}
@@ -140,8 +137,7 @@ func (m *Modes) switched(ctx context.Context, r views.Session, n news.Switched) 
 func (m *Modes) hear(ctx context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
 	case news.Ended, news.Lost, news.Stopped, news.Failed:
-		m.mu.Lock()
-		defer m.mu.Unlock()
+		defer m.cards.Hold()()
 		return m.cards.Close(ctx, r.ID.String(), render.Text{})
 	}
 	return nil
@@ -149,8 +145,7 @@ func (m *Modes) hear(ctx context.Context, r views.Session, n news.News) error {
 
 // redraw changes the open card of a session, if there is one.
 func (m *Modes) redraw(ctx context.Context, r views.Session, change func(s *shown)) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	defer m.cards.Hold()()
 	c, open := m.cards.Get(r.ID.String())
 	if !open {
 		return nil

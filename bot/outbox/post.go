@@ -104,7 +104,7 @@ func (o *Outbox) fetch(j *job) bool {
 		if m.Picture != nil {
 			limit = MaxCaption
 		}
-		m.Text, m.Rich = m.Text.Split(limit)[0], ""
+		m.Text, m.Rich = m.Text.Begin(limit), ""
 		if digest(m.Text) != digest(j.message.Text) {
 			j.plain = false // Telegram refused the formatting of another text
 		}

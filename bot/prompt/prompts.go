@@ -92,7 +92,7 @@ func (p *Prompts) Feature() chat.Feature {
 	// What a person had typed into the box is shown in full: it is about to be taken out there.
 	cleared := chat.Tells(func(ctx context.Context, r views.Session, n news.DraftCleared) error {
 		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
-		return p.Chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+		return p.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 	})
 	return chat.Feature{
 		Name:  "prompt",

@@ -121,7 +121,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		if err != nil || told {
 			return err
 		}
-		return p.Chat.For(r.ID).Post(ctx, e.Conversation, p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), nil)
+		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {
@@ -167,7 +167,7 @@ func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text 
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
 	text := p.Text(q.says, said)
 	if q.says == "" {
-		text = p.EndedText(r)
+		text = p.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": p.AgedState(r)})
 	}
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)

@@ -28,7 +28,7 @@ func TestCommand(t *testing.T) {
 		{"nothing", "", "", "", ""},
 	} {
 		t.Run(tt.label, func(t *testing.T) {
-			name, to, rest := Command(tt.text)
+			name, to, rest := split(tt.text)
 			assert.Equal(t, []string{tt.name, tt.to, tt.rest}, []string{name, to, rest})
 		})
 	}

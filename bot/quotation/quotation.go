@@ -165,15 +165,31 @@ func IsService(m *models.Message) bool {
 		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
 }
 
-// IsForBot reports whether a name and what stands behind its "@" are a command for a bot: the name of
-// a bot ends in "bot", and a path with an @ in it is no command.
-func IsForBot(name, to string) bool { return addressed.MatchString(name + "@" + to) }
+// Read gives what a message says to the bot of a name: a command without its slash and what stands
+// behind it, or a text for the agent, with nothing changed but our own name cut out. Words of others are
+// no command, and so is a caption. foreign: in a group, it is a command for another bot.
+func Read(m *models.Message, username string) (command, args, text string, foreign bool) {
+	text = Text(m)
+	if Source(m) != "" || m.Text == "" {
+		return "", "", text, false
+	}
+	name, to, rest := split(text)
+	switch {
+	case to == "":
+		return name, strings.TrimSpace(rest), text, false
+	case strings.EqualFold(to, username):
+		return name, strings.TrimSpace(rest), "/" + name + rest, false
+	}
+	return "", "", text, m.Chat.ID != m.From.ID && addressed.MatchString(name+"@"+to)
+}
 
+// addressed finds a command for a bot: the name of a bot ends in "bot", and a path with an @ in it is no
+// command.
 var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
 
-// Command splits "/name@bot rest"; rest begins with the blank or line break that ends the
+// split splits "/name@bot rest"; rest begins with the blank or line break that ends the
 // name. Without a command all of it is empty; "//name" is the agent's own.
-func Command(text string) (name, to, rest string) {
+func split(text string) (name, to, rest string) {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
 		return "", "", ""
 	}

@@ -37,7 +37,7 @@ func Entities(src string, room int) []Part {
 	if len(src) > maxSource {
 		return []Part{longAnswer(src, room)}
 	}
-	answer := newAttachments(room)
+	answer := &attachments{most: maxFiles, room: room}
 	whole := formatter{size: maxPiece, parser: newParser(), answer: answer}.format(src)
 	var parts []Part
 	s := splitter{text: utf16.Encode([]rune(whole.Text)), list: whole.Entities}
@@ -135,8 +135,6 @@ type attachments struct {
 	room int // units of the first part that are kept free
 }
 
-func newAttachments(room int) *attachments { return &attachments{most: maxFiles, room: room} }
-
 type attachment struct {
 	at   int // units of the text before it
 	part Part
@@ -183,8 +181,8 @@ func filePart(name, data string, label, begin Text, caption int) Part {
 		begin = Join(label, Plain("\n"), begin)
 	}
 	var shown Text
-	if parts := begin.Split(caption); caption > 2 && len(parts) > 0 {
-		shown = parts[0]
+	if caption > 2 {
+		shown = begin.Begin(caption)
 	}
 	return Part{Text: shown, File: &File{Name: name, Data: []byte(data)}}
 }

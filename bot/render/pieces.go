@@ -105,12 +105,7 @@ func isParsedTable(s string) bool {
 	if len(s) > maxTableSource || !isWholeTable(s) {
 		return false
 	}
-	for line := range strings.Lines(s) {
-		if len(line) > maxTableLine {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.SplitAfter(s, "\n"), func(line string) bool { return len(line) > maxTableLine })
 }
 
 // blocksOf cuts at the fences, and at blank lines before what is not indented: that is no part of a list's item.

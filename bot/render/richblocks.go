@@ -326,7 +326,7 @@ func Rich(src string, room int) (parts []Part) {
 	if len(cleaned) > maxSource {
 		return []Part{longAnswer(cleaned, room)}
 	}
-	r := &rich{pages: newPages(room), parser: newParser(), answer: newAttachments(room)}
+	r := &rich{pages: newPages(room), parser: newParser(), answer: &attachments{most: maxFiles, room: room}}
 	plain := true
 	for _, p := range pieces(unfold(cleaned), maxPiece) {
 		plain = r.piece(p) && plain

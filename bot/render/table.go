@@ -242,11 +242,7 @@ func (g grid) csv() string {
 }
 
 func inert(cell string) string {
-	switch {
-	case cell == "":
-		return cell
-	case strings.IndexByte("=@", cell[0]) >= 0,
-		strings.IndexByte("+-", cell[0]) >= 0 && strings.Trim(cell, "+-0123456789.,%eE ") != "":
+	if strings.IndexAny(cell, "=@") == 0 || strings.IndexAny(cell, "+-") == 0 && strings.Trim(cell, "+-0123456789.,%eE ") != "" {
 		return "'" + cell
 	}
 	return cell

@@ -113,6 +113,14 @@ func (t Text) Split(limit int) []Text {
 	return parts
 }
 
+// Begin is the first part of t, see Split; nothing where t is blank.
+func (t Text) Begin(limit int) Text {
+	if parts := t.Split(limit); len(parts) > 0 {
+		return parts[0]
+	}
+	return Text{}
+}
+
 type splitter struct {
 	limit int
 	text  []uint16

@@ -203,7 +203,7 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 		if err := s.chat.Book.MoveTo(ctx, at, r); err != nil {
 			return err
 		}
-		if err := s.chat.Lead(ctx, t.To, r, at); err != nil {
+		if err := s.Lead(ctx, t.To, r, at); err != nil {
 			return err
 		}
 		return draw(ctx)
@@ -349,7 +349,7 @@ func (s *Sessions) switches(to address.Conversation, open []views.Session, looks
 	}
 	var options []card.Option
 	for _, r := range shown {
-		options = append(options, s.option(to, r, r.ID == now, looks[r.ID].Now))
+		options = append(options, option(s.chat, to, r, r.ID == now, looks[r.ID].Now))
 	}
 	if len(open) > len(options) {
 		options = append(options, allOption(s.chat.In(to), len(open)))
@@ -370,7 +370,7 @@ func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
 		shown = open[len(open)-maxRow+1:]
 	}
 	for _, r := range shown {
-		row = append(row, s.option(to, r, false, r.Now))
+		row = append(row, option(s.chat, to, r, false, r.Now))
 	}
 	if len(shown) < len(open) {
 		row = append(row, allOption(s.chat.In(to), len(open)+1))
@@ -383,13 +383,13 @@ func allOption(p chat.Phrases, count int) card.Option {
 }
 
 // option opens a session; of a session that is not cleaned up, it tries that again.
-func (s *Sessions) option(to address.Conversation, r views.Session, current bool, now phase.Now) card.Option {
-	name, words := glyph.Name(r.Name), s.chat.In(to)
+func option(c *chat.Chat, to address.Conversation, r views.Session, current bool, now phase.Now) card.Option {
+	name, words := glyph.Name(r.Name), c.In(to)
 	if isNotClean(r) {
 		args := i18n.Args{"What": words.Say(i18n.ButtonRetry), "Said": name}
 		return card.Option{Text: words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
-	return card.Option{Text: switchLabel(name, current, unread(s.chat.Book, r), now), Value: chat.OpenLink + ":" + r.ID.String()}
+	return card.Option{Text: switchLabel(name, current, unread(c.Book, r), now), Value: chat.OpenLink + ":" + r.ID.String()}
 }
 
 // unread reports whether a session has said what was not opened yet.

@@ -37,7 +37,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := s.Interrupted(p, r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, continueLink(p, r)...))
+		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...)})
 	}
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
@@ -48,7 +48,7 @@ func (s *Sessions) tellReady(ctx context.Context, r views.Session, n news.Ready)
 			return s.begins.Show(ctx, c.Key, c.Look, begin{})
 		}
 	}
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
+	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said})
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
@@ -120,7 +120,7 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	case r.Resumable:
 		links = p.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	return s.chat.For(r.ID).Post(ctx, r.Conversation, ReceiptText(p, r, receipt), links)
+	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, receipt), Options: links})
 }
 
 // ReceiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -139,7 +137,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
 	}
-	return true, errors.Join(err, s.tellResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
+	return true, errors.Join(err, s.tellResuming(ctx, q), s.Lead(ctx, from, q.Session, q.To))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
@@ -156,10 +154,10 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 		return err
 	}
 	if at != q.To {
-		return s.chat.Lead(ctx, q.To, q.Session, at)
+		return s.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
-	return s.chat.For(q.Session.ID).Post(ctx, q.To, chat.Lines(q.Before, text), nil)
+	return s.chat.Post(ctx, card.Look{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
 }
 
 // refuse explains why a session could not come back, and offers what can be done.
@@ -207,7 +205,7 @@ type GoingOn struct {
 func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
 	r := q.Session
 	if r.Interruption == nil {
-		return true, s.chat.For(uuid.Nil).Post(ctx, q.To, s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name}), nil)
+		return true, s.chat.Post(ctx, card.Look{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
 	typed, class, _ := prompts.Normalise(s.GoOn.Text)
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
@@ -234,7 +232,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
 	case fresh:
-		err = s.chat.For(r.ID).Post(ctx, q.To, said, nil)
+		err = s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: said})
 	}
 	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
 }

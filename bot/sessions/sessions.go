@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/glyph"
 )
 
 // Agents are looked at.
@@ -116,7 +117,7 @@ func (s *Sessions) Feature() chat.Feature {
 	retrying := func(ctx context.Context, r views.Session, n news.Retrying) error {
 		text := s.chat.In(r.Conversation).Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What),
 			"Time": s.chat.Moment(n.Now.Until)})
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, nil)
+		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
 	}
 	f := chat.Feature{
 		Name: "sessions",
@@ -188,7 +189,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q control
 	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
 		return r, nil, err
 	}
-	return r, nil, s.chat.Lead(ctx, to, r, at)
+	return r, nil, s.Lead(ctx, to, r, at)
 }
 
 // unclear is a /new of which a part may be a folder, or belong to the name.
@@ -220,7 +221,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	words := s.chat.In(in.To)
 	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
 	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
-	look := card.Look{To: in.To, Text: chat.Marked(words.Say(i18n.NewUnclear, i18n.Args{"Path": path}), path),
+	look := card.Look{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
 		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
 			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel(in.From))}
 	return s.wheres.Post(ctx, look, q)
@@ -290,7 +291,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r views.Session) 
 	if said == nil {
 		return nil
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, chat.Lines(said...), nil)
+	return s.chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }
 
 func isLive(r views.Session) bool { return r.Live }

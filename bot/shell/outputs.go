@@ -338,7 +338,7 @@ func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []
 	case shown.Blank():
 		return []render.Part{{Text: render.Plain(o.chat.In(r.Conversation).Say(i18n.OutputNone))}}
 	case note != "":
-		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
+		return []render.Part{{Text: render.Join(shown.Begin(outputUnits), render.Plain("\n"+note))}}
 	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:
 		return []render.Part{{Text: shown}}
 	}

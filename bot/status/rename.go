@@ -59,7 +59,7 @@ func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) e
 	case chat.NameOf(typed) == "":
 		return n.ask(ctx, in.To, found[0].ID, in.From)
 	}
-	return n.chat.For(found[0].ID).Post(ctx, in.To, n.rename(ctx, n.chat.In(in.To), found[0], typed), nil)
+	return n.chat.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: n.rename(ctx, n.chat.In(in.To), found[0], typed)})
 }
 
 // ask asks a person for the new name of a session.

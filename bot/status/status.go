@@ -129,11 +129,11 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r views.Session) error 
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
-		return s.chat.For(uuid.Nil).Post(ctx, t.To, s.chat.In(t.To).Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), nil)
+		return s.chat.Post(ctx, card.Look{To: t.To, Text: s.chat.In(t.To).Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})})
 	case err != nil:
 		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
-	return s.chat.For(uuid.Nil).Post(ctx, t.To, words{s.chat.In(t.To)}.staying(i18n.Forgotten, r), nil)
+	return s.chat.Post(ctx, card.Look{To: t.To, Text: words{s.chat.In(t.To)}.staying(i18n.Forgotten, r)})
 }
 
 // now is what was seen of a session, within a bound.
@@ -210,8 +210,7 @@ func (w words) head(r views.Session, n now, shared render.Text) render.Text {
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 	text := chat.Lines(title, render.Code(dir), shared)
 	if r.Live && r.Window != "" {
-		attach := w.Attach(r.ID)
-		text = render.Join(text, render.Plain("\n"), chat.Marked(w.Say(i18n.AttachHint, i18n.Args{"Command": attach}), attach))
+		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(w.Attach(r.ID))}))
 	}
 	return text
 }
@@ -293,7 +292,7 @@ func (w words) git(g *views.Git) render.Text {
 	if g.Branch != "" {
 		branch = render.Join(render.Plain(w.Say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
 	}
-	args, changed := i18n.Args{"Commit": start}, i18n.StatusChanges
+	args, changed := i18n.Args{"Commit": render.Code(start)}, i18n.StatusChanges
 	switch c := g.Changes; {
 	case start == "":
 		changed = i18n.StatusNoStart
@@ -304,11 +303,11 @@ func (w words) git(g *views.Git) render.Text {
 	default:
 		args["Count"], args["Added"], args["Removed"] = c.Files, c.Insertions, c.Deletions
 	}
-	text := "\n" + w.Say(changed, args)
+	text := chat.Lines(branch, w.Text(changed, args))
 	if g.Changes != nil && g.Changes.Untracked > 0 {
-		text += "\n" + w.Say(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked})
+		text = chat.Lines(text, w.Text(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked}))
 	}
-	return render.Join(branch, chat.Marked(text, start))
+	return text
 }
 
 // writers say who else has the conversation open.
@@ -319,11 +318,11 @@ func (w words) writers(n now) render.Text {
 	if len(n.writers) == 0 {
 		return render.Text{}
 	}
-	var lines []string
+	var lines []render.Text
 	for _, one := range n.writers {
-		lines = append(lines, "• "+w.WriterText(one))
+		lines = append(lines, w.WriterText(one))
 	}
-	return render.Plain(w.Say(i18n.StatusWriters) + "\n" + w.Some(lines, "\n"))
+	return chat.Lines(w.Text(i18n.StatusWriters), w.Bullets(chat.MaxListed, lines))
 }
 
 // events are the last lines of the session's history.

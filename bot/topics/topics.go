@@ -40,6 +40,8 @@ type Deps struct {
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
 	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
+	// Lead says in one place that a session is shown in another.
+	Lead func(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error
 }
 
 // Topics open topics for sessions, and keep the two in step.
@@ -68,7 +70,7 @@ func New(d Deps) *Topics {
 func (t *Topics) Feature() chat.Feature {
 	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.heard,
 		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
-		Unparked: func(int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
+		Unparked: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.ends, session)
@@ -159,7 +161,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	}
 	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
 	if !isFinal(failed) {
-		return to, t.Chat.For(r.ID).Post(ctx, to, t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name}), nil)
+		return to, t.Chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name})})
 	}
 	if t.book.TopicsRefused(to.ChatID) {
 		return to, nil
@@ -201,7 +203,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicClosed != nil && r.Open:
 		return t.AskEnd(views.Archived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
 	case m.ForumTopicReopened != nil && r.Resumable:
-		return t.Chat.For(r.ID).Post(ctx, in.To, t.Chat.In(in.To).OverText(r), t.Chat.In(in.To).ResumeLink(r))
+		return t.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
 	}
 	return nil
 }
@@ -249,7 +251,7 @@ const (
 // AskLost says that the topic of sessions is gone; of one that is open it asks what becomes of it.
 func (t *Topics) AskLost(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
-		return t.Chat.For(uuid.Nil).Post(ctx, to, text, nil)
+		return t.Chat.Post(ctx, card.Look{To: to, Text: text})
 	}
 	look := card.Look{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
 		t.Chat.In(to).Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
@@ -278,12 +280,12 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 			return err
 		}
 		text := t.Chat.In(at).Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
-		if err := t.Chat.For(r.ID).Post(ctx, at, text, nil); err != nil {
+		if err := t.Chat.Post(ctx, card.Look{To: at, Session: r.ID, Text: text}); err != nil {
 			return err
 		}
 		if err := t.lost.End(ctx, tap, ""); err != nil {
 			return err
 		}
-		return t.Chat.Lead(ctx, tap.To, r, at)
+		return t.Lead(ctx, tap.To, r, at)
 	})
 }

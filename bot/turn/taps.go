@@ -164,8 +164,7 @@ func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do fun
 
 // put shows a card, unless it is not any more what it was.
 func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bool, err error) {
-	t.changing.Lock()
-	defer t.changing.Unlock()
+	defer t.cards.Hold()()
 	if now, open := t.cards.Get(c.Key); !open || !reflect.DeepEqual(now.Payload, was) {
 		return !open, nil
 	}

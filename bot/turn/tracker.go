@@ -244,7 +244,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 func (o *tracker) show(ctx context.Context, r views.Session) {
 	t, s := o.turns, o.now
 	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
-	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || t.Steps(r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+	if !(s.Prompt != "" && !s.Command || seen && runs(r.Now)) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}
 	o.key = card.NewKey()

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ type Deps struct {
 	Waits       func(r views.Session) []string // the first lines of the prompts that wait, in order
 	Others      Others
 	Acts        map[Button]chat.OnSession
-	Steps       func(to address.Conversation) Steps // as people of a place want to see them
+	Steps       Steps // as they are shown where people have chosen nothing else
 }
 
 // Others are the other sessions.
@@ -59,14 +60,17 @@ const (
 	Nowhere    Steps = "off"
 )
 
+// In is where they are shown in a place: what its chat has chosen counts before s.
+func (s Steps) In(c *chat.Chat, to address.Conversation) Steps {
+	return cmp.Or(Steps(c.Book.Settings(to.ChatID).Steps), s)
+}
+
 // Turns are the turns of all sessions.
 type Turns struct {
 	Deps
 	cards chat.Cards[state]
 	lines card.Kind[string]
 	crew  guard.Crew // one for each session of which there is something to hear, and for each look of git
-
-	changing sync.Mutex // held from the look at the card of a turn that is over to its change
 
 	mu     sync.Mutex
 	all    map[uuid.UUID]*tracker
@@ -182,7 +186,7 @@ func (t *Turns) message(session uuid.UUID, item talk.Item) {
 		return
 	}
 	r, known := t.Chat.Book.Records.Get(session)
-	if !known || t.Steps(r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+	if !known || t.Steps.In(t.Chat, r.Conversation) != AsMessages || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}
 	t.mu.Lock()

@@ -42,7 +42,6 @@ type Waiting struct {
 	discard func(ctx context.Context, e inbox.Entry) error
 	again   []func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 	cards   chat.Cards[page]
-	drawing sync.Mutex // held from the look at a queue to the change of its card
 	wake    chan struct{}
 
 	mu      sync.Mutex
@@ -95,8 +94,7 @@ func (w *Waiting) Show(ctx context.Context, in chat.Incoming, r views.Session) e
 // show shows what waits for a session in a new message; tapped: or leaves the one that the last tap has brought, which
 // says what is so. An earlier message about it in the same place loses its buttons.
 func (w *Waiting) show(ctx context.Context, to address.Conversation, session uuid.UUID, tapped bool) error {
-	w.drawing.Lock()
-	defer w.drawing.Unlock()
+	defer w.cards.Hold()()
 	for _, c := range w.cards.List() {
 		if c.Payload.Session != session || c.Look.To != to {
 			continue
@@ -152,8 +150,7 @@ func (w *Waiting) run(ctx context.Context) error {
 // redraw shows in an open card what is so now, on the page that turn gives. Where nothing waits any
 // more the card says so and is closed.
 func (w *Waiting) redraw(ctx context.Context, key string, turn func(now page) page) error {
-	w.drawing.Lock()
-	defer w.drawing.Unlock()
+	defer w.cards.Hold()()
 	c, open := w.cards.Get(key)
 	if !open {
 		return nil

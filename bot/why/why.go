@@ -214,8 +214,7 @@ func noted(p chat.Phrases, r views.Session, history []views.Change, page int) ch
 	for _, c := range history[first:last] {
 		text = render.Join(text, changeLine(p.Words, c))
 	}
-	command := "ccbot why " + r.ID.String()
-	text = chat.Paragraphs(text, chat.Marked(p.Say(i18n.AttachHint, i18n.Args{"Command": command}), command))
+	text = chat.Paragraphs(text, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code("ccbot why " + r.ID.String())}))
 	turns := chat.Turns(page, first > 0, func(to int) card.Option {
 		return card.Option{Value: chat.ToPage(address(r.ID, details, strconv.Itoa(to)))}
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -60,7 +59,7 @@ func (o *Others) Feature() chat.Feature {
 func (o *Others) tellWriters(ctx context.Context, r views.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
 		p := o.chat.In(r.Conversation)
-		return o.chat.For(r.ID).Post(ctx, r.Conversation, p.Text(i18n.GhostUnseen, p.StateArgs(r)), nil)
+		return o.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
 	}
 	k := writerAfterEnd
 	if r.Live {
@@ -175,11 +174,9 @@ func (c conflict) canEnd() bool {
 // look is the message about writers, with what can be done.
 func (o *Others) look(c conflict, details bool) card.Look {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
-	var lines, copied []string // copied: what people copy
-	var can []render.Text
+	var lines, can []render.Text
 	for _, one := range c.writers {
-		line, values := writerText(p, one, details)
-		lines, copied = append(lines, line), append(copied, values...)
+		lines = append(lines, writerText(p, one, details))
 	}
 	options := []card.Option{p.Option(i18n.ButtonShow, showOption, "")}
 	offer := func(what i18n.Key, option card.Option) {
@@ -195,26 +192,27 @@ func (o *Others) look(c conflict, details bool) card.Look {
 		offer(say.fork, p.Option(i18n.ButtonForkInstead, forkOption, ""))
 		options = append(options, p.Cancel(0))
 	}
-	all := chat.Marked("• "+p.Some(lines, "\n• "), copied...)
 	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
-		Text: chat.Lines(p.Text(say.head, p.StateArgs(r)), all, p.Sentences(can...))}
+		Text: chat.Lines(p.Text(say.head, stateArgs(p, r)), p.Bullets(chat.MaxListed, lines), p.Sentences(can...))}
 }
 
-// writerText is a writer as the message shows it, and what in it people copy.
-func writerText(p chat.Phrases, one desk.Writer, details bool) (text string, copied []string) {
-	lines, copied := []string{p.WriterText(one)}, []string{p.ShortTail(one.Dir)}
+// stateArgs are the name and the state of a session for a sentence.
+func stateArgs(p chat.Phrases, r views.Session) i18n.Args {
+	return i18n.Args{"Name": r.Name, "State": p.StateText(r)}
+}
+
+// writerText is a writer as the message shows it.
+func writerText(p chat.Phrases, one desk.Writer, details bool) render.Text {
+	text := p.WriterText(one)
+	say := func(key i18n.Key, args i18n.Args) { text = render.Join(text, render.Plain("\n   "), p.Text(key, args)) }
 	if details {
-		source := p.Say(i18n.SourceKey.Of(cmp.Or(one.Source, "unclear")))
-		lines = append(lines, p.Say(i18n.WriterSource, i18n.Args{"Source": source}))
+		say(i18n.WriterSource, i18n.Args{"Source": p.Say(i18n.SourceKey.Of(cmp.Or(one.Source, "unclear")))})
 	}
 	if details && one.Window != nil {
-		copied = append(copied, one.Window.Attach)
-		args := i18n.Args{"Window": one.Window.Name, "Command": one.Window.Attach}
-		lines = append(lines, p.Say(i18n.WriterTmux, args))
+		say(i18n.WriterTmux, i18n.Args{"Window": one.Window.Name, "Command": render.Code(one.Window.Attach)})
 	}
 	if !one.Endable {
-		reason := p.Say(i18n.ReasonKey.Of(one.Kept))
-		lines = append(lines, p.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
+		say(i18n.WriterKept, i18n.Args{"Reason": p.Say(i18n.ReasonKey.Of(one.Kept))})
 	}
-	return strings.Join(lines, "\n   "), copied
+	return text
 }

@@ -74,7 +74,7 @@ func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
 func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
 	r, p := c.resume.Session, o.chat.In(c.resume.To)
 	text := chat.Lines(render.Plain(strings.Join(before, "\n")), p.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
-	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, p.ResumeLink(r))
+	return o.chat.Post(ctx, card.Look{To: c.resume.To, Session: r.ID, Text: text, Options: p.ResumeLink(r)})
 }
 
 func (c conflict) processes() (all []desk.Process) {
@@ -123,7 +123,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	case all:
 		return errors.Join(closed, o.tellFree(ctx, c, said))
 	}
-	return errors.Join(o.chat.For(c.resume.Session.ID).Say(ctx, t.To, strings.Join(said, "\n")), err)
+	return errors.Join(o.chat.Post(ctx, card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(strings.Join(said, "\n"))}), err)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived
@@ -150,7 +150,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return err
 	}
 	text := o.chat.In(t.To).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
-	err = o.chat.For(r.ID).Post(ctx, t.To, text, nil)
+	err = o.chat.Post(ctx, card.Look{To: t.To, Session: r.ID, Text: text})
 	return errors.Join(err, o.conflicts.End(ctx, t, ""))
 }
 
@@ -198,5 +198,5 @@ func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Co
 		text = append(text, o.chat.In(to).Text(i18n.AdoptedBare, args))
 	}
 	text = append(text, o.chat.In(to).Text(i18n.AdoptedAsks))
-	return o.chat.For(r.ID).Post(ctx, to, o.chat.In(to).Sentences(text...), nil)
+	return o.chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: o.chat.In(to).Sentences(text...)})
 }

@@ -42,46 +42,38 @@ func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.W
 // list is a message about windows. Those that are not named have no options.
 func (o *Others) list(to address.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
 	p := o.chat.In(to)
-	var lines, copied []string // copied: what people copy
+	var lines []render.Text
 	for i, one := range all {
 		line := windowText(p, one)
-		copied = append(copied, p.ShortTail(one.Dir))
 		if !canAdopt(one) { // only the desk can tell what it is
-			line += "\n   " + p.Say(i18n.AttachHint, i18n.Args{"Command": one.Attach})
-			copied = append(copied, one.Attach)
+			hint := p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(one.Attach)})
+			line = render.Join(line, render.Plain("\n   "), hint)
 		}
 		lines = append(lines, line)
 		if i < chat.MaxListed {
 			look.Options, shown = append(look.Options, windowOptions(p, one, len(all) > 1)), append(shown, one.ID)
 		}
 	}
-	look.To, look.Text = to, render.Plain(p.Say(i18n.NoWindows))
+	look.To, look.Text = to, p.Text(i18n.NoWindows)
 	if len(all) > 0 {
-		head := p.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
-		look.Text = chat.Marked(head+"\n• "+p.Some(lines, "\n• "), copied...)
+		look.Text = chat.Lines(p.Text(i18n.ListUnbound, i18n.Args{"Count": len(all)}), p.Bullets(chat.MaxListed, lines))
 	}
 	return look, shown
 }
 
 // windowText is one window in one line: its id and name, what runs in it and where, and of a proven
 // agent which conversation the agent writes.
-func windowText(p chat.Phrases, one desk.Window) string {
-	parts := []string{chat.Tail(glyph.Name(one.Command), 24)}
+func windowText(p chat.Phrases, one desk.Window) render.Text {
+	runs, conversation := chat.Tail(glyph.Name(one.Command), 24), render.Text{}
 	switch {
 	case one.Agent != nil:
-		parts[0] = p.ProcessText(one.Agent.Process)
+		runs = p.ProcessText(one.Agent.Process)
+		conversation = p.Text(i18n.WindowConversation, i18n.Args{"ID": one.Agent.Claude.String()[:8]})
 	case one.Dead:
-		parts[0] = p.Say(i18n.WindowDead)
+		runs = p.Say(i18n.WindowDead)
 	}
-	if dir := p.ShortTail(one.Dir); dir != "" {
-		parts = append(parts, dir)
-	}
-	if one.Agent != nil {
-		id := one.Agent.Claude.String()[:8]
-		parts = append(parts, p.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
-	}
-	what := strings.Join(parts, p.Say(i18n.JoinParts))
-	return p.Say(i18n.Named, i18n.Args{"What": nameOf(one), "Said": what})
+	said := chat.Joined(p.Say(i18n.JoinParts), render.Plain(runs), render.Code(p.ShortTail(one.Dir)), conversation)
+	return p.Text(i18n.Named, i18n.Args{"What": nameOf(one), "Said": said})
 }
 
 // nameOf is what people know a window by.
@@ -159,7 +151,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 	}
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
-		return o.tell(ctx, t, i18n.WindowOwned, o.chat.In(t.To).StateArgs(from))
+		return o.tell(ctx, t, i18n.WindowOwned, stateArgs(o.chat.In(t.To), from))
 	case word == askOption:
 		return o.askArchive(ctx, t, one)
 	case word == endOption:

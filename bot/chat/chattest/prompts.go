@@ -161,7 +161,7 @@ func (w *World) Reopened(t *testing.T) {
 
 // Says55 lets a session have said message 55.
 func (w *World) Says55(r session.Record) {
-	w.Sent(outbox.Message{To: AtAlice, Text: Plain("said"), Session: r.ID}, 55)
+	_ = w.Sent(AtAlice, 55, r.ID)
 }
 
 // AnswerOurs is answer for a message that a bot wrote.

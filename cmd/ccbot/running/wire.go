@@ -149,7 +149,9 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Shown(m.Written)
-		s.bot.Sent(m, id)
+		if err := s.bot.Sent(m.To, id, m.Session); err != nil {
+			s.log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err.Error())
+		}
 	}
 	s.wireRecovery(instance, environ)
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
