@@ -368,8 +368,9 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !r.Open { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		if now, _ := p.book.CurrentSession(e.Conversation); !now.Live {
-			if err := p.book.MakeCurrent(ctx, e.Conversation, r.ID); err != nil {
+		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
+		if now, _ := p.book.CurrentSession(at); !now.Live {
+			if err := p.book.MakeCurrent(ctx, at, r.ID); err != nil {
 				return chat.Answer{}, err
 			}
 		}
