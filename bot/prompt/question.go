@@ -273,7 +273,6 @@ func passed(c card.Card[asked], p chat.Phrases, became i18n.Key, r views.Session
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
 // question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
-	r, _ := p.book.Records.Get(session)
 	for _, c := range p.cards.List() {
 		if c.Look.Session != session || c.Payload.Reason == returning {
 			continue
@@ -282,12 +281,18 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
 			continue
 		}
-		c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, r)
-		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
+		if err := p.redraw(ctx, c, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// redraw has an open question say what is so of its prompt now.
+func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
+	r, _ := p.book.Records.Get(e.Session)
+	c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, p.book.Successor(r))
+	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
