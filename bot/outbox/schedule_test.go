@@ -178,6 +178,9 @@ func TestJudge(t *testing.T) {
 		{"photo as a document", errPhoto, &job{kind: upload, body: &File{Photo: true}, asDocument: true}, refused},
 		{"photo that is too large for one", errPhoto, &job{kind: upload, body: &File{Photo: true, Size: MaxPhoto + 1}}, refused},
 		{"403", errForbidden, &job{}, blocked},
+		{"a chat that nobody has started", fmt.Errorf("%w, Bad Request: chat not found", tgbot.ErrorBadRequest), styled, blocked},
+		{"a group where the bot may not write", errMute, styled, blocked},
+		{"a group where the bot may write no files", errNoFiles, &job{kind: upload, body: &File{}}, refused},
 		{"400", errEntities, &job{}, refused},
 		{"400 with formatting", errEntities, styled, plain},
 		{"400 again", errEntities, &job{message: styled.message, plain: true}, refused},
@@ -205,6 +208,7 @@ func TestJudge(t *testing.T) {
 	assert.Equal(t, 137*time.Second, judge(tooMany(137), &job{}).wait)
 	assert.Equal(t, int64(-100500), judge(&tgbot.MigrateError{MigrateToChatID: -100500}, &job{}).chat)
 	assert.ErrorIs(t, judge(errForbidden, &job{}).err, ErrBlocked)
+	assert.ErrorIs(t, judge(errMute, &job{}).err, ErrBlocked)
 	assert.ErrorIs(t, judge(errToken, &job{}).err, ErrRevoked)
 	assert.ErrorIs(t, judge(errGone, &job{kind: edit}).err, ErrGone)
 	assert.NotErrorIs(t, judge(errEntities, &job{kind: edit}).err, ErrGone)

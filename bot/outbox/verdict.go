@@ -58,6 +58,11 @@ var (
 	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted|topic_id_invalid`)
 )
 
+// chatShut is what Telegram says of a chat in which the bot may write nothing now, where it does not say so by
+// a 403: nobody there has started the bot, or the group gives its members no right to write.
+var chatShut = regexp.MustCompile(
+	`chat not found|(not enough|have no) rights to send (text messages|a message)|chat_write_forbidden|chat_restricted`)
+
 // unreadableYes is the library's text when Telegram said ok and the library does not know the kind
 // of the rest of the answer. Asking again would send the message again, for ever. For an edit the
 // library gives the decoder's own error instead: there every error that does not begin like the
@@ -106,6 +111,8 @@ func judge(err error, j *job) verdict {
 func badRequest(err error, j *job) verdict {
 	text := strings.ToLower(err.Error())
 	switch {
+	case chatShut.MatchString(text):
+		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case j.kind == edit && strings.Contains(text, "message is not modified"):
 		return verdict{answer: taken}
 	case j.kind == edit && messageGone.MatchString(text):
