@@ -8,7 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
 )
 
 // TestP5_ATopicStaysItsSessionsWhereATextGoesToAnother: that other session is shown in a topic of its own, or
@@ -36,4 +39,41 @@ func TestP5_ATopicStaysItsSessionsWhereATextGoesToAnother(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestP7_ATopicStaysItsSessionsWhereAWindowIsConnected: what people write there still goes to its session.
+func TestP7_ATopicStaysItsSessionsWhereAWindowIsConnected(t *testing.T) {
+	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
+		w.Windows.All = []evidence.Window{chattest.AgentWindow(t, "@21", 4123)}
+		w.Lifecycle.OnAdopt, w.Lifecycle.Shell = func(lifecycle.AdoptRequest) error { w.Windows.All = nil; return nil }, 99
+		w.MustSayInForum(t, chattest.FirstTopic, "/list")
+		w.Work(t)
+		list := w.Telegram.Last(t)
+		m, connect := w.AsTelegram(list), w.Spot(t, list, i18n.ButtonAdopt)
+		m.Chat = chattest.Forum()
+		require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, m, connect.Button.Data)))
+		w.Later(chattest.Patience)
+		mine := named(t, w, "mine")
+		assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
+		assert.Equal(t, chattest.InForum(1), mine.Conversation)
+		assert.Equal(t, mine.ID, w.CurrentID(chattest.InForum(1)))
+		assert.NotContains(t, strings.Join(edits(w), " "), "mine")
+		assert.Equal(t, chattest.InForum(0), shown(t, w, w.Named(i18n.TopicItsOwn, "mine")).To)
+	})
+}
+
+// TestP7_ATopicStaysItsSessionsWhereACopyGoesOn: the session may be resumed there one day.
+func TestP7_ATopicStaysItsSessionsWhereACopyGoesOn(t *testing.T) {
+	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
+		w.Write(chattest.AtDesk(4123))
+		require.NoError(t, w.SessionNews(t.Context(), api, lifecycle.OtherWriters{chattest.AtDesk(4123)}))
+		w.Work(t)
+		told := w.Telegram.Last(t)
+		m, fork := w.AsTelegram(told), w.Spot(t, told, i18n.ButtonForkInstead)
+		m.Chat = chattest.Forum()
+		require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, m, fork.Button.Data)))
+		w.Later(chattest.Patience)
+		assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
+		assert.Equal(t, named(t, w, "api-fork").ID, w.CurrentID(chattest.InForum(1)))
+	})
 }
