@@ -190,6 +190,8 @@ func TestJudge(t *testing.T) {
 		{"edit of a deleted message with formatting", errGone, &job{kind: edit, message: styled.message}, refused},
 		{"409", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{}, later},
 		{"413", errors.New("error response from telegram for method sendMessage, 413 Request Entity Too Large"), &job{}, refused},
+		{"413 of a proxy", errors.New("error decode response body for method sendDocument, <html>\r\n<title>413 Request Entity Too Large</title>" +
+			"\r\n</html>, invalid character '<'"), &job{kind: upload, body: &File{}}, refused},
 		{"500", errServer, &job{}, later},
 		{"html", errors.New("error decode response body for method sendMessage, <html>502</html>, invalid character '<'"), &job{}, later},
 		{"yes that cannot be read", errors.New("error decode response result for method sendMessage, json: unknown type"), &job{}, taken},

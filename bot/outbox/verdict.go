@@ -46,9 +46,10 @@ func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
 }
 
-// clientError matches the library's text for codes it has no type for. Asking again does not help
-// after a 4xx.
-var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
+// clientError matches the library's text for codes it has no type for, and for the page of a proxy that takes
+// no file so large. Asking again does not help after a 4xx.
+var clientError = regexp.MustCompile(`(?s)^error response from telegram for method \w+, 4\d\d |` +
+	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 
 // Telegram's texts about a message that people have deleted, and about a topic. They come from the
 // Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
