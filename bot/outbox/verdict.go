@@ -51,27 +51,22 @@ func (v verdict) final() bool {
 var clientError = regexp.MustCompile(`(?s)^error response from telegram for method \w+, 4\d\d |` +
 	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 
-// Telegram's texts about a message that people have deleted, and about a topic. They come from the
+// Telegram's texts about a message that people have deleted, about a topic, and about a chat. They come from the
 // Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
 // check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
 	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
 	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted|topic_id_invalid`)
+	// A chat where nobody has started the bot, or a group that gives its members no right to write.
+	chatShut = regexp.MustCompile(`(?i)^bad request, .*(chat not found|chat_write_forbidden|chat_restricted|` +
+		`(not enough|have no) rights to send (text messages|a message))`)
 )
-
-// chatShut is what Telegram says of a chat in which the bot may write nothing now, where it does not say so by
-// a 403: nobody there has started the bot, or the group gives its members no right to write.
-var chatShut = regexp.MustCompile(
-	`chat not found|(not enough|have no) rights to send (text messages|a message)|chat_write_forbidden|chat_restricted`)
 
 // unreadableYes is the library's text when Telegram said ok and the library does not know the kind
 // of the rest of the answer. Asking again would send the message again, for ever. For an edit the
 // library gives the decoder's own error instead: there every error that does not begin like the
 // errors of a call counts as such a yes.
-const (
-	unreadableYes = "error decode response result for method "
-	callError     = "error "
-)
+const unreadableYes = "error decode response result for method "
 
 // judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
 // type that errors.Is does not match with its own sentinel; "not modified" is a bad request that
@@ -95,13 +90,13 @@ func judge(err error, j *job) verdict {
 		return verdict{answer: unknown}
 	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
 		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
-	case errors.Is(err, tgbot.ErrorForbidden):
+	case errors.Is(err, tgbot.ErrorForbidden), chatShut.MatchString(err.Error()):
 		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case errors.Is(err, tgbot.ErrorBadRequest):
 		return badRequest(err, j)
 	case errors.Is(err, tgbot.ErrorConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return verdict{answer: later}
-	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), callError):
+	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), "error "):
 		return verdict{answer: taken}
 	case clientError.MatchString(err.Error()):
 		return verdict{answer: refused, err: err}
@@ -112,8 +107,6 @@ func judge(err error, j *job) verdict {
 func badRequest(err error, j *job) verdict {
 	text := strings.ToLower(err.Error())
 	switch {
-	case chatShut.MatchString(text):
-		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case j.kind == edit && strings.Contains(text, "message is not modified"):
 		return verdict{answer: taken}
 	case j.kind == edit && messageGone.MatchString(text):
