@@ -168,7 +168,10 @@ func (b *Bot) lives() []chat.Feature {
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Limits: b.Sender, Sessions: s,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
-	others := writers.New(c, s, s, s, s, b.Answers.Follow)
+	lead := func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error {
+		return b.Resumer.Lead(ctx, from, r, at)
+	}
+	others := writers.New(c, s, s, s, s, b.Answers.Follow, lead)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned, ask.Kind, dialog.Kind, prompt.Kind)
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Keep: s, Text: b.ContinueText}

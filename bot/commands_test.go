@@ -240,10 +240,11 @@ func TestStopIsMarkedOnItsMessage(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	anySession := func(views.Session) bool { return true }
 	w := chattest.NewWorld(t)
 	first := w.Session(t, "api", session.Archived)
 	second := w.Session(t, "api", session.Running)
-	third := w.Session(t, "api", session.Archived)
+	w.Session(t, "api", session.Archived)
 	current := w.NewCurrentSession(t, "web site", session.Running)
 	for _, tt := range []struct {
 		name, arg string
@@ -253,14 +254,15 @@ func TestFind(t *testing.T) {
 		{"none: the current one", "", chattest.Live, current},
 		{"the current one does not fit", "", chattest.Resumable, session.Record{}},
 		{"a name", "web site", chattest.Live, current},
-		{"the newest that fits", "api", chattest.Resumable, third},
+		{"two of one name", "api", chattest.Resumable, session.Record{}},
+		{"an open one before those of its name that are over", "api", anySession, second},
 		{"the only one that fits", "api", chattest.Live, second},
 		{"an id", first.ID.String(), chattest.Resumable, first},
 		{"the end of an id", naming.ShortID(first.ID), chattest.Resumable, first},
 		{"too little of an id", first.ID.String()[33:], chattest.Resumable, session.Record{}},
-		{"the beginning of a name", "ap", chattest.Resumable, third},
+		{"the beginning of a name", "we", chattest.Live, current},
 		{"what is over, where nothing fits", "w", chattest.Resumable, session.Record{}},
-		{"another case, as phones write it", "API", chattest.Resumable, third},
+		{"another case, as phones write it", "API", chattest.Live, second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := w.Find(chattest.AtAlice, tt.arg, tt.fits)

@@ -37,3 +37,10 @@ func TestARowIsBrokenWhereItsButtonsWouldBeCut(t *testing.T) {
 		})
 	}
 }
+
+// Telegram refuses a message of which a button has only blanks, such as one for a folder that is called so.
+func TestAButtonHasWords(t *testing.T) {
+	c := record{Look: Look{Options: [][]Option{{{Text: " ", Value: "x"}, {Text: "a ", Value: "y"}}}}}
+	assert.Equal(t, "·", c.message().Buttons[0][0].Text)
+	assert.Equal(t, "a ", c.message().Buttons[0][1].Text)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -99,6 +100,9 @@ func (c record) message() outbox.Message {
 	for _, row := range l.Options {
 		var buttons []outbox.Button
 		for _, o := range row {
+			if strings.TrimSpace(o.Text) == "" { // Telegram would refuse the message
+				o.Text = "·"
+			}
 			buttons = append(buttons, outbox.Button{Text: o.Text, Data: b.data(), Style: o.Style})
 			b.option++
 		}

@@ -59,9 +59,9 @@ func (b *Book) IsInFront(r views.Session) bool {
 }
 
 // Find gives the sessions that a person calls so, see package naming, the newest first; without an
-// argument it is the current one. Sessions with one name are one: the newest, of those that fit where
-// any does. So of several the person has to choose, and one may fit or not. A session whose conversation
-// another session goes on with leads to that session.
+// argument it is the current one. Of several the person has to choose, and one may fit or not; but what is
+// over gives way to an open session of its name. A session whose conversation another session goes on with
+// leads to that session.
 func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session) {
 	if arg == "" {
 		if r, ok := b.CurrentSession(to); ok {
@@ -75,11 +75,14 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 	means := naming.Find(b.Records.List(), arg, named, func(r views.Session) bool { return fits(b.Successor(r)) })
 	for _, r := range slices.Backward(means) {
 		r = b.Successor(r)
-		if !slices.ContainsFunc(found, func(one views.Session) bool { return strings.EqualFold(one.Name, r.Name) }) {
+		if !slices.ContainsFunc(found, func(one views.Session) bool { return one.ID == r.ID }) {
 			found = append(found, r)
 		}
 	}
-	return found
+	all := slices.Clone(found)
+	return slices.DeleteFunc(found, func(r views.Session) bool {
+		return !r.Open && slices.ContainsFunc(all, func(one views.Session) bool { return one.Open && strings.EqualFold(one.Name, r.Name) })
+	})
 }
 
 // Message is a person's message as far as it says which session the person means.

@@ -11,9 +11,9 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Parked reports whether a chat accepts nothing from this bot (403: blocked, kicked, never
-// started). While a chat is parked nothing is sent to it: posts stay files, callers of Send get
-// their refusal at once, and edits are dropped. After a start each parked chat is tried once.
+// Parked reports whether a chat accepts nothing from this bot, see ErrBlocked. While a chat is
+// parked nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
+// edits are dropped. After a start each parked chat is tried once.
 func (o *Outbox) Parked(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,7 +19,7 @@
 // turning point may go early, and the next card waits for it. A chat that Telegram told to wait is slower for a while. Budgets outlive a clean stop.
 // Flush waits for what may be sent at once.
 //
-// A chat that accepts nothing (403) is parked: nothing is sent there until somebody writes there or
+// A chat that accepts nothing is parked: nothing is sent there until somebody writes there or
 // the program is restarted. A group that became a supergroup and a topic that was deleted are
 // handled once: messages that wait go to the new place, and jobs about messages of the old place
 // are refused.

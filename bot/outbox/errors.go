@@ -3,8 +3,8 @@ package outbox
 import "errors"
 
 var (
-	// ErrBlocked is inside a Refused when the chat accepts nothing from this bot (403: blocked,
-	// kicked, never started).
+	// ErrBlocked is inside a Refused when the chat accepts nothing from this bot: it was blocked,
+	// kicked or never started, or it has no right to write there.
 	ErrBlocked = errors.New("the chat does not accept messages of this bot")
 	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
 	// does not have the message, and another message may have its id.

@@ -188,6 +188,8 @@ var (
 	errEntities  = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: can't parse entities")
 	errGone      = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message to edit not found")
 	errSame      = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message is not modified: specified new message content …")
+	errMute      = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: not enough rights to send text messages to the chat")
+	errNoFiles   = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: not enough rights to send documents to the chat")
 	errForbidden = fmt.Errorf("%w, %s", tgbot.ErrorForbidden, "Forbidden: bot was blocked by the user")
 	errMissing   = fmt.Errorf("%w, %s", tgbot.ErrorNotFound, "Not Found: method not found")
 	errNoTopic   = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message thread not found")

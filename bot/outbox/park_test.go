@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -15,18 +16,27 @@ import (
 )
 
 // blocking refuses everything in a chat as long as it says so.
-type blocking struct{ chat atomic.Int64 }
+type blocking struct {
+	chat atomic.Int64
+	why  error // nil: errForbidden
+}
 
 func (p *blocking) reply(_ context.Context, _ int, c call) error {
 	if c.chat == p.chat.Load() {
-		return errForbidden
+		return cmp.Or(p.why, errForbidden)
 	}
 	return nil
 }
 
 // TestP5_APersonWhoBlocksTheBotLosesNothing: the chat is left alone, others go on, and what is durable waits.
-func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) {
-	var p blocking
+func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) { losesNothing(t, errForbidden) }
+
+// TestP5_AGroupThatLetsTheBotWriteNothingLosesNothing: Telegram says so in other words than of a block.
+func TestP5_AGroupThatLetsTheBotWriteNothingLosesNothing(t *testing.T) { losesNothing(t, errMute) }
+
+func losesNothing(t *testing.T, why error) {
+	t.Helper()
+	p := blocking{why: why}
 	p.chat.Store(5)
 	inBubble(t, p.reply, func(t *testing.T, b *bench) {
 		ctx := t.Context()

@@ -237,8 +237,6 @@ func (s *shelf) write(m Message) error {
 	return nil
 }
 
-var errLetter = errors.New("not a message of this version")
-
 // read gives the message of a file, or false when there is none. A file that will never be readable
 // goes to quarantine, as spool.Untold; a file that may be readable later stays for the next start.
 func (s *shelf) read(file string) (m Message, ok bool) {
@@ -246,7 +244,7 @@ func (s *shelf) read(file string) (m Message, ok bool) {
 		var l letter
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
-			return errLetter
+			return errors.New("not a message of this version")
 		}
 		m, ok = l.Message, true
 		return nil

@@ -198,7 +198,7 @@ func holdsKept(b *bench, failures []error) string {
 // it took came in order within its chat and rank and at most once, every caller hears, posts are
 // taken or kept, and nothing is tried for ever.
 func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
-	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errNoTopic,
+	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errMute, errNoTopic,
 		&tgbot.MigrateError{MigrateToChatID: -700}}
 	rapid.Check(t, func(r *rapid.T) {
 		steps := steps(5, -7).Draw(r, "steps")

@@ -178,6 +178,9 @@ func TestJudge(t *testing.T) {
 		{"photo as a document", errPhoto, &job{kind: upload, body: &File{Photo: true}, asDocument: true}, refused},
 		{"photo that is too large for one", errPhoto, &job{kind: upload, body: &File{Photo: true, Size: MaxPhoto + 1}}, refused},
 		{"403", errForbidden, &job{}, blocked},
+		{"a chat that nobody has started", fmt.Errorf("%w, Bad Request: chat not found", tgbot.ErrorBadRequest), styled, blocked},
+		{"a group where the bot may not write", errMute, styled, blocked},
+		{"a group where the bot may write no files", errNoFiles, &job{kind: upload, body: &File{}}, refused},
 		{"400", errEntities, &job{}, refused},
 		{"400 with formatting", errEntities, styled, plain},
 		{"400 again", errEntities, &job{message: styled.message, plain: true}, refused},
@@ -187,6 +190,8 @@ func TestJudge(t *testing.T) {
 		{"edit of a deleted message with formatting", errGone, &job{kind: edit, message: styled.message}, refused},
 		{"409", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{}, later},
 		{"413", errors.New("error response from telegram for method sendMessage, 413 Request Entity Too Large"), &job{}, refused},
+		{"413 of a proxy", errors.New("error decode response body for method sendDocument, <html>\r\n<title>413 Request Entity Too Large</title>" +
+			"\r\n</html>, invalid character '<'"), &job{kind: upload, body: &File{}}, refused},
 		{"500", errServer, &job{}, later},
 		{"html", errors.New("error decode response body for method sendMessage, <html>502</html>, invalid character '<'"), &job{}, later},
 		{"yes that cannot be read", errors.New("error decode response result for method sendMessage, json: unknown type"), &job{}, taken},
@@ -205,6 +210,7 @@ func TestJudge(t *testing.T) {
 	assert.Equal(t, 137*time.Second, judge(tooMany(137), &job{}).wait)
 	assert.Equal(t, int64(-100500), judge(&tgbot.MigrateError{MigrateToChatID: -100500}, &job{}).chat)
 	assert.ErrorIs(t, judge(errForbidden, &job{}).err, ErrBlocked)
+	assert.ErrorIs(t, judge(errMute, &job{}).err, ErrBlocked)
 	assert.ErrorIs(t, judge(errToken, &job{}).err, ErrRevoked)
 	assert.ErrorIs(t, judge(errGone, &job{kind: edit}).err, ErrGone)
 	assert.NotErrorIs(t, judge(errEntities, &job{kind: edit}).err, ErrGone)

@@ -46,26 +46,27 @@ func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
 }
 
-// clientError matches the library's text for codes it has no type for. Asking again does not help
-// after a 4xx.
-var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
+// clientError matches the library's text for codes it has no type for, and for the page of a proxy that takes
+// no file so large. Asking again does not help after a 4xx.
+var clientError = regexp.MustCompile(`(?s)^error response from telegram for method \w+, 4\d\d |` +
+	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
 
-// Telegram's texts about a message that people have deleted, and about a topic. They come from the
+// Telegram's texts about a message that people have deleted, about a topic, and about a chat. They come from the
 // Bot API server itself, or from the servers behind it (tdlib/telegram-bot-api, Client.cpp,
 // check_message_topic; reports of bots). A topic that is only closed still exists.
 var (
 	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
 	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted|topic_id_invalid`)
+	// A chat where nobody has started the bot, or a group that gives its members no right to write.
+	chatShut = regexp.MustCompile(`(?i)^bad request, .*(chat not found|chat_write_forbidden|chat_restricted|` +
+		`(not enough|have no) rights to send (text messages|a message))`)
 )
 
 // unreadableYes is the library's text when Telegram said ok and the library does not know the kind
 // of the rest of the answer. Asking again would send the message again, for ever. For an edit the
 // library gives the decoder's own error instead: there every error that does not begin like the
 // errors of a call counts as such a yes.
-const (
-	unreadableYes = "error decode response result for method "
-	callError     = "error "
-)
+const unreadableYes = "error decode response result for method "
 
 // judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
 // type that errors.Is does not match with its own sentinel; "not modified" is a bad request that
@@ -89,13 +90,13 @@ func judge(err error, j *job) verdict {
 		return verdict{answer: unknown}
 	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
 		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
-	case errors.Is(err, tgbot.ErrorForbidden):
+	case errors.Is(err, tgbot.ErrorForbidden), chatShut.MatchString(err.Error()):
 		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case errors.Is(err, tgbot.ErrorBadRequest):
 		return badRequest(err, j)
 	case errors.Is(err, tgbot.ErrorConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return verdict{answer: later}
-	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), callError):
+	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), "error "):
 		return verdict{answer: taken}
 	case clientError.MatchString(err.Error()):
 		return verdict{answer: refused, err: err}

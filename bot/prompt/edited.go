@@ -57,6 +57,10 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 		return p.tellIgnored(ctx, in, e, m)
 	case err == nil:
 		p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+		if c, asks := p.cards.Get(e.Key); asks && e.State == inbox.Asked {
+			e.Text = typed
+			return p.redraw(ctx, c, e)
+		}
 	}
 	return err
 }
@@ -157,7 +161,5 @@ func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (co
 	if err != nil {
 		return false, err
 	}
-	r, _ := p.book.Records.Get(e.Session)
-	c.Look.Text = c.Payload.text(p.Chat.In(in.To), e, r)
-	return true, p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
+	return true, p.redraw(ctx, c, e)
 }

@@ -209,9 +209,13 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
 }
 
-// options are the buttons of a question, among them those for the open sessions.
+// mostOffered bounds the sessions that a question offers: Telegram refuses a message with more than 100 buttons.
+const mostOffered = 90
+
+// options are the buttons of a question, among them those for the newest open sessions.
 func (q question) options(p chat.Phrases, open []views.Session) [][]card.Option {
 	var all []card.Option
+	open = open[max(0, len(open)-mostOffered):]
 	for _, a := range q.answers {
 		if a != sendTo {
 			all = append(all, p.Option(a.word, string(a.word), a.style))
@@ -279,7 +283,6 @@ func passed(c card.Card[asked], p chat.Phrases, became i18n.Key, r views.Session
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
 // question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
-	r, _ := p.book.Records.Get(session)
 	for _, c := range p.cards.List() {
 		if c.Look.Session != session || c.Payload.Reason == returning {
 			continue
@@ -288,12 +291,18 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
 			continue
 		}
-		c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, r)
-		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
+		if err := p.redraw(ctx, c, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// redraw has an open question say what is so of its prompt now.
+func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
+	r, _ := p.book.Records.Get(e.Session)
+	c.Look.Text = c.Payload.text(p.Chat.In(c.Look.To), e, p.book.Successor(r))
+	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
@@ -378,8 +387,9 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !r.Open { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		if now, _ := p.book.CurrentSession(e.Conversation); !now.Live {
-			if err := p.book.MakeCurrent(ctx, e.Conversation, r.ID); err != nil {
+		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
+		if now, _ := p.book.CurrentSession(at); !now.Live {
+			if err := p.book.MakeCurrent(ctx, at, r.ID); err != nil {
 				return chat.Answer{}, err
 			}
 		}

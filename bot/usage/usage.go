@@ -30,6 +30,7 @@ const (
 	picture       = "picture"
 	// patience is how long counting may keep a person waiting.
 	patience = 5 * time.Second
+	sendFor  = 2 * time.Minute // of the picture: what the chat is to get waits behind it
 )
 
 // usage shows what is used.
@@ -119,6 +120,8 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.R
 	}
 	w := words{u.chat.In(to)}
 	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(spending.Days), "Cost": money(rep.Spans[len(rep.Spans)-1].All.Cost)})
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
 	_, err = u.chat.Upload(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
 		Size: int64(len(png)), Photo: true})
 	return err

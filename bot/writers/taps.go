@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -141,17 +142,22 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 			return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(from, err))
 		}
 	}
-	r, err := o.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Owner: t.From,
-		Conversation: t.To, Origin: "tap-" + t.Card.Key, ForkOf: from.ClaudeSessionID})
+	name, origin := from.Name+"-fork", "tap-"+t.Card.Key
+	at, err := o.chat.Book.Place(ctx, t.To, views.Session{Name: name}, origin)
+	if err != nil {
+		return err
+	}
+	r, err := o.starter.Start(ctx, control.Start{Name: name, Dir: dir, Owner: t.From,
+		Conversation: at, Origin: origin, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return o.explain(ctx, t, err)
 	}
-	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
+	if err := o.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return err
 	}
-	text := o.chat.In(t.To).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
-	err = o.chat.Post(ctx, card.Look{To: t.To, Session: r.ID, Text: text})
-	return errors.Join(err, o.conflicts.End(ctx, t, ""))
+	text := o.chat.In(at).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
+	err = o.chat.Post(ctx, card.Look{To: at, Session: r.ID, Text: text})
+	return errors.Join(err, o.lead(ctx, t.To, r, at), o.conflicts.End(ctx, t, ""))
 }
 
 // adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
@@ -161,22 +167,27 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 	if _, err := o.chat.Places.Resolve(ctx, "/", cmp.Or(one.Dir, from.Dir)); err != nil {
 		return o.explain(ctx, t, err)
 	}
-	r, err := o.makeSession(ctx, t, one, from)
+	from.Name = cmp.Or(from.Name, path.Base(one.Dir))
+	at, err := o.chat.Book.Place(ctx, t.To, from, string(one.ID))
+	if err != nil {
+		return err
+	}
+	r, err := o.makeSession(ctx, t, at, one, from)
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	if err := o.chat.Book.Use(ctx, t.To, r); err != nil {
+	if err := o.chat.Book.Use(ctx, at, r); err != nil {
 		return err
 	}
-	return errors.Join(o.tellAdopted(ctx, r, t.To), redraw(ctx))
+	return errors.Join(o.tellAdopted(ctx, r, at), o.lead(ctx, t.To, r, at), redraw(ctx))
 }
 
-// makeSession makes an agent that a person runs a session's. Where none can be made, the person is
-// told why, and the session has no ID.
-func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
+// makeSession makes an agent that a person runs a session's, which is shown in a place. Where none can be
+// made, the person is told why, and the session has no ID.
+func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one desk.Writer,
 	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To, Why: askedBy(t)})
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: askedBy(t)})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}

@@ -182,7 +182,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 // any session's does and leaves a receipt. It takes no session over: the prompts that wait there
 // would be typed to the agent.
 func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error {
-	r, err := o.makeSession(ctx, t, one, views.Session{})
+	r, err := o.makeSession(ctx, t, t.To, one, views.Session{})
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	require.Equal(t, exit.OK, code, errs)
 	assert.NotContains(t, out, "\x1b")
 	for _, line := range []string{
-		`^api  ` + r.ID.String() + `  asks for permission$`, `^  phase     asks for permission for \d+d$`, `^  folder    ` + dir + `$`,
+		`^api  ` + r.ID.String() + `  waiting for an answer$`, `^  phase     waiting for an answer for \d+d$`, `^  folder    ` + dir + `$`,
 		`^            beta works in this folder, too$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
 		`^  used      7 turns, \$3\.50, context 42%, tokens: 3 in, 3 from the cache, 4 out$`,
 		`^            turns, tokens and tasks are not counted from the beginning: the conversation is long$`,

@@ -153,7 +153,7 @@ func phaseText(l Session) string {
 	case phase.WaitingPermission:
 		switch {
 		case l.PhaseWhat == "":
-			return "asks for permission"
+			return "waiting for an answer" // what it asks is not known: it need not be a permission
 		case decisions.Request{Tool: l.PhaseWhat}.IsPlan():
 			return "asks about a plan"
 		}

@@ -118,7 +118,7 @@ func TestListSaysWhatTheAgentDoes(t *testing.T) {
 	}{
 		{"idle", "idle", "alive", session.Running, "idle"},
 		{"working", "working", "alive", session.Running, "working"},
-		{"a permission", "waiting_permission", "alive", session.Running, "asks for permission"},
+		{"a permission", "waiting_permission", "alive", session.Running, "waiting for an answer"},
 		{"a question", "waiting_answer", "alive", session.Running, "asks a question"},
 		{"nobody has seen it", "unknown", "alive", session.Running, "running"},
 		{"nobody has looked yet", "", "alive", session.Running, "running"},

@@ -1,0 +1,30 @@
+package bot_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/spending"
+	"ccbot/i18n"
+)
+
+// A picture of the costs that does not get through is given up: later taps on the page, and what the chat is to
+// get, do not wait for ever.
+func TestAPictureThatDoesNotGetThroughIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.Spent.OnSpent = func(context.Context) (spending.Report, error) { return used(), nil }
+		w.Upload = func(ctx context.Context, _ outbox.File) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		w.MustHear(t, "/usage")
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonPicture))
+		assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
+	})
+}
