@@ -209,19 +209,15 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
 }
 
-// mostOffered bounds the sessions that a question offers: Telegram refuses a message with more than 100 buttons.
-const mostOffered = 90
-
 // options are the buttons of a question, among them those for the newest open sessions.
 func (q question) options(p chat.Phrases, open []views.Session) [][]card.Option {
 	var all []card.Option
-	open = open[max(0, len(open)-mostOffered):]
 	for _, a := range q.answers {
 		if a != sendTo {
 			all = append(all, p.Option(a.word, string(a.word), a.style))
 			continue
 		}
-		for _, r := range open {
+		for _, r := range open[max(0, len(open)-90):] { // Telegram refuses more than 100 buttons
 			text := p.Words.Say(a.word, i18n.Args{"Name": chat.ShownName(r.Name)})
 			all = append(all, card.Option{Text: text, Value: string(a.word) + ":" + r.ID.String()})
 		}
