@@ -164,7 +164,11 @@ func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []v
 	p := c.In(in.To)
 	switch {
 	case len(found) > 0:
-		return c.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: p.EndedText(found[0]), Options: p.ResumeLink(found[0])})
+		text := p.EndedText(found[0])
+		if found[0].State == views.CleanupFailed {
+			text = p.NotCleanText(found[0])
+		}
+		return c.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: text, Options: p.ResumeLink(found[0])})
 	case name == "":
 		return c.Say(ctx, in.To, c.NoSessionText(in.To))
 	}

@@ -95,11 +95,8 @@ func (p Phrases) AgedState(r views.Session) string {
 	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})
 }
 
-// EndedText says how a session ended, and how long ago; of one whose end is not proven, that and why.
+// EndedText says how a session ended, and how long ago.
 func (p Phrases) EndedText(r views.Session) render.Text {
-	if r.State == views.CleanupFailed {
-		return p.NotCleanText(r)
-	}
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
 }
 

@@ -167,7 +167,7 @@ func (a asked) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text 
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "What": p.AskedText(a.Tool)}
 	text := p.Text(q.says, said)
 	if q.says == "" {
-		text = p.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": p.AgedState(r)})
+		text = p.EndedText(r)
 	}
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)

@@ -5,7 +5,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
@@ -114,11 +113,8 @@ func (s *Sessions) tellStopped(ctx context.Context, r views.Session, receipt new
 	}
 	p := s.chat.In(r.Conversation)
 	links := p.ResumeLink(r)
-	switch {
-	case r.Resumable && receipt.Quiet == 0:
+	if r.Resumable && receipt.Quiet == 0 {
 		links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
-	case r.Resumable:
-		links = p.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
 	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, receipt), Options: links})
 }
