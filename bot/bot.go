@@ -168,18 +168,15 @@ func (b *Bot) lives() []chat.Feature {
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Limits: b.Sender, Sessions: s,
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: heard, Rich: b.Rich,
 		Thinking: b.Thinking, Signs: noCard})
-	lead := func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error {
-		return b.Resumer.Lead(ctx, from, r, at)
-	}
-	others := writers.New(c, s, s, s, s, b.Answers.Follow, lead)
+	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned, ask.Kind, dialog.Kind, prompt.Kind)
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Keep: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
-	c.Resume = b.Resumer.Resume
+	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
-		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, Lead: b.Resumer.Lead})
+		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,

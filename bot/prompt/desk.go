@@ -53,9 +53,3 @@ func (d Desk) Send(ctx context.Context, key string, r views.Session, text string
 	}
 	return errors.Join(err, ended)
 }
-
-// IsBlank reports whether nothing of a text can be typed.
-func IsBlank(text string) bool {
-	_, _, ok := prompts.Normalise(text)
-	return !ok
-}

@@ -81,12 +81,9 @@ var questions = map[reason]question{
 	first:       {state: inbox.Asked, says: i18n.FirstPrompt, answers: []answer{sendTo, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
-	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
-		answers: []answer{sendAnyway}},
-	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
-		answers: []answer{denyWith, sendAfter}},
-	answering: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
-		answers: []answer{answerWith, denyWith, sendAfter}},
+	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
+	reasoning:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{denyWith, sendAfter}},
+	answering:   {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint, answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
 // answer is one button of a question; sendTo is one for each open session. Its word is the option of
@@ -111,8 +108,7 @@ var (
 )
 
 // decide does with a prompt what a person has decided.
-func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked,
-	by int64) error {
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked, by int64) error {
 	switch a {
 	case sendAnyway: // what stood in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
@@ -152,10 +148,8 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
 	case sendAfter: // whoever reports only now that the prompt waits need not ask again
-		return p.Changes.Change(e.Key, func(now *inbox.Entry) error {
-			now.Told = append(now.Told, string(news.HeldDialog))
-			return nil
-		})
+		told := func(now *inbox.Entry) error { now.Told = append(now.Told, string(news.HeldDialog)); return nil }
+		return p.Changes.Change(e.Key, told)
 	}
 	return nil
 }

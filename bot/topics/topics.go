@@ -40,8 +40,6 @@ type Deps struct {
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
 	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
-	// Lead says in one place that a session is shown in another.
-	Lead func(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error
 }
 
 // Topics open topics for sessions, and keep the two in step.
@@ -286,6 +284,6 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answ
 		if err := t.lost.End(ctx, tap, ""); err != nil {
 			return err
 		}
-		return t.Lead(ctx, tap.To, r, at)
+		return t.Chat.Lead(ctx, tap.To, r, at)
 	})
 }

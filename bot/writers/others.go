@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 )
 
 // Others are what people run beside the agents of ccbot: writers of a session's conversation, and
@@ -28,7 +27,6 @@ type Others struct {
 	neighbours desk.Neighbours
 	windows    desk.Windows
 	follow     func(r views.Session)
-	lead       Lead
 	conflicts  chat.Cards[shown]
 	lists      chat.Cards[[]desk.ID] // of windows, and questions about one
 }
@@ -39,14 +37,11 @@ const (
 	windowKind   = "windows"
 )
 
-// Lead says in one place that a session is shown in another; nothing where that is the place.
-type Lead func(ctx context.Context, from address.Conversation, r views.Session, at address.Conversation) error
-
 // New returns the Others of a chat. follow has what is new of a session shown.
 func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
-	follow func(r views.Session), lead Lead) *Others {
+	follow func(r views.Session)) *Others {
 	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w,
-		follow: follow, lead: lead, conflicts: chat.NewCards[shown](c, conflictKind),
+		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
 		lists: chat.NewCards[[]desk.ID](c, windowKind)}
 }
 

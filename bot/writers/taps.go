@@ -157,7 +157,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	}
 	text := o.chat.In(at).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
 	err = o.chat.Post(ctx, card.Look{To: at, Session: r.ID, Text: text})
-	return errors.Join(err, o.lead(ctx, t.To, r, at), o.conflicts.End(ctx, t, ""))
+	return errors.Join(err, o.chat.Lead(ctx, t.To, r, at), o.conflicts.End(ctx, t, ""))
 }
 
 // adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
@@ -179,7 +179,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 	if err := o.chat.Book.Use(ctx, at, r); err != nil {
 		return err
 	}
-	return errors.Join(o.tellAdopted(ctx, r, at), o.lead(ctx, t.To, r, at), redraw(ctx))
+	return errors.Join(o.tellAdopted(ctx, r, at), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
 }
 
 // makeSession makes an agent that a person runs a session's, which is shown in a place. Where none can be

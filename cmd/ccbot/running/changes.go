@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/inbox"
 	port "ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
+	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
@@ -60,7 +61,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	if err != nil {
 		return did, desk.AsTheChatSays(s.english(), views.Session{}, err)
 	}
-	if body.Prompt != "" && prompt.IsBlank(body.Prompt) {
+	if _, _, some := chatprompts.Normalise(body.Prompt); body.Prompt != "" && !some {
 		return did, errBlank
 	}
 	owner := s.owner.Load()
