@@ -33,7 +33,7 @@ the agent is busy.`,
 			if timeout != 0 && !wait {
 				return exit.Usage(errors.New("--timeout goes with --wait"))
 			}
-			text, err := given(args[1], cmd.InOrStdin())
+			text, err := given(cmd.Context(), args[1], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
