@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -21,6 +20,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/token"
 	"ccbot/recovery"
 )
@@ -184,13 +184,16 @@ func StateFolder(vars map[string]string, home string) string {
 	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
+// mostSettings bounds ccbot.env.
+const mostSettings = 1 << 20
+
 // readSettings reads ccbot.env from real, the path without links, which is empty when there is no
 // file. Errors name file.
 func readSettings(file, real string) (map[string]string, error) {
 	if real == "" {
 		return make(map[string]string), nil
 	}
-	data, err := os.ReadFile(real)
+	data, err := ownfile.Read(real, mostSettings, ownfile.Others) // whose it may be is judged by now
 	path := (*fs.PathError)(nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the file was removed since it was looked at
