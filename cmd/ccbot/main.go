@@ -84,5 +84,6 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 }
 
 func (c *call) runBot(cmd *cobra.Command, _ []string) error {
+	outliveLog()
 	return running.Run(cmd.Context(), c.environ, versionText(), hangups(), c.stderr)
 }
