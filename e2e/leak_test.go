@@ -311,6 +311,7 @@ func (o *outputs) crash() {
 	assert.Contains(w.t, w.bot.log.String(), "goroutine ")
 	status, ok := w.bot.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	require.True(w.t, ok)
+	assert.Equal(w.t, syscall.SIGABRT, status.Signal(), "an exit code could be one after which it is not started again")
 	assert.False(w.t, status.CoreDump(), "core files are off")
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,12 +75,15 @@ func TestP8_AServiceOutlivesItsManager(t *testing.T) {
 	assert.Equal(t, ccbot, b.cmd.Path, "the new program runs")
 	w.hear(w.say("say three"), "three")
 
-	up := m.count(&m.ready)
 	four := w.say("say four")
-	require.NoError(t, b.cmd.Process.Kill())
-	m.isUp(up)
+	for _, end := range []os.Signal{os.Kill, syscall.SIGABRT} { // the second is the watchdog's, and that of a crash
+		up := m.count(&m.ready)
+		b, _ = m.main()
+		require.NoError(t, b.cmd.Process.Signal(end))
+		m.isUp(up)
+	}
 	w.hear(four, "four")
-	assert.Equal(t, 4, m.count(&m.starts))
+	assert.Equal(t, 5, m.count(&m.starts))
 
 	w.ofANewerOne(m)
 	w.hear(w.say("say five"), "five")

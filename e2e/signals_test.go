@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -222,6 +223,25 @@ func (w *world) detached() *botProcess {
 	go func() { _ = b.cmd.Wait(); close(b.done) }()
 	w.bot = b
 	return b
+}
+
+// TestTheBotOutlivesTheReaderOfItsLog: what is logged from then on is lost, and nothing else.
+func TestTheBotOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot")), log: &lockedBuffer{}, done: make(chan struct{})}
+	b.cmd.Env = w.env
+	log, err := b.cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, b.cmd.Start())
+	w.bot = b
+	lines := bufio.NewScanner(log)
+	for lines.Scan() && !strings.Contains(lines.Text(), "msg=ready") {
+	}
+	require.NoError(t, log.Close())
+	go func() { _ = b.cmd.Wait(); close(b.done) }()
+	w.hear(w.say("/list"), noSessions)
+	w.stop()
 }
 
 // TestAClosedTerminalEndsTheBot as it always has: what runs in a window ends with it.

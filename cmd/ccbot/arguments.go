@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,11 +51,17 @@ func (c *call) record(what string) (d desk.Desk, r session.Record, err error) {
 	return d, r, err
 }
 
+// errInterrupted is for what ends while it still reads the input.
+var errInterrupted = errors.New("interrupted: nothing was done")
+
 // confirm asks a question that is answered with y.
-func (c *call) confirm(question string, answers io.Reader) error {
+func (c *call) confirm(ctx context.Context, question string, answers io.Reader) error {
 	p := &terminal.Printer{Out: c.stderr}
 	p.Line("%s [y/N]", question)
-	said, _ := bufio.NewReader(answers).ReadString('\n')
+	said, _ := bufio.NewReader(terminal.Input(ctx, answers)).ReadString('\n')
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
 	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
 		return errors.New("nothing was done: answer y, or give --yes")
 	}

@@ -67,7 +67,7 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 	}
 	fmt.Fprintf(c.stderr, "%s  %s  %s, in %s\n%s\n", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
 	if answers != nil {
-		err = c.confirm(words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers)
+		err = c.confirm(ctx, words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers)
 	}
 	if err == nil {
 		_, _, err = running.Forgetting.Make(ctx, c.environ, c.stderr, running.Forget{Session: r.ID})

@@ -34,6 +34,23 @@ func saying(answer string, environ []string, args ...string) (said string, err e
 	return out.String(), err
 }
 
+// TestAnInterruptEndsWhatReads the input, of which nothing comes.
+func TestAnInterruptEndsWhatReads(t *testing.T) {
+	dir := stateWith(t, one(1, "api"), one(2, "web", func(r *session.Record) { r.State = session.Running }))
+	for _, args := range [][]string{{"forget", "api"}, {"archive", "web"}, {"new", "--prompt", "-"}, {"send-prompt", "web", "-"}} {
+		in, writer, err := os.Pipe()
+		require.NoError(t, err)
+		defer in.Close()
+		defer writer.Close()
+		root := commands([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, io.Discard, io.Discard)
+		root.SetArgs(args)
+		root.SetIn(in)
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(0, interrupt)
+		require.EqualError(t, root.ExecuteContext(ctx), "interrupted: nothing was done", args)
+	}
+}
+
 // TestForgetAsksFirst, says what stays where, and does nothing without a yes.
 func TestForgetAsksFirst(t *testing.T) {
 	conversation := filepath.Join(t.TempDir(), "y.jsonl")

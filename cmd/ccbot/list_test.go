@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +37,21 @@ func TestListShowsWhatIsOpen(t *testing.T) {
 	}
 	assert.Equal(t, []string{"starting", "running", "restoring", "stopping", "cleanup_failed"}, names())
 	assert.Len(t, names("--all"), len(session.States()))
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestAnOutputWithoutRoomIsSaidOnce, whatever writes it.
+func TestAnOutputWithoutRoomIsSaidOnce(t *testing.T) {
+	dir := stateWith(t, one(1, "api"), one(2, "web"))
+	for _, verb := range [][]string{{"list", "--all"}, {"help"}, {"list", "--help"}} {
+		var errs strings.Builder
+		assert.Equal(t, exit.Failure, run(verb, []string{"HOME=" + dir, "CCBOT_DIR=" + dir}, full{}, &errs), verb)
+		assert.Equal(t, "ccbot: "+syscall.ENOSPC.Error()+"\n", errs.String(), verb)
+	}
 }
 
 func TestListOfNone(t *testing.T) {

@@ -25,8 +25,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	root := commands(environ, stdout, stderr)
+	help := &terminal.Printer{Out: stdout} // cobra would end well without room for it
+	root.SetOut(help)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), help.Err)
 	if err == nil {
 		return exit.OK
 	}
@@ -57,7 +59,6 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		},
 	}
 	root.Flags().BoolP("version", "v", false, "version for ccbot") // cobra's own would print a template
-	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -83,5 +84,6 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 }
 
 func (c *call) runBot(cmd *cobra.Command, _ []string) error {
+	outliveLog()
 	return running.Run(cmd.Context(), c.environ, versionText(), hangups(), c.stderr)
 }

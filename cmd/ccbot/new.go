@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ makes it the current one: what is written there goes to it.`,
 			if q.Base, err = os.Getwd(); err != nil {
 				return err
 			}
-			if q.Prompt, err = given(q.Prompt, cmd.InOrStdin()); err != nil {
+			if q.Prompt, err = given(cmd.Context(), q.Prompt, cmd.InOrStdin()); err != nil {
 				return err
 			}
 			did, alone, err := running.Starting.Make(cmd.Context(), c.environ, c.stderr, q)
@@ -86,12 +87,14 @@ func nameAndPath(args []string) (name, path string, err error) {
 const mostTyped = 4 << 20
 
 // given is a text of the command line; "-" stands for the standard input.
-func given(text string, stdin io.Reader) (string, error) {
+func given(ctx context.Context, text string, stdin io.Reader) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(stdin, mostTyped+1))
+	data, err := io.ReadAll(io.LimitReader(terminal.Input(ctx, stdin), mostTyped+1))
 	switch {
+	case ctx.Err() != nil:
+		return "", errInterrupted
 	case err != nil:
 		return "", err
 	case len(data) > mostTyped:

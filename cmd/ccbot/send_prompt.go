@@ -33,14 +33,17 @@ the agent is busy.`,
 			if timeout != 0 && !wait {
 				return exit.Usage(errors.New("--timeout goes with --wait"))
 			}
-			text, err := given(args[1], cmd.InOrStdin())
+			if timeout != 0 && timeout < time.Second {
+				return exit.Usage(errors.New("--timeout is 1s or more, or 0: as long as it takes"))
+			}
+			text, err := given(cmd.Context(), args[1], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Patience{Most: timeout, Since: time.Now()})
 		}}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait at most so long, such as 10m; the prompt stays")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait at most so long, 1s or more, such as 10m; 0: as long as it takes; the prompt stays")
 	return cmd
 }
 

@@ -39,7 +39,7 @@ func TestTheTimeoutEndsTheRetriesToo(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	code, _, _ := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "send-prompt", "api", "hi", "--wait", "--timeout", "900ms")
+	code, _, _ := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "send-prompt", "api", "hi", "--wait", "--timeout", "1s")
 	assert.Equal(t, exit.Failure, code)
 	assert.LessOrEqual(t, prompts.Load(), int32(1))
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -21,6 +20,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/token"
 	"ccbot/recovery"
 )
@@ -56,7 +56,7 @@ type Config struct {
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"24h" doc:"files that came from the chat are removed from .ccbot-inbox after this long; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot where a chat has none: en, ru or zh"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
-	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
+	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, unless NO_COLOR is set, else text; text; json"`
 	MetricsAddr    string        `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
 	MetricsRemote  yes           `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
 	ReadableEnv    yes           `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
@@ -64,6 +64,7 @@ type Config struct {
 	Home        string
 	File        string // ccbot.env, where more may be set
 	Flags       []string
+	Colourless  bool // NO_COLOR is set: https://no-color.org
 	VoiceWords  []string
 	RootFolders []string
 	ClaudeSet   string   // ClaudeDir if the person has set it, else empty
@@ -137,7 +138,7 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	if err != nil {
 		return c, err
 	}
-	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Unknown: unknownSettings(merged, vars)}
+	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "", Unknown: unknownSettings(merged, vars)}
 	if err := env.ParseWithOptions(&c, env.Options{Environment: merged,
 		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): readSpan}}); err != nil {
 		return Config{}, exit.Usage(describe(err, file))
@@ -184,13 +185,16 @@ func StateFolder(vars map[string]string, home string) string {
 	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
+// mostSettings bounds ccbot.env.
+const mostSettings = 1 << 20
+
 // readSettings reads ccbot.env from real, the path without links, which is empty when there is no
 // file. Errors name file.
 func readSettings(file, real string) (map[string]string, error) {
 	if real == "" {
 		return make(map[string]string), nil
 	}
-	data, err := os.ReadFile(real)
+	data, err := ownfile.Read(real, mostSettings, ownfile.Others) // whose it may be is judged by now
 	path := (*fs.PathError)(nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the file was removed since it was looked at

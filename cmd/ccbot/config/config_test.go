@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -273,8 +274,12 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 			assert.ErrorContains(t, err, fmt.Sprintf("line %d is not", tt.want))
 		})
 	}
-	_, err := readSettings("/x", t.TempDir())
-	assert.ErrorContains(t, err, "/x cannot be read: is a directory")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, real := range []string{t.TempDir(), pipe} {
+		_, err := readSettings("/x", real)
+		assert.EqualError(t, err, "/x cannot be read: not a regular file of this user")
+	}
 }
 
 // An agent that acts unasked never goes on by itself.

@@ -19,7 +19,7 @@ func (c Config) Log(level slog.Leveler, out io.Writer) *slog.Logger {
 	switch {
 	case c.LogFormat == "json":
 		return slog.New(slog.NewJSONHandler(clean, options))
-	case c.LogFormat == "auto" && isFile && isatty.IsTerminal(f.Fd()):
+	case c.LogFormat == "auto" && !c.Colourless && isFile && isatty.IsTerminal(f.Fd()):
 		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(clean, options))

@@ -36,6 +36,19 @@ func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 	}
 }
 
+// TestNoColour: https://no-color.org.
+func TestNoColour(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer terminal.Close()
+	for value, want := range map[string]bool{"": true, "1": false} {
+		c, err := Load(set(t, "NO_COLOR="+value))
+		require.NoError(t, err)
+		_, plain := c.Log(c.Level(), terminal).Handler().(*slog.TextHandler)
+		assert.Equal(t, want, !plain, "%q", value)
+	}
+}
+
 // TestP9_NoLineHasTheToken: a line that has it all the same, in whatever part of
 // it, loses it on its way out. So do lines of libraries.
 func TestP9_NoLineHasTheToken(t *testing.T) {

@@ -2,7 +2,7 @@ package exit
 
 import "errors"
 
-// Exit codes. Service units do not restart after 2 and 3.
+// Exit codes. Service units do not restart after 2 and 3. A crash has none: see running.Harden.
 const (
 	OK      = 0
 	Failure = 1

@@ -21,10 +21,10 @@ var (
 
 const goodToken = ccbottest.GoodToken
 
-// TestMain lets this test binary be the agent of a session.
+// TestMain lets this test binary be the agent of a session, and a program that crashes.
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // with 002 the folders of a test could be written by the group
-	testscript.Main(m, map[string]func(){"claude": func() {
+	testscript.Main(m, map[string]func(){"crash": crash, "claude": func() {
 		os.Exit(demoagent.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
 	}})
 }

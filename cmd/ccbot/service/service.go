@@ -61,8 +61,8 @@ type State struct {
 func (s *Service) Look(ctx context.Context) (State, error) {
 	m := s.manager
 	state := State{Manager: m.name(), File: m.file()}
-	old, err := read(m.file())
-	if err != nil || old == "" {
+	old, there, err := read(m.file())
+	if err != nil || !there {
 		return state, err
 	}
 	state.Installed, state.Changed, state.Current = true, !untouched(old), old == m.text(s.Program)
@@ -85,11 +85,11 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 		return err
 	}
 	text := m.text(s.Program)
-	old, err := read(m.file())
+	old, there, err := read(m.file())
 	if err != nil {
 		return err
 	}
-	if old != "" && !untouched(old) && !force {
+	if there && !untouched(old) && !force {
 		fmt.Fprintf(s.Out, "%s", diff.Diff(m.file(), []byte(old), "what install would write", []byte(text)))
 		return fmt.Errorf("%s: %w; --force overwrites it", m.file(), errChanged)
 	}
@@ -154,11 +154,11 @@ func (s *Service) write(text string) error {
 // Uninstall stops the service and removes what Install has made. The agents live on.
 func (s *Service) Uninstall(ctx context.Context, force bool) error {
 	m := s.manager
-	old, err := read(m.file())
+	old, there, err := read(m.file())
 	if err != nil {
 		return err
 	}
-	if old == "" {
+	if !there {
 		_, err := fmt.Fprintln(s.Out, "nothing to remove: there is no", m.file())
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Service) Uninstall(ctx context.Context, force bool) error {
 
 // Restart restarts the service; the agents live on.
 func (s *Service) Restart(ctx context.Context) error {
-	if old, err := read(s.manager.file()); err != nil || old == "" {
+	if _, there, err := read(s.manager.file()); err != nil || !there {
 		return cmp.Or(err, ErrNotInstalled)
 	}
 	return s.manager.restart(ctx, s.Run)
@@ -193,7 +193,7 @@ func (s *Service) Restart(ctx context.Context) error {
 // Stop stops the service until Restart, or until the next login (with lingering: the next start of the
 // machine); the agents live on.
 func (s *Service) Stop(ctx context.Context) error {
-	if old, err := read(s.manager.file()); err != nil || old == "" {
+	if _, there, err := read(s.manager.file()); err != nil || !there {
 		return cmp.Or(err, ErrNotInstalled)
 	}
 	if err := s.manager.stop(ctx, s.Run); err != nil {
@@ -213,17 +213,18 @@ var (
 
 // Logs is the command that shows the log.
 func (s *Service) Logs() ([]string, error) {
-	if old, err := read(s.manager.file()); err != nil || old == "" {
+	if _, there, err := read(s.manager.file()); err != nil || !there {
 		return nil, cmp.Or(err, ErrNotInstalled)
 	}
 	return s.manager.logs(s.Program), nil
 }
 
-// read gives a file, empty where there is none.
-func read(file string) (string, error) {
+// read gives a file. A link to nothing is there, and says nothing.
+func read(file string) (text string, there bool, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		_, lost := os.Lstat(file)
+		return "", lost == nil, nil
 	}
-	return string(data), err
+	return string(data), true, err
 }

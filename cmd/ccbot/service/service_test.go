@@ -84,7 +84,7 @@ func (b *bench) since() (ran []string, said string) {
 
 func (b *bench) text(t *testing.T) string {
 	t.Helper()
-	text, err := read(b.manager.file())
+	text, _, err := read(b.manager.file())
 	require.NoError(t, err)
 	return text
 }
@@ -135,6 +135,25 @@ func TestAFileOfAPersonIsLeftAlone(t *testing.T) {
 	assert.True(t, state.Changed && state.Same && !state.Current)
 	require.NoError(t, b.Install(t.Context(), true))
 	assert.Equal(t, Unit(b.Program), b.text(t))
+}
+
+// TestALinkToNothingIsAPersonsFile: systemctl mask makes one.
+func TestALinkToNothingIsAPersonsFile(t *testing.T) {
+	for _, to := range []string{os.DevNull, "/not/there"} {
+		b := newBench(t, "linux")
+		require.NoError(t, os.MkdirAll(filepath.Dir(b.manager.file()), 0o700))
+		require.NoError(t, os.Symlink(to, b.manager.file()))
+		require.ErrorIs(t, b.Install(t.Context(), false), errChanged)
+		require.ErrorIs(t, b.Uninstall(t.Context(), false), errChanged)
+		state, err := b.Look(t.Context())
+		require.NoError(t, err)
+		assert.True(t, state.Installed && state.Changed)
+		now, err := os.Readlink(b.manager.file())
+		require.NoError(t, err)
+		assert.Equal(t, to, now)
+		require.NoError(t, b.Install(t.Context(), true))
+		assert.Equal(t, Unit(b.Program), b.text(t))
+	}
 }
 
 // TestWithoutAManagerTheFileIsWritten, and what is left to run is said.

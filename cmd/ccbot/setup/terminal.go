@@ -58,15 +58,11 @@ func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (t
 	}
 	defer func() { err = errors.Join(err, show(t.In, true)) }()
 	fmt.Fprint(t.Out, question)
-	err = wait(ctx, t.In)
-	if err != nil || !shown { // the Enter is not there, or not shown
+	line := make([]byte, longestLine)
+	n, err := terminal.Input(ctx, t.In).Read(line) // a terminal gives one line at a time
+	if err != nil || !shown {                      // the Enter is not there, or not shown
 		defer fmt.Fprintln(t.Out)
 	}
-	if err != nil {
-		return "", err
-	}
-	line := make([]byte, longestLine)
-	n, err := t.In.Read(line) // a terminal gives one line at a time
 	if err != nil {
 		return "", fmt.Errorf("there was no answer: %w", err)
 	}
@@ -90,38 +86,6 @@ func show(f *os.File, shown bool) error {
 		return fmt.Errorf("set up the terminal: %w", err)
 	}
 	return nil
-}
-
-// wait returns when there is something to read, or ctx ends: a read itself would not end with ctx.
-func wait(ctx context.Context, f *os.File) error {
-	over, end, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer over.Close()
-	closed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { end.Close(); close(closed) })
-	defer func() {
-		if stop() {
-			end.Close()
-			return
-		}
-		<-closed
-	}()
-	in, wake := int(f.Fd()), int(over.Fd())
-	for ctx.Err() == nil {
-		var set unix.FdSet // select, because poll knows no terminals on macOS
-		set.Set(in)
-		set.Set(wake)
-		_, err := unix.Select(max(in, wake)+1, &set, nil, nil, nil)
-		switch {
-		case err == nil && set.IsSet(in) && ctx.Err() == nil:
-			return nil
-		case err != nil && !errors.Is(err, unix.EINTR):
-			return fmt.Errorf("wait for an answer: %w", err)
-		}
-	}
-	return ctx.Err()
 }
 
 // printable makes a text from somebody else safe for a terminal.

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -40,17 +39,22 @@ func JSON(out io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// Printer prints lines and collects the errors.
+// Printer prints, and keeps the first error: nothing is printed after it.
 type Printer struct {
 	Out io.Writer
 	Err error
 }
 
-// Line prints one line.
-func (p *Printer) Line(format string, args ...any) {
-	_, err := fmt.Fprintf(p.Out, format+"\n", args...)
-	p.Err = errors.Join(p.Err, err)
+// Write prints for a caller that looks at no error.
+func (p *Printer) Write(text []byte) (int, error) {
+	if p.Err == nil {
+		_, p.Err = p.Out.Write(text)
+	}
+	return len(text), nil
 }
+
+// Line prints one line.
+func (p *Printer) Line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // Show prints a value as JSON for programs, or calls print for people.
 func Show(out io.Writer, asJSON bool, v any, print func(*Printer)) error {
