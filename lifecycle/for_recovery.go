@@ -180,6 +180,9 @@ func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.R
 		below, failed := w.ender.endBelow(ctx)
 		ended = append(ended, below...)
 		w.at("leftovers-ended")
+		if err := ctx.Err(); err != nil {
+			return err // ccbot is being stopped: the next start tries again at once
+		}
 		return w.ender.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
 	})
 	return ended, err

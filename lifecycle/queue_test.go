@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -321,5 +322,20 @@ func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, Typing, w.prompts.state("k"))
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist)
+	})
+}
+
+// What a step cannot see because ccbot is being stopped says nothing, and nobody is told that.
+func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.restart() // nothing steps
+		w.held(r, "k", said)
+		ctx, stop := context.WithCancel(w.ctx)
+		w.tmux.Fail("Server", tmux.ErrLost)
+		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // a look begins with it
+		_, err := w.step(ctx, r.ID)
+		assert.Zero(t, w.news.held(news.HeldUnknown))
+		assert.ErrorIs(t, err, context.Canceled)
 	})
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -344,6 +345,28 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Equal(t, 1, toldOf[Receipt](w.news), "the receipt is told although nobody waits for it")
+	})
+}
+
+// A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nobody is
+// told anything, and the next start finishes the archive.
+func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.stop()
+		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
+		defer stop()
+		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, "asked"), context.DeadlineExceeded)
+		assert.Equal(t, session.Stopping, w.get(r.ID).State)
+		assert.Zero(t, toldOf[Receipt](w.news))
+		assert.True(t, w.processes.alive(a.id))
+
+		w.restart()
+		w.comeBack()
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Empty(t, lastOf[Receipt](w.news).Failures)
 	})
 }
 
