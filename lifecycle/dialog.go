@@ -124,7 +124,7 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 	// The person has not seen all of what the key would agree to.
 	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 		return ErrChanged
-	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+	case v.Present && said != presence.Waiting && v.fresh(drawn):
 		return ErrChanged
 	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
 	// into the box.

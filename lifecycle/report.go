@@ -186,10 +186,13 @@ func (w *reporter) unheard() time.Duration {
 	case now.Works():
 		return slow
 	case now.Phase == phase.Limited && !now.Until.IsZero():
-		return now.Until.Sub(w.view.Now)
+		return min(now.Until.Sub(w.view.Now), nap)
 	}
 	return 0
 }
+
+// nap is how often the clock is looked at while a limit lasts: a machine that sleeps stops timers, and not the clock.
+const nap = time.Minute
 
 // retryTold is how long the pause before another try of a request must be for the failure to be
 // reported: shorter pauses are over before anybody has read the report.
