@@ -216,7 +216,7 @@ func echoes(s Snapshot, agents AgentNames, children map[writerKey]int, v Verdict
 	if parent, ok := s.Find(p.PPID); ok && IsAgent(parent, agents) && slices.Equal(parent.Args, p.Args) {
 		return fmt.Sprintf("a fork of the agent %d that has not become its own program yet", parent.PID)
 	}
-	if interpreters[program(p.Args)] == "" {
+	if scriptPlace(program(p.Args)) == "" {
 		return ""
 	}
 	if child, ok := children[writerKey{p.PID, v.SessionID}]; ok {
