@@ -17,7 +17,7 @@ import (
 )
 
 // Reattach watches a session's agent again after a restart of ccbot, and asks for a step.
-func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
+func (s *Service) Reattach(id uuid.UUID) error {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return fmt.Errorf("reattach session %s: no such record", id)

@@ -201,7 +201,7 @@ func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
 		asked, err := w.prompts.Prompt("old")
 		require.NoError(t, err)
 		require.NoError(t, w.prompts.FinishPrompt("old")) // as a prompt that is asked about looks from here
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"one", "two"}))
 		assert.Equal(t, []string{"one", "two"}, w.get(r.ID).Prompts)
 		w.run()
@@ -229,7 +229,7 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = errors.New("disk full"), errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		w.run()
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())

@@ -149,7 +149,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
 	}
 	if err == nil && changed { // the record says it already, so that nothing is lost if nobody hears it
-		err = w.tell(ctx, *w.r, news.Doing{Now: now})
+		err = w.tell(ctx, *w.r, news.Doing{})
 	}
 	return 0, err
 }
