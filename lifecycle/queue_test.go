@@ -356,3 +356,20 @@ func TestP4_APromptIsReportedAlsoWhereTheClockWasSetBack(t *testing.T) {
 		assert.Equal(t, 1, w.news.held(news.Queued))
 	})
 }
+
+// A prompt that cannot be read holds up no proof of another one.
+func TestP4_AnUnreadablePromptHidesNoProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.prompts.put(Prompt{Key: "bad", Text: "bad", State: Held})
+		require.NoError(t, w.prompts.HoldPrompt("bad", r.ID))
+		w.prompts.set(func(p *promptStore) { p.unreadable = "bad" })
+		w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"bad"} })
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		w.pass(time.Second)
+		require.Equal(t, []string{said}, a.heard())
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+	})
+}
