@@ -146,6 +146,24 @@ func TestP3_AnUnreadablePresenceFileDoesNotStopAnArchive(t *testing.T) {
 	})
 }
 
+// A ccbot that runs for years remembers nothing of the sessions that have ended since.
+func TestNothingIsRememberedOfWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		archived, _ := w.started()
+		ended, a := w.started()
+		w.tells(ended, a)
+		w.held(ended, "k", said)
+		w.pass(time.Minute)
+		require.Len(t, w.memories.of, 2)
+		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, "asked"))
+		w.tmux.End(a.pane, tmuxtest.Exit{})
+		w.processes.exit(a.id.PID)
+		w.pass(time.Minute)
+		require.Equal(t, session.Completed, w.get(ended.ID).State)
+		assert.Empty(t, w.memories.of)
+	})
+}
+
 func TestArchiveOfWhatHasEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart() // a Service that takes no steps
