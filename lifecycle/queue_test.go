@@ -340,23 +340,6 @@ func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
 	})
 }
 
-// A clock that is set back makes nobody wait for it to come round again: what a prompt waits for is reported.
-func TestP4_APromptIsReportedAlsoWhereTheClockWasSetBack(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, a := w.started()
-		a.set(works)
-		w.held(r, "k", said)
-		w.pass(time.Second)
-		require.Zero(t, w.news.held(news.Queued))
-		w.stop()
-		w.kit.Observer.Now = func() time.Time { return time.Now().Add(-time.Hour) }
-		w.run()
-		w.Wake(r.ID)
-		w.pass(time.Minute)
-		assert.Equal(t, 1, w.news.held(news.Queued))
-	})
-}
-
 // A prompt that cannot be read holds up no proof of another one.
 func TestP4_AnUnreadablePromptHidesNoProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

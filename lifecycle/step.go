@@ -79,7 +79,7 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 		// The time before its turn, in which a prompt waited for other prompts or for the session to come back,
 		// is not worth a report.
 		w.remember(func(m *memory) {
-			if m.prompt.head != head.Key || m.prompt.headAt.After(w.term.Now) { // the second case: the clock was set back
+			if m.prompt.head != head.Key {
 				m.prompt.head, m.prompt.headAt = head.Key, w.Now()
 			}
 			head.Since = m.prompt.headAt
