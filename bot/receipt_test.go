@@ -55,7 +55,7 @@ func TestReceiptText(t *testing.T) {
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
 			[]string{"api was idle for 6 h, so it is archived."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
-			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
+			{Kind: lifecycle.FailureSurvived, ID: process.Identity{PID: 1}, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
 			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
 			[]string{"api has not fully ended: pid 1 still runs, even after KILL; tmux did not confirm that its window is closed. " +
 				"It is retried automatically; “Retry” does it now.", "• claude, pid 2 ended on request (TERM)."}},
@@ -243,7 +243,7 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 	var receipt lifecycle.Receipt
 	kinds := append(chattest.Consts(t, "../lifecycle", "Failure"), "of_a_later_day")
 	for i, kind := range kinds {
-		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
+		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), ID: process.Identity{PID: i}, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
 	assert.Equal(t, w.ReceiptText(t, r, receipt), w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text)

@@ -5,6 +5,7 @@ import (
 
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -79,7 +80,7 @@ func View(r session.Record) views.Session {
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
-			detail := lifecycle.Failure{PID: f.PID, Detail: f.Detail}.String()
+			detail := lifecycle.Failure{ID: process.Identity{PID: f.PID}, Detail: f.Detail}.String()
 			s.Failures = append(s.Failures, views.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
 		}
 	}

@@ -171,7 +171,7 @@ type memories struct {
 	of map[uuid.UUID]memory
 }
 
-// memory is what is remembered of one launch of a session.
+// memory is what is remembered of one launch of a session, until the session is over.
 type memory struct {
 	agent    process.Identity // the agent that was seen alive
 	unready  bool             // it was reported that the agent is not ready
@@ -236,6 +236,12 @@ func (m *memories) remember(id uuid.UUID, change func(*memory)) {
 	one := m.of[id]
 	change(&one)
 	m.of[id] = one
+}
+
+func (m *memories) forget(id uuid.UUID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, id)
 }
 
 // gitLook is the result of one look at a session's repository.

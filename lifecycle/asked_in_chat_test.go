@@ -90,6 +90,7 @@ func TestDialogGone(t *testing.T) {
 		{"asked a moment ago, presence is newer", free(busy, askedAgo(2*time.Second), told(time.Second/2)), true},
 		{"asked just within the time", free(busy, askedAgo(goneBy), told(goneBy)), false},
 		{"asked just over the time", free(busy, askedAgo(goneBy+time.Millisecond), told(goneBy)), true},
+		{"the clock was set back since", free(busy, askedAgo(-time.Hour), told(goneBy)), true},
 		{"it waits", free(status(presence.Waiting), dialogOpen, long), false},
 		{"it waits and shows nothing", free(status(presence.Waiting), long), false},
 		{"the screen still shows it", free(busy, dialogOpen, long), false},

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -29,6 +30,31 @@ func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
 
 		require.NoError(t, w.Conclude(w.ctx, r.ID))
 		assert.Equal(t, got, w.get(r.ID), "once more is nothing")
+	})
+}
+
+// tmux may cease to answer while ccbot waits for the status: the end is concluded when it can be read again.
+func TestP6_AnEndThatCannotBeReadAnyMoreIsConcludedLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.restart() // it does not run
+		w.tmux.die(a, tmuxtest.Exit{Status: 7})
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.DeadStatus = -1 })
+		looks := 0
+		w.kit.Observer.Now = func() time.Time { // a look begins with it
+			if looks++; looks == 2 {
+				w.tmux.Fail("Server", tmux.ErrLost)
+			}
+			return time.Now()
+		}
+		require.Error(t, w.Conclude(w.ctx, r.ID))
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Zero(t, toldOf[news.Ended](w.news))
+
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.DeadStatus = 7 })
+		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		assert.Equal(t, 7, w.get(r.ID).Exit.Status)
+		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
 	})
 }
 

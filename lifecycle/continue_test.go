@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/port/modes"
 	"ccbot/bot/port/news"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -53,6 +54,26 @@ func TestP1_AStartContinuesNoConversationThatSomebodyWrites(t *testing.T) {
 		require.ErrorAs(t, err, &e)
 		assert.Empty(t, w.Store.List())
 		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+// A person may be quicker at the desk, while ccbot still prepares the window: whoever comes then is no leftover of a
+// session that has never had an agent.
+func TestP2_WhoComesBeforeTheAgentOfANewSessionIsNotEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Continues = w.foreign()
+		var quicker process.Identity
+		w.order.onPoint(func(name string) {
+			if name == "start-recorded" {
+				quicker = w.processes.startNow(777, resume(q.Continues))
+			}
+		})
+		_, err := w.Start(w.ctx, q)
+		var refused *WriterError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, quicker, refused.Writers[0].Identity)
+		assert.Empty(t, w.processes.signalled())
 	})
 }
 

@@ -189,9 +189,9 @@ func decideDialog(r session.Record, v View, head *Prompt) decision {
 	wait := relayWait(r, v)
 	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
-	case answered && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+	case answered && v.fresh(drawn):
 		return decision{Again: soon} // the screen still shows the dialog that was answered
-	case v.Screen.Dialog == nil && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+	case v.Screen.Dialog == nil && v.fresh(drawn):
 		return decision{Again: soon} // the presence file is a little ahead of the screen
 	case !held && opened(v, head):
 		return decision{Act: actProven, Again: soon}
@@ -332,7 +332,6 @@ func boxWithout(v View, p *Prompt) bool {
 // decideHeld types the prompt if it is safe, and otherwise says what the prompt waits for.
 func decideHeld(r session.Record, v View, p *Prompt) decision {
 	waited := v.Now.Sub(p.Since)
-	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt)) // the screen is a little behind the presence file
 	switch {
 	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < queueNotice:
 		return decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
@@ -362,7 +361,7 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 		return decision{Act: actClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return decision{Act: actHold, Why: news.HeldDraft, Again: holdPace}
-	case settled < queueNotice:
+	case waited < queueNotice, v.fresh(queueNotice):
 		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
 	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}

@@ -70,6 +70,7 @@ func scrolled(v *View)   { v.Pane.InMode = true }
 func behind(v *View)     { v.Adopted, v.Behind = true, true }
 func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
 func asksBelow(v *View)  { v.Below = "Bash" }
+func ahead(v *View)      { v.Presence.UpdatedAt = noon.Add(time.Hour) }
 func noPresence(v *View) { v.Present, v.Presence = false, presence.File{} }
 
 func TestDecide(t *testing.T) {
@@ -137,6 +138,9 @@ func TestDecide(t *testing.T) {
 		{"command, still in the box", in(running), free(draft("/compact")), typing(enterRetry, command), actSettle, ""},
 		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), actNothing, ""},
 		{"an interrupted stop", in(session.Stopping), View{}, nil, actFinishStop, ""},
+		{"an unknown dialog, the clock was set back since", in(running), free(noBox, status(presence.Waiting), ahead), nil, actDialog, ""},
+		{"a dialog that no file tells of, the clock was set back since", in(running), free(dialogOpen, ahead), nil, actDialog, ""},
+		{"held, unknown screen, the clock was set back since", in(running), free(noBox, ahead), heldPrompt(), actHold, news.HeldUnknown},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -219,14 +219,8 @@ func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
 func (w *delivery) receive(ctx context.Context, e hookwire.Event) error {
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
-			p, err := w.ownPrompt(key)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
+			p, err := w.ownPrompt(key) // one that cannot be read is logged when its turn comes
+			if err == nil && p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
 				return w.proven(ctx, p)
 			}
 		}

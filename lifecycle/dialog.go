@@ -124,7 +124,7 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 	// The person has not seen all of what the key would agree to.
 	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 		return ErrChanged
-	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+	case v.Present && said != presence.Waiting && v.fresh(drawn):
 		return ErrChanged
 	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
 	// into the box.
@@ -234,14 +234,14 @@ func relayWait(r session.Record, v View) time.Duration {
 // are needed because the presence file is written a little before or after the hook starts.
 const (
 	goneAfter = time.Second     // by which the presence file is newer than the newest request
-	goneBy    = 3 * time.Second // the age of the newest request
+	goneBy    = 3 * time.Second // the age of the newest request; one from the future is older: the clock was set back
 )
 
 // dialogGone says whether the dialogs of all waiting requests are proven gone. It is needed because
 // a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328). It is
 // pure.
 func dialogGone(v View) bool {
-	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.After(v.Asked.Add(goneBy)))
+	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > goneBy)
 }
 
 // mayBeGone says whether a request waits although the agent, by its presence file and on its

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,6 +209,27 @@ func TestAFailureIsNotedAndALimitEnds(t *testing.T) {
 		assert.Equal(t, []string{said}, a.heard(), "a failure holds up nothing")
 		got = turn(userLine(said) + "\n" + assistantLine + "\n" + turnEndLine)
 		assert.Equal(t, phase.Now{Phase: phase.Idle}, Noted(got))
+	})
+}
+
+// A machine that sleeps stops timers, and not the clock: the end of a limit is seen soon after it wakes.
+func TestALimitEndsAlsoWhileTheMachineSleeps(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.stop()
+		until := time.Now().Add(3 * time.Hour).UTC()
+		w.write(r, `{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":`+strconv.FormatInt(until.Unix(), 10)+
+			`},"message":{"id":"1","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
+		w.edit(r.ID, func(r *session.Record) { r.Phase = string(PhaseWorking) }) // when ccbot was last there
+		var asleep atomic.Int64
+		w.kit.Observer.Now = func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }
+		w.run()
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		require.Equal(t, phase.Limited, Noted(w.get(r.ID)).Phase)
+		asleep.Store(int64(4 * time.Hour))
+		w.pass(2 * time.Minute)
+		assert.Equal(t, phase.Idle, Noted(w.get(r.ID)).Phase)
 	})
 }
 

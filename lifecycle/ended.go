@@ -20,7 +20,9 @@ import (
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
 // informs the person and closes the dead pane. If the session was never ready, it has failed.
 func (w *closing) conclude(ctx context.Context) error {
-	w.term.settle(ctx)
+	if w.term.settle(ctx); !w.term.ended() {
+		return ErrUnseen // tmux has ceased to answer: a later step reads how the agent ended
+	}
 	w.r.Exit = exitOf(w.term.View)
 	by, err := w.endedBy(ctx)
 	if err != nil {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"testing"
@@ -43,6 +44,19 @@ func (w *world) tailOf(r session.Record) int64 {
 }
 
 const testRule session.Rule = "recovery.end_leftovers"
+
+// A stop of ccbot while leftovers are being ended is no failure either: nothing puts the next try off.
+func TestP8_AStopInTheMidstOfLeftoversPutsNothingOff(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, left := w.haunt()
+		w.processes.yieldsTo(left.PID, process.HowKill)
+		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
+		defer stop()
+		_, err := w.EndLeftovers(ctx, r.ID, testRule)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, r, w.get(r.ID))
+	})
+}
 
 func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
 	for _, how := range []process.How{process.HowTerm, process.HowKill} {

@@ -17,7 +17,7 @@ import (
 )
 
 // Reattach watches a session's agent again after a restart of ccbot, and asks for a step.
-func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
+func (s *Service) Reattach(id uuid.UUID) error {
 	r, ok := s.kit.Store.Get(id)
 	if !ok {
 		return fmt.Errorf("reattach session %s: no such record", id)
@@ -180,6 +180,9 @@ func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.R
 		below, failed := w.ender.endBelow(ctx)
 		ended = append(ended, below...)
 		w.at("leftovers-ended")
+		if err := ctx.Err(); err != nil {
+			return err // ccbot is being stopped: the next start tries again at once
+		}
 		return w.ender.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
 	})
 	return ended, err

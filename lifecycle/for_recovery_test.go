@@ -204,7 +204,7 @@ func TestReattachWatchesAgain(t *testing.T) {
 		r, a := w.started()
 		w.restart()
 		w.run()
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		w.pass(time.Minute)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		w.held(r, "k", said)
@@ -213,7 +213,7 @@ func TestReattachWatchesAgain(t *testing.T) {
 		w.tmux.die(a, tmuxtest.Exit{})
 		w.pass(time.Second)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
-		assert.Error(t, w.Reattach(w.ctx, uuid.New()))
+		assert.Error(t, w.Reattach(uuid.New()))
 	})
 }
 

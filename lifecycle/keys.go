@@ -160,7 +160,7 @@ func mayPressOn(v View, now desk.Screen, mark string, k tmux.Key) error {
 		return ErrChanged
 	case v.Relayed && k == keyEnter:
 		return ErrRelayed
-	case v.Present && v.Now.Sub(v.Presence.UpdatedAt) < drawn: // the screen may be older than that
+	case v.Present && v.fresh(drawn): // the screen may be older than that
 		return ErrChanged
 	}
 	return nil

@@ -267,7 +267,7 @@ func (w *ender) cleanup(receipt *Receipt) *session.CleanupError {
 	}
 	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
 	for _, f := range receipt.Failures {
-		if f.PID != 0 && !slices.Contains(c.Processes, f.ID) {
+		if f.ID.PID != 0 && !slices.Contains(c.Processes, f.ID) {
 			c.Processes = append(c.Processes, f.ID)
 		}
 	}

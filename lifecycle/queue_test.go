@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -200,7 +201,7 @@ func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
 		asked, err := w.prompts.Prompt("old")
 		require.NoError(t, err)
 		require.NoError(t, w.prompts.FinishPrompt("old")) // as a prompt that is asked about looks from here
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"one", "two"}))
 		assert.Equal(t, []string{"one", "two"}, w.get(r.ID).Prompts)
 		w.run()
@@ -228,7 +229,7 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = errors.New("disk full"), errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		w.run()
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
@@ -321,5 +322,37 @@ func TestP4_APasteOfUnknownFateKeepsItsMark(t *testing.T) {
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, Typing, w.prompts.state("k"))
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist)
+	})
+}
+
+// What a step cannot see because ccbot is being stopped says nothing, and nobody is told that.
+func TestP6_AStepThatAStopCutsShortDecidesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.restart() // nothing steps
+		w.held(r, "k", said)
+		ctx, stop := context.WithCancel(w.ctx)
+		w.tmux.Fail("Server", tmux.ErrLost)
+		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // a look begins with it
+		_, err := w.step(ctx, r.ID)
+		assert.Zero(t, w.news.held(news.HeldUnknown))
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// A prompt that cannot be read holds up no proof of another one.
+func TestP4_AnUnreadablePromptHidesNoProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.prompts.put(Prompt{Key: "bad", Text: "bad", State: Held})
+		require.NoError(t, w.prompts.HoldPrompt("bad", r.ID))
+		w.prompts.set(func(p *promptStore) { p.unreadable = "bad" })
+		w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"bad"} })
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		w.pass(time.Second)
+		require.Equal(t, []string{said}, a.heard())
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
 	})
 }

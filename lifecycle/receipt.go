@@ -44,10 +44,8 @@ const ReasonSecond = "second_writer"
 // Failure is one thing that an archive could not prove.
 type Failure struct {
 	Kind   FailureKind
-	PID    int    // 0 if the failure is about no process
-	Detail string // English, for the log and the record
-	// ID identifies the process itself: another process may have its pid by now.
-	ID process.Identity
+	ID     process.Identity // of the process; zero if the failure is about none
+	Detail string           // English, for the log and the record
 }
 
 // FailureKind says what could not be proven.
@@ -63,15 +61,15 @@ const (
 
 // String is the failure in English.
 func (f Failure) String() string {
-	if f.PID == 0 {
+	if f.ID.PID == 0 {
 		return f.Detail
 	}
-	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
+	return fmt.Sprintf("process %d: %s", f.ID.PID, f.Detail)
 }
 
 // failureOf makes a failure that is about a process.
 func failureOf(kind FailureKind, id process.Identity, detail string) Failure {
-	return Failure{Kind: kind, PID: id.PID, Detail: detail, ID: id}
+	return Failure{Kind: kind, ID: id, Detail: detail}
 }
 
 func (r *Receipt) fail(kind FailureKind, id process.Identity, detail string) {
@@ -123,7 +121,7 @@ const maxNamed = 6
 // kept returns the failures in the form that the record has.
 func (r *Receipt) kept() (kept []session.CleanupFailure) {
 	for _, f := range r.Failures {
-		kept = append(kept, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
+		kept = append(kept, session.CleanupFailure{Kind: string(f.Kind), PID: f.ID.PID, Detail: f.Detail})
 	}
 	return kept
 }

@@ -19,12 +19,12 @@ func TestP3_WhatIsNotProvenGoneIsAFailure(t *testing.T) {
 		err  error
 		want Failure
 	}{
-		{"it survived", process.Outcome{}, fmt.Errorf("end 9: %w", process.ErrSurvived), Failure{FailureSurvived, 9, "it survived KILL", who.Identity}},
-		{"it could not be found out", process.Outcome{}, errors.New("no answer"), Failure{FailureUnknown, 9, "no answer", who.Identity}},
-		{"it was spared", process.Outcome{Spared: "guard tmux", Reason: process.GuardTmux}, nil, Failure{FailureSpared, 9, "guard tmux", who.Identity}},
+		{"it survived", process.Outcome{}, fmt.Errorf("end 9: %w", process.ErrSurvived), Failure{FailureSurvived, who.Identity, "it survived KILL"}},
+		{"it could not be found out", process.Outcome{}, errors.New("no answer"), Failure{FailureUnknown, who.Identity, "no answer"}},
+		{"it was spared", process.Outcome{Spared: "guard tmux", Reason: process.GuardTmux}, nil, Failure{FailureSpared, who.Identity, "guard tmux"}},
 		{"it was not proven any more", process.Outcome{Spared: "not proven: it left", Reason: process.ReasonUnproven}, nil,
-			Failure{FailureUnknown, 9, "not proven: it left", who.Identity}},
-		{"nobody verified it", process.Outcome{Ended: true}, nil, Failure{FailureUnknown, 9, "its end is not verified", who.Identity}},
+			Failure{FailureUnknown, who.Identity, "not proven: it left"}},
+		{"nobody verified it", process.Outcome{Ended: true}, nil, Failure{FailureUnknown, who.Identity, "its end is not verified"}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

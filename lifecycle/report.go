@@ -149,7 +149,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
 	}
 	if err == nil && changed { // the record says it already, so that nothing is lost if nobody hears it
-		err = w.tell(ctx, *w.r, news.Doing{Now: now})
+		err = w.tell(ctx, *w.r, news.Doing{})
 	}
 	return 0, err
 }
@@ -186,10 +186,13 @@ func (w *reporter) unheard() time.Duration {
 	case now.Works():
 		return slow
 	case now.Phase == phase.Limited && !now.Until.IsZero():
-		return now.Until.Sub(w.view.Now)
+		return min(now.Until.Sub(w.view.Now), nap)
 	}
 	return 0
 }
+
+// nap is how often the clock is looked at while a limit lasts: a machine that sleeps stops timers, and not the clock.
+const nap = time.Minute
 
 // retryTold is how long the pause before another try of a request must be for the failure to be
 // reported: shorter pauses are over before anybody has read the report.

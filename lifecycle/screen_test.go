@@ -168,6 +168,7 @@ func TestMayPressOn(t *testing.T) {
 		{"the chat has the request, and one looks around", relayed, desk.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
 		{"the agent says nothing that is understood", said("", time.Hour), desk.Screen{Mark: "m", Whole: true}, tmux.KeyUp, ErrUnseen},
 		{"the agent has just begun something else", said(presence.Busy, drawn/2), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
+		{"the clock was set back since", said(presence.Busy, -time.Hour), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
 		{"the agent works", said(presence.Busy, drawn), desk.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -153,6 +153,9 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 		again = max(again, pause.Doubled(2*time.Second, 5*time.Minute, m.failures))
 		m.failures++
 	})
+	if r, ok := k.Store.Get(id); !ok || !stepped(r) {
+		k.memories.forget(id)
+	}
 	if ctx.Err() != nil {
 		again = 0
 	}

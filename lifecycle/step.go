@@ -68,6 +68,9 @@ func sooner(a, b time.Duration) time.Duration {
 // look looks at the world, for a decision about the head of the queue.
 func (w *work) look(ctx context.Context, head *Prompt) error {
 	w.term.look(ctx)
+	if err := ctx.Err(); err != nil {
+		return err // ccbot is being stopped: what could not be seen because of that says nothing
+	}
 	w.watchAgent(*w.r)
 	if err := errors.Join(w.keepUp(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err

@@ -83,6 +83,9 @@ func (w *closing) stop(ctx context.Context, receipt *Receipt) error {
 	below, failed := w.ender.endBelow(ctx)
 	receipt.Others = append(receipt.Others, append(ended, below...)...)
 	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
+	if err := ctx.Err(); err != nil {
+		return err // ccbot is being stopped, and that is no failure of the cleanup: the next start goes on
+	}
 	if err := w.prompts.settlePrompts(ctx); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,6 +143,24 @@ func TestP3_AnUnreadablePresenceFileDoesNotStopAnArchive(t *testing.T) {
 		receipt := w.archive(r)
 		assert.Empty(t, receipt.Failures)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}
+
+// A ccbot that runs for years remembers nothing of the sessions that have ended since.
+func TestNothingIsRememberedOfWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		archived, _ := w.started()
+		ended, a := w.started()
+		w.tells(ended, a)
+		w.held(ended, "k", said)
+		w.pass(time.Minute)
+		require.Len(t, w.memories.of, 2)
+		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, "asked"))
+		w.tmux.End(a.pane, tmuxtest.Exit{})
+		w.processes.exit(a.id.PID)
+		w.pass(time.Minute)
+		require.Equal(t, session.Completed, w.get(ended.ID).State)
+		assert.Empty(t, w.memories.of)
 	})
 }
 
@@ -344,6 +363,28 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Equal(t, 1, toldOf[Receipt](w.news), "the receipt is told although nobody waits for it")
+	})
+}
+
+// A stop of ccbot may cut an archive short at any of its waits. That is no failed cleanup: nobody is
+// told anything, and the next start finishes the archive.
+func TestP8_AnArchiveThatAStopCutsShortIsFinishedByTheNextStart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.stop()
+		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
+		defer stop()
+		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, "asked"), context.DeadlineExceeded)
+		assert.Equal(t, session.Stopping, w.get(r.ID).State)
+		assert.Zero(t, toldOf[Receipt](w.news))
+		assert.True(t, w.processes.alive(a.id))
+
+		w.restart()
+		w.comeBack()
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Equal(t, 1, toldOf[Receipt](w.news))
+		assert.Empty(t, lastOf[Receipt](w.news).Failures)
 	})
 }
 

@@ -147,7 +147,7 @@ func TestP3_ADescendantThatSurvivesIsTriedAgain(t *testing.T) {
 		w.processes.yieldsTo(tool.PID, never)
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 1)
-		assert.Equal(t, Failure{FailureSurvived, tool.PID, "it survived KILL", tool}, receipt.Failures[0])
+		assert.Equal(t, Failure{FailureSurvived, tool, "it survived KILL"}, receipt.Failures[0])
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		w.processes.yieldsTo(tool.PID, process.HowTerm)
 		w.pass(2 * time.Minute)

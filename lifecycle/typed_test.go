@@ -84,7 +84,7 @@ func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
 		r, a := w.started()
 		w.crash("typing-marked", func() { w.typeHere(r, "k", said) })
 		w.crash("typing-marked", func() {
-			require.NoError(t, w.Reattach(w.ctx, r.ID))
+			require.NoError(t, w.Reattach(r.ID))
 			require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 			for range 200 {
 				_, _ = w.step(w.ctx, r.ID)
@@ -213,7 +213,7 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 		r, a := w.started()
 		w.crash("pasted", func() { w.typeHere(r, "k", said) })
 		w.pass(10 * time.Second)
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.Reattach(r.ID))
 		a.set(func(a *agent) { a.deaf = true })
 		for range 100 {
 			w.pass(100 * time.Millisecond)

@@ -100,6 +100,12 @@ func phaseOf(f presence.File) Phase {
 	return PhaseUnknown
 }
 
+// fresh says whether the presence file was written so short a time ago that the screen may be behind it.
+// A file that is further in the future was written before the clock was set back.
+func (v View) fresh(within time.Duration) bool {
+	return v.Now.Sub(v.Presence.UpdatedAt).Abs() < within
+}
+
 // TypeSafe says whether text may be typed now: the bound agent is alive, in its own pane, and idle;
 // no dialog is open, the prompt box is empty, and nobody is scrolling (P7).
 func (v View) TypeSafe() bool {

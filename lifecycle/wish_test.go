@@ -121,7 +121,7 @@ func TestSwitchPressesUntilTheModeIsThere(t *testing.T) {
 func TestSwitchRefusesWhatAsksNobody(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
-		for _, mode := range []modes.Mode{modes.Bypass, modes.Auto, modes.DontAsk, "other"} {
+		for _, mode := range []modes.Mode{modes.Bypass, modes.Auto, "dontAsk", "other"} {
 			_, err := w.Switch(w.ctx, r.ID, modes.Wish{Mode: mode})
 			require.Error(t, err)
 		}

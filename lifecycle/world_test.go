@@ -233,7 +233,7 @@ func (w *world) comeBack() {
 		case r.State == session.Stopping:
 			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "an archive was interrupted"))
 		case r.State.Live() && r.Binding != nil:
-			require.NoError(w.t, w.Reattach(w.ctx, r.ID))
+			require.NoError(w.t, w.Reattach(r.ID))
 		}
 	}
 	w.run()

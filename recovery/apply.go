@@ -96,7 +96,7 @@ func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) 
 // noted is not carried out.
 func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) (ended []lifecycle.Ending, err error) {
 	if !a.Do.Changes() {
-		return nil, v.watch(a.Record, v.Lifecycle.Reattach(ctx, a.Record))
+		return nil, v.watch(a.Record, v.Lifecycle.Reattach(a.Record))
 	}
 	if err := v.Lifecycle.Note(ctx, a.Record, a.rule(), "begins: "+a.Why+" ("+a.Evidence+")"); err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (l *lives) do(ctx context.Context, id uuid.UUID, a Action) error {
 	})
 }
 
-func (l *lives) Reattach(context.Context, uuid.UUID) error { return nil }
+func (l *lives) Reattach(uuid.UUID) error { return nil }
 
 func (l *lives) Bind(ctx context.Context, id uuid.UUID, p tmux.Pane) error {
 	return l.do(ctx, id, Action{Do: Bind, Pane: p})

@@ -49,7 +49,7 @@ type Evidence interface {
 // Lives are the changes to a session, each made on the session's own worker. What the Report has is
 // not reported to the chat by these methods.
 type Lives interface {
-	Reattach(ctx context.Context, id uuid.UUID) error
+	Reattach(id uuid.UUID) error
 	Conclude(ctx context.Context, id uuid.UUID) error
 	Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error
 	MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error

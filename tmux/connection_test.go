@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -300,6 +301,19 @@ func TestP9_PastesLeaveNothingBehind(t *testing.T) {
 	require.ErrorIs(t, r.Paste(t.Context(), g, "private words"), tmux.ErrGuard)
 	assert.Empty(t, r.tmux(t, "list-buffers"))
 	assert.NotContains(t, r.tmux(t, "show-messages"), "private")
+}
+
+// A text that cannot be written down for tmux, as on a full disk, has certainly not reached the pane.
+func TestP4_APasteThatTmuxNeverSawIsNotSent(t *testing.T) {
+	requireTmux(t)
+	t.Setenv("TMUX_TMPDIR", t.TempDir()) // without the folder of the sockets
+	client, err := tmux.New(real{name: "ccbot-test-nowhere", home: t.TempDir()}.config())
+	require.NoError(t, err)
+	pane, err := tmux.ParsePaneID("%1")
+	require.NoError(t, err)
+	err = client.Paste(t.Context(), tmux.Guard{Pane: pane, PID: 1}, "text")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.ErrorIs(t, err, tmux.ErrNotSent)
 }
 
 func TestStalePastesAreRemoved(t *testing.T) {

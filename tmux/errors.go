@@ -26,7 +26,8 @@ var (
 	// ErrGuard: the pane did not match the guard; nothing reached it. When the pane is missing the
 	// error is ErrNoPane as well.
 	ErrGuard = refusal.New(refusal.Guarded, "tmux pane is not as expected")
-	// ErrNotSent: there was no connection to send on in time, so nothing happened.
+	// ErrNotSent: there was no connection to send on in time, or the text of a paste could not be
+	// written to a file for tmux, so nothing happened.
 	ErrNotSent = errors.New("tmux command was not sent")
 	// ErrLost: the command was sent and no answer came. The operation may have happened, and under
 	// a server that is stopped it may still happen later; its guard is checked then, too.

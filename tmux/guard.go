@@ -24,7 +24,7 @@ func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
 	}
 	file, err := c.place.writePaste(text)
 	if err != nil {
-		return fmt.Errorf("tmux paste-buffer: %w", err)
+		return fmt.Errorf("tmux paste-buffer: %w: %w", ErrNotSent, err)
 	}
 	defer os.Remove(file)
 	buffer := "ccbot-" + rand.Text()

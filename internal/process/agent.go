@@ -44,14 +44,14 @@ func (a AgentNames) has(path string) bool {
 	}
 	name := filepath.Base(path)
 	// CLAUDE_COMMAND may be "node …" or "env …"; that does not make every node an agent.
-	return name == "claude" || name == "claude.exe" || slices.Contains(a.Names, name) && interpreters[name] == ""
+	return name == "claude" || name == "claude.exe" || slices.Contains(a.Names, name) && scriptPlace(name) == ""
 }
 
 func (a AgentNames) hasExe(exe string) bool {
 	// The kernel appends this suffix when the file was replaced, which an update of the agent does
 	// while the agent runs.
 	exe = strings.TrimSuffix(exe, " (deleted)")
-	return exe != "" && interpreters[filepath.Base(exe)] == "" && slices.Contains(a.Exes, exe)
+	return exe != "" && scriptPlace(filepath.Base(exe)) == "" && slices.Contains(a.Exes, exe)
 }
 
 // interpreters run a script or another program that their arguments name; the name of an
@@ -60,10 +60,15 @@ func (a AgentNames) hasExe(exe string) bool {
 // runtime may have options before it; a launcher of programs has no script.
 var interpreters = map[string]string{
 	"sh": scriptFirst, "bash": scriptFirst, "dash": scriptFirst, "zsh": scriptFirst, "ksh": scriptFirst,
-	"python": scriptFirst, "python3": scriptFirst, "perl": scriptFirst, "ruby": scriptFirst,
+	"python": scriptFirst, "perl": scriptFirst, "ruby": scriptFirst,
 	"node": scriptAfterOptions, "nodejs": scriptAfterOptions, "bun": scriptAfterOptions, "deno": scriptAfterOptions,
 	"env": noScript, "sudo": noScript, "nohup": noScript, "setsid": noScript, "timeout": noScript, "tmux": noScript,
+	"busybox": noScript, "coreutils": noScript,
 }
+
+// scriptPlace says where the script of an interpreter is; empty for any other program. The version that a name ends
+// with, as in python3.12, is left out.
+func scriptPlace(name string) string { return interpreters[strings.TrimRight(name, "0123456789.-")] }
 
 const (
 	scriptFirst        = "first"
@@ -74,7 +79,7 @@ const (
 // script is the path of the script that an interpreter runs, empty when the command line does not
 // show it for certain.
 func script(args []string) string {
-	switch interpreters[program(args)] {
+	switch scriptPlace(program(args)) {
 	case scriptFirst:
 		return firstArg(args[1:])
 	case scriptAfterOptions:

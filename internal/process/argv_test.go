@@ -172,7 +172,7 @@ var commandLines = []struct {
 }
 
 // testAgents also names interpreters, which must not turn every node and env into an agent.
-var testAgents = AgentNames{Names: []string{"my-agent", "node", "env", "sudo"}, Exes: []string{"/opt/agent/real", "/usr/bin/node"}}
+var testAgents = AgentNames{Names: []string{"my-agent", "node", "env", "sudo"}, Exes: []string{"/opt/agent/real", "/usr/bin/node", "/usr/bin/python3.12", "/bin/busybox"}}
 
 func TestP2_CommandLines(t *testing.T) {
 	require.GreaterOrEqual(t, len(commandLines), 60)
@@ -209,6 +209,9 @@ func TestIsAgent_executable(t *testing.T) {
 		{"recorded, without a command line", Process{Exe: "/opt/agent/real"}, false},
 		{"login dash alone", Process{Args: []string{"-"}}, false},
 		{"recorded interpreter", Process{Exe: "/usr/bin/node", Args: []string{"node", "x.js"}}, false},
+		{"recorded interpreter with its version", Process{Exe: "/usr/bin/python3.12", Args: []string{"python3", "monitor.py", "--resume", textX}}, false},
+		{"recorded program of many names", Process{Exe: "/bin/busybox", Args: []string{"timeout", "9", "claude", "--resume", textX}}, false},
+		{"script of an interpreter with its version", Process{Args: []string{"python3.12", "/x/claude"}}, true},
 		{"zombie", Process{State: 'Z', Exe: "/opt/agent/real", Args: []string{"claude"}}, false},
 		{"kernel thread named claude", Process{Comm: "claude"}, false},
 	}

@@ -18,16 +18,13 @@ const (
 	SourcePresence Source = "presence"
 	// SourceHook: what the hook recorded, with pid and start time.
 	SourceHook Source = "hook"
-	// SourceBound: the record named this process when ccbot started or adopted it; older than the
-	// two above.
-	SourceBound Source = "bound"
 	// SourceArgv: the command line. It is out of date after /clear, an in-TUI /resume and
 	// --continue. Judge finds it itself; callers never claim it.
 	SourceArgv Source = "argv"
 )
 
-// Claim says: this process runs that session. Callers make claims from presence files, hook
-// bindings and their records.
+// Claim says: this process runs that session. Callers make claims from presence files and
+// hook bindings.
 type Claim struct {
 	Process   Identity
 	SessionID uuid.UUID
@@ -45,7 +42,7 @@ type Verdict struct {
 
 // Judge says of every process that could write one of ids whether it does. It is pure.
 //
-// The evidence about a process, best first, is presence, hook, bound, argv; a weaker kind counts
+// The evidence about a process, best first, is presence, hook, argv; a weaker kind counts
 // only where the stronger kinds are absent. A claim with another start or boot than the snapshot's
 // is about another process and does not count. The answer is Maybe, on which callers neither start
 // nor end a process, in three cases: presence and hook name different sessions, one kind names two
@@ -120,7 +117,7 @@ func (j *judgement) mentionedBy(e evidence) (ids []uuid.UUID) {
 func (j *judgement) gather(p Process) evidence {
 	e := evidence{named: map[Source][]uuid.UUID{}}
 	for _, c := range j.claims[p.PID] {
-		known := c.Source == SourcePresence || c.Source == SourceHook || c.Source == SourceBound
+		known := c.Source == SourcePresence || c.Source == SourceHook
 		switch {
 		case c.Source == SourceArgv: // the snapshot itself shows it, in a newer state
 		case !known || !c.Process.Valid() || !p.Valid():
@@ -155,7 +152,7 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 		// Also of a session that only argv names nothing is known then.
 		return Verdict{Writer: Maybe, Source: SourcePresence, Why: fmt.Sprintf("presence says %s, the hook says %s", presence, hook)}
 	}
-	for _, source := range []Source{SourcePresence, SourceHook, SourceBound} {
+	for _, source := range []Source{SourcePresence, SourceHook} {
 		if named := e.named[source]; len(named) > 0 {
 			return e.decide(id, source, named)
 		}
@@ -216,7 +213,7 @@ func echoes(s Snapshot, agents AgentNames, children map[writerKey]int, v Verdict
 	if parent, ok := s.Find(p.PPID); ok && IsAgent(parent, agents) && slices.Equal(parent.Args, p.Args) {
 		return fmt.Sprintf("a fork of the agent %d that has not become its own program yet", parent.PID)
 	}
-	if interpreters[program(p.Args)] == "" {
+	if scriptPlace(program(p.Args)) == "" {
 		return ""
 	}
 	if child, ok := children[writerKey{p.PID, v.SessionID}]; ok {

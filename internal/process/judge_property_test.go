@@ -66,7 +66,7 @@ func drawMade(t *rapid.T) made {
 		m.snapshot.Processes = append(m.snapshot.Processes, p)
 	}
 	for range rapid.IntRange(0, 10).Draw(t, "claims") {
-		m.claim(rapid.IntRange(2, 13).Draw(t, "pid"), id.Draw(t, "claimed"), rapid.SampledFrom([]Source{SourcePresence, SourceHook, SourceBound}).Draw(t, "source"),
+		m.claim(rapid.IntRange(2, 13).Draw(t, "pid"), id.Draw(t, "claimed"), rapid.SampledFrom([]Source{SourcePresence, SourceHook}).Draw(t, "source"),
 			rapid.IntRange(0, 9).Draw(t, "flaw"))
 	}
 	return m

@@ -40,12 +40,9 @@ func TestP1_Judge_orderOfEvidence(t *testing.T) {
 	}{
 		{"presence alone", agent(10, 1), []Claim{claim(SourcePresence, 10, idX)}, map[uuid.UUID]Answer{idX: Yes}, SourcePresence},
 		{"hook alone", agent(10, 1), []Claim{claim(SourceHook, 10, idX)}, map[uuid.UUID]Answer{idX: Yes}, SourceHook},
-		{"bound alone", agent(10, 1), []Claim{claim(SourceBound, 10, idX)}, map[uuid.UUID]Answer{idX: Yes}, SourceBound},
 		{"presence and hook agree", agent(10, 1), []Claim{claim(SourceHook, 10, idX), claim(SourcePresence, 10, idX)}, map[uuid.UUID]Answer{idX: Yes}, SourcePresence},
 		{"stale argv after /clear", agent(10, 1, "--resume", textX), []Claim{claim(SourcePresence, 10, idY)}, map[uuid.UUID]Answer{idX: No, idY: Yes}, SourcePresence},
 		{"stale argv, hook knows", agent(10, 1, "--resume", textX), []Claim{claim(SourceHook, 10, idY)}, map[uuid.UUID]Answer{idX: No, idY: Yes}, SourceHook},
-		{"stale binding, hook knows", agent(10, 1), []Claim{claim(SourceBound, 10, idX), claim(SourceHook, 10, idY)}, map[uuid.UUID]Answer{idX: No, idY: Yes}, SourceHook},
-		{"stale argv, binding knows", agent(10, 1, "-r", textX), []Claim{claim(SourceBound, 10, idY)}, map[uuid.UUID]Answer{idX: No, idY: Yes}, SourceBound},
 		{"forked, presence knows the new id", agent(10, 1, "-r", textX, "--fork-session"), []Claim{claim(SourcePresence, 10, idY)}, map[uuid.UUID]Answer{idY: Yes}, SourcePresence},
 		{"presence against hook", agent(10, 1), []Claim{claim(SourcePresence, 10, idX), claim(SourceHook, 10, idY)}, map[uuid.UUID]Answer{idX: Maybe, idY: Maybe}, SourcePresence},
 		{"two presences", agent(10, 1), []Claim{claim(SourcePresence, 10, idX), claim(SourcePresence, 10, idY)}, map[uuid.UUID]Answer{idX: Maybe, idY: Maybe}, SourcePresence},
@@ -135,7 +132,7 @@ func drawWorld(t *rapid.T) world {
 		})
 	}
 	for range rapid.IntRange(0, 12).Draw(t, "claims") {
-		c := claim(rapid.SampledFrom([]Source{SourcePresence, SourceHook, SourceBound, SourceArgv, "rumour"}).Draw(t, "source"),
+		c := claim(rapid.SampledFrom([]Source{SourcePresence, SourceHook, SourceArgv, "rumour"}).Draw(t, "source"),
 			rapid.IntRange(2, 14).Draw(t, "pid"), id.Draw(t, "id"))
 		switch rapid.IntRange(0, 5).Draw(t, "flaw") {
 		case 0:
@@ -163,7 +160,7 @@ func (w world) matching(p Process, source Source) []uuid.UUID {
 
 // proven is the whole set that may get a yes, said again in the plainest way.
 func (w world) proven(p Process, id uuid.UUID) bool {
-	presence, hook, bound := w.matching(p, SourcePresence), w.matching(p, SourceHook), w.matching(p, SourceBound)
+	presence, hook := w.matching(p, SourcePresence), w.matching(p, SourceHook)
 	only := func(ids []uuid.UUID) bool { return len(ids) == 1 && ids[0] == id }
 	switch {
 	case p.Gone():
@@ -174,8 +171,6 @@ func (w world) proven(p Process, id uuid.UUID) bool {
 		return only(presence)
 	case len(hook) > 0:
 		return only(hook)
-	case len(bound) > 0:
-		return only(bound)
 	default:
 		named, ok := claudeflags.Session(p.Args)
 		return ok && named == id && IsAgent(p, AgentNames{})

@@ -135,9 +135,9 @@ func TestP3_End_realProcess(t *testing.T) {
 			if test.hangUp != nil {
 				hangUp = func(context.Context) error { return agent.Process.Signal(test.hangUp) }
 			}
-			grace := quick
-			if test.how == HowHangUp {
-				grace = Grace{} // the machine may be slow: only the hang-up shall end it
+			grace := Grace{} // the machine may be slow: only the step that is awaited shall end it
+			if test.how == HowKill {
+				grace = quick
 			}
 			out, err := table.End(t.Context(), agent.id, proveWriter(table, idX), hangUp, grace)
 			require.NoError(t, err)

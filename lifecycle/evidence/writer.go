@@ -209,11 +209,14 @@ func StartedFor(p process.Process, claudeID uuid.UUID) bool {
 }
 
 // EndOf returns the moment from which on a person who starts a process knows that the session is
-// over; over is false while the session is not over. A stop counts as over when it is asked for:
+// over; over is false while the session is not over. A session that never had an agent counts as over
+// from its beginning on: nothing is left over of it. A stop counts as over when it is asked for:
 // its window closes at once, but its agent may need many seconds more, and a person may continue in
 // a terminal during that time.
 func EndOf(r session.Record) (end process.Moment, over bool) {
 	switch {
+	case r.State == session.Starting && r.Binding == nil:
+		return r.Since, true
 	case !r.State.Live(), r.Interrupted(): // a session that is being restored has no agent yet
 		return r.Ended, true
 	case r.State == session.Stopping && r.Cleanup != nil: // another try of a cleanup

@@ -75,7 +75,7 @@ func (w *World) ReceiptText(t *testing.T, r session.Record, receipt lifecycle.Re
 		r.Cleanup = &session.CleanupError{}
 	}
 	for _, f := range receipt.Failures {
-		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
+		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.ID.PID, Detail: f.Detail})
 	}
 	return w.Shown(t, r, receipt).Text.Text
 }

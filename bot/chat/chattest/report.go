@@ -73,9 +73,9 @@ func (s Sample) News(t *testing.T, name string) news.News {
 		"Failed": news.Failed{Screen: s.Screen}, "Lost": news.Lost{}, "Stopped": lifecycle.Receipt{}, "Typed": news.Typed{Prompt: s.Prompt},
 		"Delivered": news.Delivered{Prompt: s.Prompt}, "TakenBack": news.TakenBack{Prompt: s.Prompt}, "Unproven": news.Unproven{Prompt: s.Prompt},
 		"DraftCleared": news.DraftCleared{Draft: s.Draft}, "OtherWriters": lifecycle.OtherWriters{s.Writer},
-		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{Now: now},
+		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{},
 		"Switched": news.Switched{Wish: modes.Wish{Mode: modes.Plan}, Seen: modes.Plan, Waited: true},
-		"Renamed":  news.Renamed{From: "web"}, "Transferred": news.Transferred{}, "Requeued": news.Requeued{}}
+		"Renamed":  news.Renamed{}, "Transferred": news.Transferred{}, "Requeued": news.Requeued{}}
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldDialog} {
 		all[string(why)] = news.Held{Why: why, Prompt: s.Prompt, Now: now}
 	}

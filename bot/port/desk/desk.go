@@ -106,9 +106,8 @@ type Look struct {
 // Presence says whether a person has a session's window before them in a terminal.
 type Presence string
 
-// What is known of people at the desk.
+// What is known of people at the desk; empty: nobody is known to be there.
 const (
-	Nobody   Presence = ""
 	Attached Presence = "attached" // a terminal shows the window
 	Typing   Presence = "typing"   // and keys were pressed there a moment ago
 )

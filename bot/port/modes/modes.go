@@ -20,7 +20,6 @@ const (
 	Plan        Mode = "plan"
 	Auto        Mode = "auto"
 	Bypass      Mode = "bypassPermissions"
-	DontAsk     Mode = "dontAsk"
 )
 
 // The modes and models that people may choose, each in the order of their buttons. Auto and bypass ask nobody: they

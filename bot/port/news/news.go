@@ -66,10 +66,7 @@ type Transferred struct {
 }
 
 // Renamed says that the session has another name than before.
-type Renamed struct {
-	From  string
-	Asked bool // a person chose the name; else the first prompt made it
-}
+type Renamed struct{}
 
 // Switched says what came of a wish for a permission mode or a model: one of the two is set.
 type Switched struct {
@@ -92,7 +89,7 @@ type (
 	Delivered struct{ prompts.Prompt }
 	// Doing says that the agent does something else than before. It may be lost in a crash: the record
 	// has it.
-	Doing struct{ Now phase.Now }
+	Doing struct{}
 	// TakenBack says that a stop is about to take a prompt out of the box, or out of the queue.
 	TakenBack struct{ prompts.Prompt }
 	// Requeued says that a session's queue has become another one: prompts were put into it, taken out or

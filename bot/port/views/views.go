@@ -78,7 +78,6 @@ type State string
 
 // The states of a session.
 const (
-	Starting      State = "starting"
 	Running       State = "running"
 	Restoring     State = "restoring"
 	Stopping      State = "stopping"

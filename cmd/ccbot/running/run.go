@@ -151,7 +151,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run} {
+		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })

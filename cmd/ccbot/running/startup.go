@@ -13,11 +13,8 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
-	"ccbot/hooks"
 	"ccbot/host"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/recovery"
@@ -36,9 +33,6 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 		return recovery.Report{}, err
 	}
 	s.metrics.Recovered(report)
-	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
-		s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
-	}
 	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
 		return recovery.Report{}, err // otherwise prompts that are too old, or belong to no session, would be typed
 	}
@@ -159,9 +153,4 @@ func lastingIn(run context.Context) func(context.Context) (context.Context, cont
 func (s *system) nameOf(id uuid.UUID) string {
 	r, _ := s.store.Get(id)
 	return r.Name
-}
-
-// ended reports whether the process of a hook's binding is proven gone.
-func (s *system) ended(b hookwire.Binding) bool {
-	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
 }

@@ -1,0 +1,33 @@
+package running
+
+import (
+	"context"
+	"time"
+
+	"ccbot/hooks"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/internal/process"
+)
+
+// pruneEvery is how often the bindings of processes that have ended are removed: each Claude Code of this user
+// leaves one, and each look for writers reads all of them.
+const pruneEvery = time.Hour
+
+// pruneBindings removes the bindings of processes that have ended, now and every hour, until ctx ends.
+func (s *system) pruneBindings(ctx context.Context) error {
+	for {
+		if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
+			s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
+		}
+		if err := pause.For(ctx, pruneEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// ended reports whether the process of a hook's binding is proven gone.
+func (s *system) ended(b hookwire.Binding) bool {
+	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
+}
