@@ -303,6 +303,29 @@ func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
 	})
 }
 
+// What a person has called up in a topic goes with the topic.
+func TestOnlyWhatIsAskedOutlivesADeletedTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		w.SettledIn(t, chattest.InForum(0))
+		for _, command := range []string{"/list", "/settings", "/kill"} {
+			w.MustSayInForum(t, chattest.FirstTopic, command)
+		}
+		w.Settled(t)
+		there := len(w.Telegram.Sent)
+		require.Equal(t, 5, there)
+		w.Bot.Moves.TopicGone(chattest.InForum(0))
+		w.Settled(t)
+		asked := w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})
+		want, anew := []string{w.Telegram.Sent[0].Text.Text, w.Telegram.Sent[1].Text.Text, asked}, []string(nil)
+		for _, m := range w.Telegram.Sent[there:] {
+			assert.Equal(t, chattest.InGroup, m.To)
+			anew = append(anew, m.Text.Text)
+		}
+		assert.ElementsMatch(t, want, anew)
+	})
+}
+
 // TestP8_AMoveThatIsCutShortIsFinished: at whatever step a crash comes; it repeats one sentence at most.
 func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
 	const steps = 4 // the request, the dialog, the sentence: sent or posted; noted

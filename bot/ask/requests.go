@@ -74,7 +74,7 @@ const Kind = "ask"
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
-	a.cards = card.NewKind(d.Chat.Cards, Kind, a.refused)
+	a.cards = card.NewKind(d.Chat.Cards, Kind, a.refused).Asking()
 	for _, c := range d.Store.Unsettled() {
 		r := a.newRequest(c.Request)
 		r.due = true

@@ -54,6 +54,7 @@ type Board struct {
 	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
 	cards   map[string]record
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
+	asks    map[string]bool                                           // the kinds that are questions
 }
 
 // Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
@@ -62,7 +63,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){},
+		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
@@ -246,8 +247,10 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 }
 
 // Moved shows the open cards of places that have become others, each in a new message unless its message
-// is there already, and forgets the closed ones. where gives what the place of a message has become, and
-// whether the message is there; it must be quick. Calling Moved again changes nothing.
+// is there already, and forgets the closed ones. Of a topic that was deleted it shows in the chat only
+// questions, what comes back when people delete it, and what was never sent: the rest went with the topic.
+// where gives what the place of a message has become, and whether the message is there; it must be quick.
+// Calling Moved again changes nothing.
 func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, message int) (to outbox.Conversation, there bool)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -270,6 +273,8 @@ func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation
 	c.Look.To = to
 	switch {
 	case c.Closed:
+		return b.removeLocked(c)
+	case c.At.ChatID == to.ChatID && !there && c.Message != 0 && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
 		return b.removeLocked(c)
 	case there:
 		return b.putLocked(c)

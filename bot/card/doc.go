@@ -10,6 +10,9 @@
 // buttons. A kill after Telegram has taken a message and before its id is on disk may leave one older
 // copy; else nothing comes twice.
 //
+// Where a topic was deleted, a question goes on in the chat, and so does what was not sent or comes back
+// when people delete it; any other card is forgotten. A group that becomes another chat keeps all cards.
+//
 // A closed card has no buttons. It is forgotten an hour later, when the chat has its last edit. A
 // start, and a chat that takes messages again, draw only the cards of which the chat is not known to
 // have the last state. Where a card has got a new message, the buttons of the old one may stay when a

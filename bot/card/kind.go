@@ -27,6 +27,14 @@ type kind struct {
 	changing *sync.Mutex // see Hold
 }
 
+// Asking says that the cards of the kind are questions, which outlive their place (see Moved).
+func (k Kind[P]) Asking() Kind[P] {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	k.board.asks[k.name] = true
+	return k
+}
+
 // Hold has everybody else who holds the same Kind wait until release is called: from a feature's look at
 // a card to its change of the card. The board itself goes on.
 func (k kind) Hold() (release func()) {

@@ -77,7 +77,7 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[asked](d.Chat, Kind)}
+		cards: chat.NewQuestions[asked](d.Chat, Kind)}
 }
 
 // Feature is what the roof knows of prompts.

@@ -267,7 +267,7 @@ func (o *tracker) draw(ctx context.Context, r views.Session) bool {
 	}
 	s.waits = t.Waits(r)
 	old, open := t.cards.Get(o.key)
-	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: true}
+	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
 	if open {
 		look.To = old.Look.To
 	} else if s.Shown {
