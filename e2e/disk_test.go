@@ -59,7 +59,7 @@ func TestP4_DiskFull(t *testing.T) {
 		w.kill9()
 		records := w.recordBytes()
 		said := w.startFails()
-		assert.Contains(t, said, "there is no room left; make some and start again")
+		assert.Contains(t, said, "there is no room left; make some and try again")
 		assert.Contains(t, said, dir)
 		assert.Equal(t, records, w.recordBytes())
 		free()
