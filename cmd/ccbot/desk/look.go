@@ -46,9 +46,15 @@ func (d Desk) Look(ctx context.Context) (seen Picture, sources *evidence.Sources
 	if err != nil {
 		return Picture{}, nil, statefolder.Error(d.Dir, err)
 	}
+	seen = d.Picture(ctx)
+	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+}
+
+// Picture looks at tmux once.
+func (d Desk) Picture(ctx context.Context) (seen Picture) {
 	seen.server, seen.All, seen.Err = tmux.Look(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
 		Env: environment.Server(d.environ), Log: d.log, Start: StartOf(d.Table)})
-	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+	return seen
 }
 
 // Picture is the result of one look at tmux.
