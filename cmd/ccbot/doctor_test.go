@@ -240,6 +240,16 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 	assert.Contains(t, not["tmux"], "IDLE_ARCHIVE_AFTER")
 }
 
+// TestDoctorContradictsNoSentence that says itself what mends a fault.
+func TestDoctorContradictsNoSentence(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	require.NoError(t, os.Chmod(p.state, 0o777))
+	_, faults := p.report(exit.Failure)
+	assert.Contains(t, faults["settings_wrong"].Summary, "`chmod go-w "+p.state+"` mends that")
+	assert.Empty(t, faults["settings_wrong"].Fix)
+}
+
 // TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.
 func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()
