@@ -250,6 +250,20 @@ func TestDoctorContradictsNoSentence(t *testing.T) {
 	assert.Empty(t, faults["settings_wrong"].Fix)
 }
 
+// TestDoctorThatIsInterruptedReportsNoFault: what it had no time for is no fault of the network.
+func TestDoctorThatIsInterruptedReportsNoFault(t *testing.T) {
+	p := newPatient(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var out strings.Builder
+	c := &call{stdout: &out, stderr: &out}
+	for name, value := range p.env {
+		c.environ = append(c.environ, name+"="+value)
+	}
+	require.EqualError(t, c.examine(ctx, false, false), "interrupted")
+	assert.Empty(t, out.String())
+}
+
 // TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.
 func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()
