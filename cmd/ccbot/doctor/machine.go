@@ -21,7 +21,7 @@ func machine(_ context.Context, w *World) []Finding {
 	if name := strings.ReplaceAll(strings.ToLower(locale), "-", ""); strings.Contains(name, "utf8") {
 		all = append(all, good("locale", "%s", locale))
 	} else {
-		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is %s, not one of UTF-8", cmp.Or(locale, "not set")))
+		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is not one of UTF-8: %s", cmp.Or(locale, "none is set")))
 	}
 	return append(all, inotify(w))
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -48,4 +50,13 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 			assert.Equal(t, exit.Failure, exit.Code(err))
 		})
 	}
+}
+
+// TestALinkToWhatIsNotThereIsNoEmptyFolder, as where a volume is not mounted.
+func TestALinkToWhatIsNotThereIsNoEmptyFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".ccbot")
+	require.NoError(t, os.Symlink("/not/mounted", dir))
+	_, err := RefuseOthers(dir, false)
+	require.EqualError(t, err, "CCBOT_DIR: "+dir+" is a link to /not/mounted, which is not there: mount or make that, or remove the link")
+	assert.Equal(t, exit.Misuse, exit.Code(err))
 }
