@@ -34,7 +34,7 @@ token, takes no lock, and may run beside the bot.`,
 			}
 			looks := make(map[uuid.UUID]port.Look)
 			if len(live) > 0 {
-				looks = c.eyes(d, d.Picture(cmd.Context())).Looks(cmd.Context(), live...)
+				looks = d.Eyes(d.Picture(cmd.Context())).Looks(cmd.Context(), live...)
 			}
 			processes, _ := d.Table.Snapshot(cmd.Context()) // without it the memory is not known
 			for _, r := range records {

@@ -41,16 +41,11 @@ its folder since it was started, who else has its conversation open, and what wa
 			if err != nil {
 				return err
 			}
-			m := host.Sessions{Desk: c.eyes(d, seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
+			m := host.Sessions{Desk: d.Eyes(seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
 			return all.Show(c.stdout, c.asJSON)
 		}}
-}
-
-// eyes look at what agents do, in the picture of tmux.
-func (c *call) eyes(d desk.Desk, seen desk.Picture) host.Desk {
-	return host.Desk{Observer: desk.Observer(d.Config, seen, d.Table, d.QuietLog(c.stderr)), Records: d.Store}
 }
 
 // see fills in what the agent of a live session does now. What the look does not show stays as it is recorded.

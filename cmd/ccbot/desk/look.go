@@ -106,6 +106,11 @@ func Observer(c config.Config, panes lifecycle.PaneReader, table *process.Table,
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
+// Eyes look at what agents do, in the picture of tmux.
+func (d Desk) Eyes(seen Picture) host.Desk {
+	return host.Desk{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
+}
+
 // Git runs git without secrets: a program that the repository starts must not get what agents
 // must not get.
 func Git(environ []string) func(context.Context, string, string) (*git.State, *git.Changes, error) {
