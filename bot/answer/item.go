@@ -208,7 +208,7 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 	if !isAnswer(item) {
 		return nil
 	}
-	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // it comes again when opened
+	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it comes again when opened
 		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return nil
