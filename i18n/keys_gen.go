@@ -84,6 +84,7 @@ const (
 	HeldDraft              Key = "held_draft"  // Name
 	HeldDraftHint          Key = "held_draft_hint"
 	HeldUnknown            Key = "held_unknown" // Name
+	HeldScroll             Key = "held_scroll"  // Name
 	DialogOpen             Key = "dialog_open"  // Name
 	BlankText              Key = "blank_text"
 	MediaUnknown           Key = "media_unknown"
@@ -544,6 +545,7 @@ const (
 	QueueDraft             Key = "queue_draft"
 	QueueBash              Key = "queue_bash"
 	QueueUnknown           Key = "queue_unknown"
+	QueueScroll            Key = "queue_scroll"
 	QueueOver              Key = "queue_over"
 	ChangesSinceStart      Key = "changes_since_start"  // Name
 	ChangesSinceCommit     Key = "changes_since_commit" // Name
