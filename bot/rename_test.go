@@ -60,6 +60,22 @@ func TestRenameAsksForTheName(t *testing.T) {
 	}
 }
 
+// The agent has no such command: it is meant for the question.
+func TestCancelEndsARenameAndGoesNowhereElse(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.MustHear(t, "/rename")
+	w.Work(t)
+	asked := w.Telegram.LastID()
+	w.MustHear(t, "/cancel")
+	assert.Equal(t, "api", w.Record(t, r.ID).Name)
+	assert.Empty(t, w.Lifecycle.Done())
+	w.Work(t)
+	assert.Equal(t, w.Word(i18n.Cancelled), w.Shows(t, asked).Text.Text)
+	key := w.MustHear(t, "/cancel")
+	assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.Lifecycle.Done(), "nothing is asked any more")
+}
+
 func TestRenameIsNotAskedForEver(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

@@ -83,7 +83,8 @@ func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		case c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From):
 			continue
 		case !again && !n.isName(*in, q, text):
-			return false, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
+			own := text == "/cancel" && !in.Quoted // which is meant for the question: the agent has no such command
+			return own, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
 		}
 		q.Key, c.Look.Options = in.Key, nil
 		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {
