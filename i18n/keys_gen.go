@@ -65,6 +65,7 @@ const (
 	Ready                  Key = "ready"              // Name
 	ReadyBeside            Key = "ready_beside"       // Current, Name
 	RenameAsk              Key = "rename_ask"         // Name
+	RenamePath             Key = "rename_path"        // Name
 	Renamed                Key = "renamed"            // Name
 	PathMissing            Key = "path_missing"       // Path
 	PathNotDir             Key = "path_not_dir"       // Path
