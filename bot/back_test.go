@@ -253,12 +253,12 @@ func TestResumeElsewhere(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]i18n.Key{"/resume none /srv": i18n.NoSuchSession, "/resume /srv": i18n.NoSuchSession,
-		"/resume open /srv": i18n.ResumeAlreadyOpen} {
+		"/resume open /srv": i18n.ResumeNotElsewhere, "/resume open": i18n.ResumeAlreadyOpen} {
 		w := chattest.NewWorld(t)
 		w.Session(t, "open", session.Running)
 		w.MustHear(t, text)
 		name := strings.TrimPrefix(text, "/resume ")
-		if want == i18n.ResumeAlreadyOpen {
+		if want != i18n.NoSuchSession {
 			name = "open"
 		}
 		assert.Equal(t, []string{w.Named(want, name)}, w.Telegram.Texts(), text)

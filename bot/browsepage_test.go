@@ -69,6 +69,34 @@ func TestWhoTurnsToASessionHasLeftThePage(t *testing.T) {
 	assert.True(t, first, "a tap comes back to the page")
 }
 
+// Whoever goes back to the menu starts no session, whichever of several pages [Back] is tapped on.
+func TestWhoGoesBackToTheMenuHasLeftThePages(t *testing.T) {
+	w := inFolders(t, "api")
+	r := w.NewCurrentSession(t, "other", session.Running)
+	w.open()
+	w.open()
+	w.press(w.say(i18n.ButtonBack))
+	assert.Equal(t, w.say(i18n.MenuAsk), w.text())
+	key, first := w.hears("for the session")
+	assert.False(t, first)
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+}
+
+// A command for an agent means the one that there is; without one it is for the next.
+func TestACommandOfTheAgentIsNoFirstPromptBesideASession(t *testing.T) {
+	w := inFolders(t, "api")
+	w.open()
+	_, first := w.hears("/init")
+	assert.True(t, first, "no session is open")
+	r := w.NewCurrentSession(t, "other", session.Running)
+	w.press(w.say(i18n.ButtonBrowse))
+	key, first := w.hears("/compact")
+	assert.False(t, first)
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+	_, first = w.hears("build it")
+	assert.True(t, first, "the page is open")
+}
+
 func TestWhoHasStartedASessionHasLeftTheOtherPages(t *testing.T) {
 	w := inFolders(t, "api")
 	w.open()

@@ -113,7 +113,7 @@ func TestP9_WhyAFileIsNotGot(t *testing.T) {
 			d.Inside(t, "a.txt", "x")
 			d.Sends.Before = func() error { return &outbox.Refused{Err: errors.New("no")} }
 		}},
-		{"the folder is gone", "a.txt", "", func(t *testing.T, d *chattest.FileWorld) { require.NoError(t, os.RemoveAll(d.Dir)) }},
+		{"the folder is gone", ".", "no longer exists", func(t *testing.T, d *chattest.FileWorld) { require.NoError(t, os.RemoveAll(d.Dir)) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := chattest.NewFileWorld(t)

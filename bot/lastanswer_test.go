@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -95,7 +97,7 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	w.Running(t)
 	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Patience, time.Millisecond)
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
-	assert.Equal(t, []string{"api\none\n\ntwo"}, w.Seen(t, 1))
+	assert.Equal(t, []string{"api\none", "two"}, w.Seen(t, 2), "the answers to two prompts are two messages")
 
 	require.Eventually(t, func() bool {
 		had, known := w.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
@@ -109,7 +111,49 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	require.NoError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, front)))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, r)))
 	chattest.Grow(t, c, chattest.PromptLine("third"), chattest.Says("three"))
-	assert.Equal(t, []string{"api\none\n\ntwo", "three"}, w.Seen(t, 2), "nothing again")
+	assert.Equal(t, []string{"api\none", "two", "three"}, w.Seen(t, 3), "nothing again")
+}
+
+// A turn that is shown in full, because its prompt replied to a message of the session, is not shown again by [Open],
+// also after a restart; what had only a notice before and after it is.
+func TestP5_OpeningRepeatsNothingThatWasShownInFullBetweenTwoNotices(t *testing.T) {
+	w := chattest.NewWorld(t)
+	turn := func(prompt string) []string {
+		return []string{chattest.PromptLine(prompt), chattest.Says("to " + prompt), chattest.TurnEnd}
+	}
+	r := w.Beside(t, session.Completed, turn("first")...)
+	w.ReadNow(t, r)
+	for _, prompt := range []string{"second", "third"} {
+		require.NoError(t, w.Chats.SetTurn(chattest.AtAlice, conversation.Turn{Session: r.ID, Since: w.Now()}))
+		chattest.Grow(t, r.Cursors[0], turn(prompt)...)
+		w.ReadNow(t, r)
+	}
+	require.NoError(t, w.Chats.SetTurn(chattest.AtAlice, conversation.Turn{Session: r.ID}))
+	chattest.Grow(t, r.Cursors[0], turn("fourth")...)
+	w.ReadNow(t, r)
+	assert.Equal(t, []string{w.Notice("api", "to first"), w.Notice("api", "to fourth")}, w.Telegram.Texts())
+	full := []string{"api\nto second", "api\nto third"}
+	require.Equal(t, full, w.Telegram.AnswersSent())
+
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
+	w.ReadNow(t, r)
+	assert.Equal(t, append(full, "api\nto first", "to fourth"), w.Telegram.AnswersSent())
+}
+
+func TestP5_OpeningShowsMoreMessagesThanAnybodyReadsAsAFile(t *testing.T) {
+	w := chattest.NewWorld(t)
+	var lines []string
+	for n := range 41 {
+		lines = append(lines, chattest.PromptLine("next"), chattest.Says(fmt.Sprintf("answer %d", n)), chattest.TurnEnd)
+	}
+	r := w.Beside(t, session.Completed, lines...)
+	w.ReadNow(t, r)
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
+	w.ReadNow(t, r)
+	require.Len(t, w.Telegram.Files, 1)
+	assert.Regexp(t, `(?s)^answer 0\n\n.*answer 40\n$`, chattest.Content(t, w.Telegram.Files[0]))
+	assert.Regexp(t, `(?s)^api\n41 .*answer 0\n.*answer 40$`, w.Telegram.Files[0].Caption.Text)
+	assert.Empty(t, w.Telegram.AnswersSent())
 }
 
 func TestOpeningASessionThatSaidNothing(t *testing.T) {

@@ -48,6 +48,7 @@ func tellings() map[string]told {
 			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		"OtherWriters": {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		"held_unknown": {says: name(i18n.HeldUnknown), reply: true},
+		"held_scroll":  {says: name(i18n.HeldScroll), reply: true},
 		"Unproven":     {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"TakenBack":    {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"Failed":       {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},

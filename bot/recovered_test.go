@@ -59,6 +59,17 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 	assert.Empty(t, w.Unreported())
 }
 
+func TestOnlyAReportOfATurnThatFailedSounds(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.SetResumeOnStart(chattest.ResumeContinue)
+	w.Lost(t, "idle", session.ClosedTmux)
+	assert.False(t, w.RecoveredMessage(t).Sounds)
+	w.CutShort(t, "alone", session.ClosedReboot)
+	assert.False(t, w.RecoveredMessage(t).Sounds, "it goes on")
+	w.CutShort(t, "api", session.ClosedTmux)
+	assert.True(t, w.RecoveredMessage(t).Sounds)
+}
+
 func TestWhatWentWellIsNoMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	open := w.Session(t, "open", session.Running)

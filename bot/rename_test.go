@@ -60,6 +60,35 @@ func TestRenameAsksForTheName(t *testing.T) {
 	}
 }
 
+// What begins like a path is one wherever a name may stand: /new and /resume would not find a session that is called so.
+func TestAPathIsNoName(t *testing.T) {
+	for _, name := range []string{".", "/tmp/x", "~", "\".config\""} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.MustHear(t, "/rename "+name)
+		assert.Equal(t, w.Word(i18n.RenamePath, i18n.Args{"Name": "api"}), w.Telegram.Last(t).Text.Text, name)
+		w.MustHear(t, "/rename")
+		w.MustHear(t, name)
+		assert.Equal(t, "api", w.Record(t, r.ID).Name, "a text that begins so is a prompt")
+	}
+}
+
+// The agent has no such command: it is meant for the question.
+func TestCancelEndsARenameAndGoesNowhereElse(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.MustHear(t, "/rename")
+	w.Work(t)
+	asked := w.Telegram.LastID()
+	w.MustHear(t, "/cancel")
+	assert.Equal(t, "api", w.Record(t, r.ID).Name)
+	assert.Empty(t, w.Lifecycle.Done())
+	w.Work(t)
+	assert.Equal(t, w.Word(i18n.Cancelled), w.Shows(t, asked).Text.Text)
+	key := w.MustHear(t, "/cancel")
+	assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.Lifecycle.Done(), "nothing is asked any more")
+}
+
 func TestRenameIsNotAskedForEver(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

@@ -100,7 +100,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"In a terminal: tmux attach -t api",
 			"",
 			"Model: Opus 5.5",
-			"Permission mode: ask (Claude Code: acceptEdits)",
+			"Permission mode: Accept edits",
 			"4 turns, 42% of context, $3.50",
 			"Tokens: 950 in, 1.2M from the cache, 34k out",
 			"Turns, tokens and tasks are not counted from the beginning: the conversation is long.",
@@ -172,6 +172,29 @@ func TestStatusClaimsNothing(t *testing.T) {
 			w.MustHear(t, "/status")
 			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "0 turns\n\n")
 			assert.Equal(t, chattest.Lines(tt.want...), said)
+		})
+	}
+}
+
+// A permission mode has the name that /mode gives it. Before the first prompt only a session that asks nobody has one.
+func TestStatusNamesThePermissionModeAsModeDoes(t *testing.T) {
+	for _, tt := range []struct{ name, launched, noted, want string }{
+		{"noted", "ask", "default", "Permission mode: Manual\n"},
+		{"asks nobody", "bypass", "", "Permission mode: Bypass\n"},
+		{"switched since", "bypass", "plan", "Permission mode: Plan\n"},
+		{"a newer Claude Code's", "ask", "careful", "Permission mode: careful\n"},
+		{"not noted yet", "ask", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) {
+				r.Launch, r.Progress.PermissionMode = &session.Launch{PermissionMode: tt.launched}, tt.noted
+			})
+			w.MustHear(t, "/status")
+			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "~/api\n\n")
+			said, _, _ = strings.Cut(said, "0 turns")
+			assert.Equal(t, tt.want, said)
 		})
 	}
 }

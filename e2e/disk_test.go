@@ -31,7 +31,7 @@ func (w *world) startFails() string {
 
 // TestP4_DiskFull sends messages while the disk is full: none is lost, and none
 // is typed twice, also with a restart in between. The fall is told, and so is its
-// end; /list is answered. A start without room says so, and changes nothing.
+// end; /list is answered, and a verb says why it is refused. A start without room says so, and changes nothing.
 func TestP4_DiskFull(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {
@@ -40,12 +40,16 @@ func TestP4_DiskFull(t *testing.T) {
 		w.open("work", w.dir)
 		w.hear(w.say("say before"), "before")
 		w.drained()
+		term := w.newTerminal()
 
 		free := disktest.Fill(t, dir)
 		id := w.say("say while the disk is full")
 		w.until("the bot has noticed", func() bool { return strings.Contains(w.bot.log.String(), "no space left on device") })
 		w.hear(id, "the disk is full or cannot be written")
 		w.hear(w.say("/list"), "✓ work")
+		for _, verb := range []string{"send-prompt work never", "new other " + w.dir, "archive work --yes"} {
+			assert.Contains(t, term.fails("ccbot "+verb), "there is no room left; make some and try again", verb)
+		}
 		free()
 		w.hear(id, "There is room on the disk")
 		w.hear(id, "while the disk is full")
@@ -59,7 +63,7 @@ func TestP4_DiskFull(t *testing.T) {
 		w.kill9()
 		records := w.recordBytes()
 		said := w.startFails()
-		assert.Contains(t, said, "there is no room left; make some and start again")
+		assert.Contains(t, said, "there is no room left; make some and try again")
 		assert.Contains(t, said, dir)
 		assert.Equal(t, records, w.recordBytes())
 		free()

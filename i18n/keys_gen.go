@@ -65,6 +65,7 @@ const (
 	Ready                  Key = "ready"              // Name
 	ReadyBeside            Key = "ready_beside"       // Current, Name
 	RenameAsk              Key = "rename_ask"         // Name
+	RenamePath             Key = "rename_path"        // Name
 	Renamed                Key = "renamed"            // Name
 	PathMissing            Key = "path_missing"       // Path
 	PathNotDir             Key = "path_not_dir"       // Path
@@ -84,6 +85,7 @@ const (
 	HeldDraft              Key = "held_draft"  // Name
 	HeldDraftHint          Key = "held_draft_hint"
 	HeldUnknown            Key = "held_unknown" // Name
+	HeldScroll             Key = "held_scroll"  // Name
 	DialogOpen             Key = "dialog_open"  // Name
 	BlankText              Key = "blank_text"
 	MediaUnknown           Key = "media_unknown"
@@ -199,13 +201,14 @@ const (
 	Lost                   Key = "lost"              // Name
 	ResumeNone             Key = "resume_none"
 	ResumePick             Key = "resume_pick"
-	Resuming               Key = "resuming"            // Dir, Name
-	ResumeAlreadyOpen      Key = "resume_already_open" // Name
-	DirGone                Key = "dir_gone"            // Dir, Name
-	AgeSeconds             Key = "age_seconds"         // Count
-	AgeMinutes             Key = "age_minutes"         // Count
-	AgeHours               Key = "age_hours"           // Count
-	AgeDays                Key = "age_days"            // Count
+	Resuming               Key = "resuming"             // Dir, Name
+	ResumeAlreadyOpen      Key = "resume_already_open"  // Name
+	ResumeNotElsewhere     Key = "resume_not_elsewhere" // Name
+	DirGone                Key = "dir_gone"             // Dir, Name
+	AgeSeconds             Key = "age_seconds"          // Count
+	AgeMinutes             Key = "age_minutes"          // Count
+	AgeHours               Key = "age_hours"            // Count
+	AgeDays                Key = "age_days"             // Count
 	ButtonKill             Key = "button_kill"
 	ButtonDone             Key = "button_done"
 	ButtonCancel           Key = "button_cancel"
@@ -544,6 +547,7 @@ const (
 	QueueDraft             Key = "queue_draft"
 	QueueBash              Key = "queue_bash"
 	QueueUnknown           Key = "queue_unknown"
+	QueueScroll            Key = "queue_scroll"
 	QueueOver              Key = "queue_over"
 	ChangesSinceStart      Key = "changes_since_start"  // Name
 	ChangesSinceCommit     Key = "changes_since_commit" // Name

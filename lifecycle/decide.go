@@ -242,7 +242,7 @@ func decideTyping(v View, p *Prompt, hooked bool) decision {
 	case p.Mark.Retreat && v.Phase() == PhaseWorking:
 		return decision{Act: actHold, Why: news.Queued, Again: slow}
 	case p.Mark.Retreat:
-		return decision{Act: actHold, Why: news.HeldUnknown, Again: slow}
+		return decision{Act: actHold, Why: v.inTheWay(), Again: slow}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return decision{Act: actProven}
 	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
@@ -364,7 +364,15 @@ func decideHeld(r session.Record, v View, p *Prompt) decision {
 	case waited < queueNotice, v.fresh(queueNotice):
 		return decision{Again: 2 * soon} // the presence file says idle, and the screen follows
 	}
-	return decision{Act: actHold, Why: news.HeldUnknown, Again: holdPace}
+	return decision{Act: actHold, Why: v.inTheWay(), Again: holdPace}
+}
+
+// inTheWay says why nothing is typed although no turn runs, no dialog is open and the box is empty.
+func (v View) inTheWay() news.Wait {
+	if v.Pane.InMode {
+		return news.HeldScroll
+	}
+	return news.HeldUnknown
 }
 
 // inFront says whether tmux sees the agent in front of the pane. If not, tmux would refuse the

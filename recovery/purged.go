@@ -86,9 +86,19 @@ func (b Backups) Expire() error {
 	return nil
 }
 
+// UnreadBackup is the error of a backup that cannot be read.
+type UnreadBackup struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreadBackup) Error() string { return fmt.Sprintf("read %s: %v", e.Path, e.Err) }
+
+func (e *UnreadBackup) Unwrap() error { return e.Err }
+
 // Erase removes a record from every backup and from the copies of removed records. No backup may be
-// made at the same time. Calling it again does nothing. A backup that cannot be read is an error:
-// it may have the record.
+// made at the same time. Calling it again does nothing. A backup that cannot be read is an error,
+// UnreadBackup: it may have the record.
 func (b Backups) Erase(ctx context.Context, id uuid.UUID) error {
 	list, err := b.named()
 	err = errors.Join(err, b.clean(), b.purged().Remove(recordFile(id)))
@@ -108,8 +118,11 @@ func (b Backups) eraseFrom(ctx context.Context, one Backup, name string) error {
 		return spool.Folder{Path: filepath.Join(b.Dir, one.Name), Fsync: true}.Remove(name)
 	}
 	records, err := b.read(one)
-	if _, has := records[name]; err != nil || !has {
-		return err
+	if err != nil {
+		return &UnreadBackup{filepath.Join(b.Dir, one.Name+backupEnding), err}
+	}
+	if _, has := records[name]; !has {
+		return nil
 	}
 	delete(records, name)
 	return b.write(ctx, one.Name, records)

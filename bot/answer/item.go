@@ -124,8 +124,10 @@ func sounds(item talk.Item) bool {
 	switch item.Kind {
 	case talk.Text:
 		return item.Last
-	case talk.APIError, talk.LocalOutput:
+	case talk.APIError:
 		return true
+	case talk.LocalOutput:
+		return !isBash(item)
 	}
 	return false
 }
@@ -137,10 +139,14 @@ func (t *transcriptReader) note(r views.Session, item talk.Item) {
 	case isForeign(r, item):
 	case item.Kind == talk.Interrupt: // a person's own doing
 		t.unheard = false
-	case item.Kind == talk.UserPrompt, item.Kind == talk.ToolUse, item.Kind == talk.Text:
+	case item.Kind == talk.UserPrompt, item.Kind == talk.ToolUse, item.Kind == talk.Text, isBash(item):
 		t.unheard = true
 	}
 }
+
+// isBash reports whether an item is the output of a command of bash mode: the agent is asked about it,
+// and the turn goes on.
+func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
 
 // isPrompt reports whether an item is what a person has asked.
 func isPrompt(item talk.Item) bool {
@@ -200,15 +206,10 @@ func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.
 		_ = a.advance(ctx, r, next)
 	}
 	t.unheard = t.unheard && !sounds(item)
-	if finished {
-		if err := t.tellDone(ctx, r); err != nil {
-			return err
-		}
-	}
 	if !isAnswer(item) {
 		return nil
 	}
-	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // it comes again when opened
+	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID, item.At); err != nil { // it comes again when opened
 		a.Chat.Log.Warn("chat_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 	}
 	return nil

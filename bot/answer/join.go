@@ -74,20 +74,20 @@ func asRich(p render.Part) string {
 }
 
 // file is a file with the texts as the agent wrote them, which shows how they begin and end.
-func (a *Answers) file(r views.Session, j joined) render.Part {
+func (a *Answers) file(r views.Session, items []talk.Item) render.Part {
 	var words, shown []string
-	for i, item := range j.items {
+	for i, item := range items {
 		words = append(words, item.Text)
-		if i < piled || i >= len(j.items)-piled {
+		if i < piled || i >= len(items)-piled {
 			shown = append(shown, firstLine(item.Text))
 		}
 	}
-	if n := len(j.items); n > 2*piled {
+	if len(items) > 2*piled {
 		shown[piled-1] += "\n…"
 	}
-	text := a.Chat.In(r.Conversation).Say(i18n.AnswersFile, i18n.Args{"Count": len(j.items)}) + "\n" + strings.Join(shown, "\n")
-	caption := headed(a.Heading(r), render.Part{Text: render.Plain(text)}).Text.Begin(outbox.MaxCaption)
+	text := a.Chat.In(r.Conversation).Say(i18n.AnswersFile, i18n.Args{"Count": len(items)}) + "\n" + strings.Join(shown, "\n")
 	data := strings.Join(words, "\n\n") + "\n"
+	caption := render.Plain(text).Begin(outbox.MaxCaption - HeadingRoom)
 	return render.Part{Text: caption, File: &render.File{Name: "answers.md", Data: []byte(data)}}
 }
 
@@ -186,7 +186,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 
 // sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
-	l := t.letter(r, t.answers.file(r, j))
+	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
 	l.sounds = j.ends
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)

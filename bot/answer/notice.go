@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"ccbot/bot/card"
@@ -62,10 +63,16 @@ func isAnswer(item talk.Item) bool {
 	return item.Kind == talk.Text || item.Kind == talk.LocalOutput
 }
 
-// firstLine is the first line of an answer as a notice shows the line.
+// firstLine is the first line of an answer as a notice shows the line, and the second where the first
+// one only says that something follows.
 func firstLine(markdown string) string {
-	beginning := render.Markdown(chat.Head(markdown, 8000)) // which is enough to have a first line
-	return chat.Head(chat.FirstLine(beginning.Text), 120)
+	beginning := render.Markdown(chat.Head(markdown, 8000)).Text // which is enough to have a first line
+	line := chat.FirstLine(beginning)
+	if strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {
+		_, rest, _ := strings.Cut(beginning, line)
+		line = strings.TrimSpace(line + " " + chat.FirstLine(rest))
+	}
+	return chat.Head(line, 120)
 }
 
 // notify posts the notice that stands for the batch.

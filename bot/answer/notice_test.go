@@ -11,6 +11,9 @@ func TestFirstLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"a sentence", "All done.", "All done."},
 		{"a heading", "# Result\n\nmore", "Result"},
+		{"one that ends with a colon", "You **wrote**:\n\n- hello\n- more", "You wrote: • hello"},
+		{"a Chinese one", "你写道：\n你好", "你写道： 你好"},
+		{"only that", "Result:", "Result:"},
 		{"formatting", "**Bold** and `code`", "Bold and code"},
 		{"a list", "- first\n- second", "• first"},
 		{"blank lines", "\n\n  \n x", "x"},

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
@@ -248,12 +250,19 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conv
 	}
 }
 
+// maxAgain is how many messages are shown again before all of them are a file.
+const maxAgain = 40
+
 // showAgain shows items, under the session's name.
 func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item,
 	draw drawing) error {
 	var parts []render.Part
+	items = slices.DeleteFunc(slices.Clone(items), isPrompt)
 	for _, item := range items {
 		parts = append(parts, draw(r, item).parts...)
+	}
+	if len(parts) > maxAgain {
+		parts = []render.Part{a.file(r, items)}
 	}
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
@@ -266,20 +275,20 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 
 // unread is what was said before the cursor and is not in the conversation in full, or the last
 // answer where nothing is known of that. Texts that follow each other are one: between its calls
-// an agent says a line at a time.
+// an agent says a line at a time. The prompts between them keep the answers to two prompts apart.
 func (a *Answers) unread(ctx context.Context, r views.Session) (all []talk.Item, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {
 		return nil, nil
 	}
 	if known && mark.Since.Path != r.Cursors[0].Path {
-		mark.Since = nil
+		mark = conversation.ReadMark{}
 	}
 	items, err := a.Transcripts.Said(ctx, mark.Since, r.Cursors[0])
 	for _, item := range items {
 		last := len(all) - 1
 		switch {
-		case isForeign(r, item):
+		case isForeign(r, item) || mark.Has(item.At) && !isPrompt(item):
 		case last >= 0 && item.Kind == talk.Text && all[last].Kind == talk.Text:
 			all[last].Text += "\n\n" + item.Text
 		default:

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/machine"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/modes"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -60,7 +61,7 @@ func New(d Deps) *Browser {
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: "browse", Note: b.note, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: "browse", Note: b.note, Text: b.text, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return b.run(ctx) })
 		g.Go(func() error {
@@ -90,6 +91,15 @@ func (b *Browser) note(in *chat.Incoming) {
 			}
 		})
 	}
+}
+
+// text leaves a command for an agent to the current session: it means the conversation that there is.
+func (b *Browser) text(_ context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+	_, class, _ := prompts.Normalise(text)
+	if now, _ := b.chat.Book.CurrentSession(in.To); class == prompts.Command && now.Live && !in.Quoted {
+		in.First = nil
+	}
+	return false, nil
 }
 
 // turned hears that people turn to a session: what they write next is for that one. In a group it may be another person
@@ -149,6 +159,7 @@ const (
 	beside   = "beside"
 	star     = "star"
 	takeBack = "back"
+	leave    = "leave" // for the menu: no session is started
 )
 
 // do does what an option says.
@@ -172,6 +183,8 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
 	case takeBack:
 		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, views.Session{}) }), "", nil
+	case leave:
+		return to(func(ctx context.Context) error { return b.chat.Pages.Leave(ctx, v.To, v.By, Name) }), menu, nil
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) {
 			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.dir })

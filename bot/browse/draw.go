@@ -59,7 +59,10 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	default:
 		s = b.places(p, v, a)
 	}
-	return b.withFirst(p, v, s), nil
+	if s = b.withFirst(p, v, s); s.Back == menu {
+		s.Back, s.Options = "", append(s.Options, []card.Option{p.Option(i18n.ButtonBack, chat.Does(leave), "")})
+	}
+	return s, nil
 }
 
 // wrong says why a folder cannot be used. Nothing of it is offered.

@@ -100,12 +100,50 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 	assert.False(t, ok, "what is not on disk is not known")
 }
 
+func TestWhatWasShownInFullBehindANotice(t *testing.T) {
+	dir, id := t.TempDir(), uuid.New()
+	c := openIn(t, dir)
+	at := func(offset int64) talk.Cursor { return talk.Cursor{Path: "t", Offset: offset} }
+	noticed := func(offset int64) { require.NoError(t, c.NoteNoticed(atAlice, id, at(offset))) }
+	shown := func(offset int64) { require.NoError(t, c.NoteShown(atAlice, id, at(offset))) }
+	has := func(offsets ...int64) (all []int64) {
+		mark, known := openIn(t, dir).ReadMarkOf(atAlice, id) // also after a restart
+		require.True(t, known)
+		for _, offset := range offsets {
+			if mark.Has(at(offset)) {
+				all = append(all, offset)
+			}
+		}
+		return all
+	}
+	noticed(10)
+	shown(20)
+	shown(30)
+	assert.Equal(t, []int64{20, 30, 40}, has(10, 20, 30, 40))
+	noticed(40)
+	noticed(40) // a crash came between that and the notice
+	noticed(50)
+	assert.Equal(t, []int64{20, 30}, has(10, 20, 30, 40, 50))
+	shown(50) // the notice did not come any more
+	assert.Equal(t, []int64{20, 30, 50, 60}, has(10, 20, 30, 40, 50, 60))
+	noticed(15) // in another transcript of the same name
+	assert.Equal(t, []int64{20, 30}, has(10, 15, 20, 30, 40, 50))
+	for n := int64(100); n < 200; n += 2 {
+		shown(n)
+		noticed(n + 1)
+	}
+	assert.Equal(t, []int64{100}, has(100, 101, 198, 199), "it is bounded")
+	require.NoError(t, c.NoteNoticed(atAlice, id, talk.Cursor{Path: "next"}))
+	mark, _ := c.ReadMarkOf(atAlice, id)
+	assert.Empty(t, mark.Shown, "of the next transcript nothing was shown")
+}
+
 func TestWhatIsUnreadMovesWithItsPlace(t *testing.T) {
 	c := openIn(t, t.TempDir())
 	unread, both, shown, topic := uuid.New(), uuid.New(), uuid.New(), session.Conversation{ChatID: 7, ThreadID: 5}
 	require.NoError(t, c.NoteNoticed(topic, unread, talk.Cursor{Path: "t", Offset: 1}))
 	require.NoError(t, c.NoteNoticed(topic, both, talk.Cursor{Path: "t", Offset: 2}))
-	require.NoError(t, c.NoteShown(topic, shown))
+	require.NoError(t, c.NoteShown(topic, shown, talk.Cursor{Path: "t"}))
 	require.NoError(t, c.NoteNoticed(atAlice, both, talk.Cursor{Path: "t", Offset: 3}))
 	require.NoError(t, c.Rehome(topic, atAlice))
 	for id, want := range map[uuid.UUID]int64{unread: 1, both: 3} {

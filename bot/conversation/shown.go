@@ -80,18 +80,38 @@ type ReadMark struct {
 	// Since is the first place of which the conversation has only a notice; nil: everything was
 	// shown in full.
 	Since *talk.Cursor `json:"since,omitempty"`
+	// Shown are the places behind Since where what was shown in full begins and ends, by turns.
+	Shown []talk.Cursor `json:"shown,omitempty"`
+}
+
+// Has reports whether what stands at a place behind Since was shown in full.
+func (m ReadMark) Has(at talk.Cursor) bool {
+	for part := range slices.Chunk(m.Shown, 2) {
+		if !at.Precedes(part[0]) && (len(part) == 1 || at.Precedes(part[1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxMarks bounds file.Unread. Of a session without a mark the last answer is shown.
 const maxMarks = 200
 
-// NoteShown keeps that a conversation has in full what a session said last. An earlier place of
-// which it has only a notice stays noted.
-func (c *Store) NoteShown(to address.Conversation, id uuid.UUID) error {
-	if _, known := c.ReadMarkOf(to, id); known {
+// maxShown bounds ReadMark.Shown. What is shown in full after that is shown again.
+const maxShown = 40
+
+// NoteShown keeps that a conversation has in full what a session said last, from a place on. An
+// earlier place of which it has only a notice stays noted.
+func (c *Store) NoteShown(to address.Conversation, id uuid.UUID, at talk.Cursor) error {
+	m, known := c.ReadMarkOf(to, id)
+	switch {
+	case !known:
+		return c.NoteOpened(to, id)
+	case m.Since == nil || m.Since.Path != at.Path || len(m.Shown)%2 == 1 || len(m.Shown) == maxShown:
 		return nil
 	}
-	return c.NoteOpened(to, id)
+	m.Shown = append(slices.Clip(m.Shown), at)
+	return c.change(to, func(f *file) { f.setMark(m) })
 }
 
 // NoteOpened keeps that everything was shown in full.
@@ -101,10 +121,16 @@ func (c *Store) NoteOpened(to address.Conversation, id uuid.UUID) error {
 
 // NoteNoticed keeps that a conversation has only a notice of what a session said from a place on.
 func (c *Store) NoteNoticed(to address.Conversation, id uuid.UUID, since talk.Cursor) error {
-	if h, known := c.ReadMarkOf(to, id); known && h.Since != nil && h.Since.Path == since.Path {
+	m, known := c.ReadMarkOf(to, id)
+	switch {
+	case !known || m.Since == nil || m.Since.Path != since.Path:
+		m = ReadMark{Session: id, Since: &since}
+	case len(m.Shown)%2 == 0:
 		return nil
+	default:
+		m.Shown = append(slices.Clip(m.Shown), since)
 	}
-	return c.change(to, func(f *file) { f.setMark(ReadMark{Session: id, Since: &since}) })
+	return c.change(to, func(f *file) { f.setMark(m) })
 }
 
 // ReadMarkOf is the mark of a session; false: there is none.

@@ -193,7 +193,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		}
 		for _, mark := range old.Unread { // what was shown in full may be gone, and is shown once more
 			if _, known := f.mark(mark.Session); !known && mark.Since != nil {
-				f.setMark(mark)
+				f.setMark(ReadMark{Session: mark.Session, Since: mark.Since})
 			}
 		}
 	})

@@ -187,6 +187,9 @@ var refusals = map[refusal.Code]i18n.Key{
 
 func (s *Files) refuse(ctx context.Context, in chat.Incoming, r views.Session, at string, size int64, err error) error {
 	p := s.chat.In(in.To)
+	if at == r.Dir && refusal.Is(err, refusal.FileMissing) { // what can be done about that is another sentence
+		err = &refusal.Error{Code: refusal.DirMissing, Dir: at, Err: err}
+	}
 	word, ok := refusals[refusal.In(err).Code]
 	if !ok {
 		return s.chat.Explain(ctx, in.To, p.Failure(r, err))

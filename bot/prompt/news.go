@@ -17,10 +17,8 @@ import (
 
 // held says why a prompt waits.
 var held = map[news.Wait]i18n.Key{
-	news.Queued:      i18n.Queued,
-	news.HeldUnknown: i18n.HeldUnknown,
-	news.HeldBash:    i18n.HeldBash,
-	news.HeldDialog:  i18n.HeldDialog,
+	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash, news.HeldDialog: i18n.HeldDialog,
+	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll,
 }
 
 // aboutPrompt is news about a prompt.

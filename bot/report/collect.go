@@ -207,7 +207,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if len(one.closed) > back {
 		lines = append(lines, words.Text(i18n.RecoveredFoot))
 	}
-	look = card.Look{To: one.to}
+	look = card.Look{To: one.to, Sounds: len(one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })) > 0}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })

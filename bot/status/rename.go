@@ -53,11 +53,14 @@ func (n *renames) feature() chat.Feature {
 // command gives the session that a message is about the name, or asks for the name: /rename [name].
 func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) error {
 	found := n.chat.Book.FindFor(in.Message, "", nil)
-	switch {
+	switch name := chat.NameOf(typed); {
 	case len(found) == 0:
 		return n.chat.TellNone(ctx, in, "", nil)
-	case chat.NameOf(typed) == "":
+	case name == "":
 		return n.ask(ctx, in.To, found[0].ID, in.From)
+	case isPath(name):
+		text := n.chat.In(in.To).Text(i18n.RenamePath, i18n.Args{"Name": found[0].Name})
+		return n.chat.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: text})
 	}
 	return n.chat.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: n.rename(ctx, n.chat.In(in.To), found[0], typed)})
 }
@@ -83,7 +86,8 @@ func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		case c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From):
 			continue
 		case !again && !n.isName(*in, q, text):
-			return false, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
+			own := text == "/cancel" && !in.Quoted // which is meant for the question: the agent has no such command
+			return own, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
 		}
 		q.Key, c.Look.Options = in.Key, nil
 		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {
@@ -102,9 +106,13 @@ func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 	if r, answers, _ := n.chat.Book.Answered(in.Message); answers && r.ID != q.Session {
 		return false
 	}
-	return !in.Quoted && !strings.Contains(text, "\n") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "!") &&
-		chat.NameOf(text) != "" && utf8.RuneCountInString(text) <= chat.MaxName
+	name := chat.NameOf(text)
+	return !in.Quoted && !strings.Contains(text, "\n") && !strings.HasPrefix(text, "!") &&
+		name != "" && !isPath(name) && utf8.RuneCountInString(text) <= chat.MaxName
 }
+
+// isPath reports whether a name would be taken for a path: /new and /resume would not find the session by it.
+func isPath(name string) bool { return strings.ContainsAny(name[:1], "/~.") }
 
 // rename renames a session and says what became of it.
 func (n *renames) rename(ctx context.Context, p chat.Phrases, r views.Session, typed string) render.Text {

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/history"
+	"ccbot/bot/port/modes"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -216,7 +217,7 @@ func (w words) head(r views.Session, n now, shared render.Text) render.Text {
 }
 
 // agent says with what the agent works, and how much it has done.
-func (w words) agent(mode string, n now) render.Text {
+func (w words) agent(launched string, n now) render.Text {
 	model, did := n.Model, []string{w.Say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
 	if u := n.Work.Usage; u != nil {
 		model = cmp.Or(u.Model, model)
@@ -229,12 +230,15 @@ func (w words) agent(mode string, n now) render.Text {
 	if model = short(model); model != "" {
 		lines = append(lines, w.Say(i18n.StatusModel, i18n.Args{"Model": model}))
 	}
-	if own := short(n.Permissions); own != "" && mode != "" {
-		mode = w.Say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
-	} else if mode == "" {
-		mode = own
+	mode := short(n.Permissions)
+	if mode == "" && launched == "bypass" {
+		mode = string(modes.Bypass)
 	}
 	if mode != "" {
+		key := i18n.ModeKey.Of(mode)
+		if said := w.Say(key); said != string(key) { // else it is a newer Claude Code's
+			mode = said
+		}
 		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))

@@ -127,7 +127,7 @@ func (s *state) isOf(next *state) bool {
 
 // isBehind reports whether an item stands before a place in the same transcript.
 func isBehind(at, place talk.Cursor) bool {
-	return at.Path == place.Path && (at.Offset < place.Offset || at.Offset == place.Offset && at.Block < place.Block)
+	return at.Path == place.Path && at.Precedes(place)
 }
 
 // knows reports whether an item is in the state, or of an earlier turn.

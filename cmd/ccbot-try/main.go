@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	flag "github.com/spf13/pflag" // with two dashes, as ccbot's own flags
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/try/botapi"
@@ -49,6 +49,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
+		fmt.Fprintln(stderr, "ccbot try:", err)
 		return 2
 	}
 	if wrong := t.wrong(flags.Args()); wrong != "" {

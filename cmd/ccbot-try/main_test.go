@@ -31,7 +31,7 @@ func TestUsage(t *testing.T) {
 		code int
 		said string
 	}{
-		{"help", []string{"--help"}, 0, "who answers: demo, or claude"},
+		{"help", []string{"--help"}, 0, "--agent string "},
 		{"unknown flag", []string{"--fast"}, 2, "fast"},
 		{"argument", []string{"now"}, 2, `unknown argument "now"`},
 		{"unknown agent", []string{"--agent", "nobody"}, 2, `--agent is demo or claude, not "nobody"`},

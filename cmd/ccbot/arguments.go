@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/desk"
@@ -74,6 +75,17 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return exit.Usage(fmt.Errorf("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath()))
 	}
 	return nil
+}
+
+// flagError says what a flag takes in plain words, in place of Go's own.
+func flagError(err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		takes := map[string]string{"int": "a number", "int64Slice": "numbers, with commas between them", "bool": "true or false"}
+		if text := takes[wrong.GetFlag().Value.Type()]; text != "" {
+			return fmt.Errorf("--%s takes %s", wrong.GetFlag().Name, text) // the value may be a token
+		}
+	}
+	return err
 }
 
 // someArgs wants what the verb's usage names: so many arguments, of which the first is not empty. hint is for who has

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
-	"ccbot/i18n"
 )
 
 func (c *call) changesCommand() *cobra.Command {
@@ -33,7 +32,7 @@ It asks git, and changes nothing.`,
 			if len(args) == 1 {
 				err = show.Changed(cmd.Context(), c.stdout, changed, r.ID, c.asJSON)
 			} else if err = show.Hunks(cmd.Context(), c.stdout, changed, r.ID, args[1], c.asJSON); refusal.Is(err, refusal.Unchanged) {
-				return errors.New(d.Words().Say(i18n.ChangesUnchanged, i18n.Args{"Path": args[1]}))
+				return fmt.Errorf("%s is not among the changes: `ccbot changes %s` lists them", args[1], r.Name)
 			}
 			return d.Say(r, err)
 		}}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -37,13 +38,16 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 		return err
 	}
 	report := doctor.Examine(ctx, w)
-	if fix {
+	if fix && ctx.Err() == nil {
 		fixed := report.Mend(ctx, w)
 		if w, err = c.doctorsWorld(ctx); err != nil { // settings that were refused can be read now
 			return err
 		}
 		report = doctor.Examine(ctx, w)
 		report.Fixed = fixed
+	}
+	if ctx.Err() != nil { // what did not answer until then is no fault
+		return errors.New("interrupted")
 	}
 	if err := c.show(report, report.Print); err != nil {
 		return err

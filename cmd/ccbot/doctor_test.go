@@ -240,6 +240,30 @@ func TestDoctorDoesNotGuess(t *testing.T) {
 	assert.Contains(t, not["tmux"], "IDLE_ARCHIVE_AFTER")
 }
 
+// TestDoctorContradictsNoSentence that says itself what mends a fault.
+func TestDoctorContradictsNoSentence(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	require.NoError(t, os.Chmod(p.state, 0o777))
+	_, faults := p.report(exit.Failure)
+	assert.Contains(t, faults["settings_wrong"].Summary, "`chmod go-w "+p.state+"` mends that")
+	assert.Empty(t, faults["settings_wrong"].Fix)
+}
+
+// TestDoctorThatIsInterruptedReportsNoFault: what it had no time for is no fault of the network.
+func TestDoctorThatIsInterruptedReportsNoFault(t *testing.T) {
+	p := newPatient(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var out strings.Builder
+	c := &call{stdout: &out, stderr: &out}
+	for name, value := range p.env {
+		c.environ = append(c.environ, name+"="+value)
+	}
+	require.EqualError(t, c.examine(ctx, false, false), "interrupted")
+	assert.Empty(t, out.String())
+}
+
 // TestDoctorWaitsForNoTelegram that asks for a pause: that is no fault.
 func TestDoctorWaitsForNoTelegram(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	port "ccbot/bot/port/desk"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/gauge"
@@ -24,13 +26,24 @@ token, takes no lock, and may run beside the bot.`,
 			}
 			sessions := []show.Session{} // in JSON an empty list, not null
 			records := d.Store.List()
+			var live []uuid.UUID
+			for _, r := range records {
+				if r.State.Live() && r.Binding != nil {
+					live = append(live, r.ID)
+				}
+			}
+			looks := make(map[uuid.UUID]port.Look)
+			if len(live) > 0 {
+				looks = d.Eyes(d.Picture(cmd.Context())).Looks(cmd.Context(), live...)
+			}
 			processes, _ := d.Table.Snapshot(cmd.Context()) // without it the memory is not known
 			for _, r := range records {
 				if !all && r.State.Over() {
 					continue
 				}
 				l := show.SessionOf(r, d.Table.Liveness)
-				if r.State.Live() && r.Binding != nil {
+				if look, lives := looks[r.ID]; lives {
+					see(&l, r, look)
 					l.Memory = gauge.Sum(cmd.Context(), lifecycle.Tree(processes, r.Binding.Agent)...)
 				}
 				sessions = append(sessions, l)

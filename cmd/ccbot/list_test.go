@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,6 +72,28 @@ func TestListOfNone(t *testing.T) {
 			assert.Equal(t, []any{exit.OK, tt.want, ""}, []any{code, out, errs})
 		})
 	}
+}
+
+// TestListSaysWhatTheAgentDoesNow, as status does: without a bot the record has what was so before.
+func TestListSaysWhatTheAgentDoesNow(t *testing.T) {
+	environ := machine(t)
+	ccbot := installed(t)
+	ccbot(t, environ, exit.OK, "new", "api", t.TempDir())
+	records, err := filepath.Glob(filepath.Join(strings.TrimPrefix(environ[0], "HOME="), "sessions", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	data, err := os.ReadFile(records[0])
+	require.NoError(t, err)
+	before := strings.Replace(string(data), `"state": "starting"`, `"state": "running", "phase": "working", "phase_at": "2026-05-04T03:02:01Z"`, 1)
+	require.NotEqual(t, string(data), before)
+	require.NoError(t, os.WriteFile(records[0], []byte(before), 0o600))
+	require.Eventually(t, func() bool {
+		return strings.Contains(ccbot(t, environ, exit.OK, "status", "api", "--json"), `"phase": "idle"`)
+	}, 2*time.Minute, 10*time.Millisecond)
+	said := ccbot(t, environ, exit.OK, "list", "--json")
+	assert.Contains(t, said, `"phase": "idle"`)
+	assert.NotContains(t, said, `"phase_at"`, "the record's is of another phase")
+	assert.Regexp(t, `(?m)^api +\S+ +idle `, ccbot(t, environ, exit.OK, "list"))
 }
 
 func TestAge(t *testing.T) {

@@ -60,7 +60,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	}
 	root.Flags().BoolP("version", "v", false, "version for ccbot") // cobra's own would print a template
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	for _, cmd := range []*cobra.Command{c.newCommand(), c.sendPromptCommand(),
 		c.endCommand("archive", "End a session and archive it", views.Archived, i18n.KillConfirm),

@@ -24,7 +24,7 @@ func (c *call) sendCommand() *cobra.Command {
 		Long: `Send a file into the chat of the session that this command runs in. It is for the
 agent: "ccbot send report.pdf --caption 'the report'".
 
-The file is a regular one of at most 50 MB in the session's folder; copy a file from
+The file is a regular one of at most 52 MB in the session's folder; copy a file from
 elsewhere into the folder first. Files of ccbot's own are never sent.`,
 		Example: "  ccbot send report.pdf --caption 'the report'",
 		RunE: func(cmd *cobra.Command, args []string) error {

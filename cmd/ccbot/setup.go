@@ -64,7 +64,7 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 			}
 			err := setUp(ctx, c.environ, f, service, setup.Terminal{In: in, Out: c.stdout}, c.stderr)
 			if errors.Is(err, context.Canceled) {
-				return errors.New("interrupted; `ccbot setup` begins again with what is in ccbot.env")
+				return errors.New("interrupted; `ccbot setup` begins again, and what was written by then stays")
 			}
 			return err
 		}}

@@ -364,19 +364,26 @@ func TestP8_SetupIsInterrupted(t *testing.T) {
 
 func TestP9_SetupByFlags(t *testing.T) {
 	d := newOperator(t)
+	require.NoError(t, os.MkdirAll(filepath.Dir(d.file), 0o700))
+	require.NoError(t, os.WriteFile(d.file, []byte("CLAUDE_COMMAND=no-claude\n"), 0o600))
 	d.api.Person(5, "Ann").Start()
 	said := d.script(0, "--token-file", d.tokenFile(), "--allow", "5,6", "--folder", "~/work", "--yes")
 	assert.Contains(t, said, "SessionStart: added\n")
 	assert.Contains(t, said, "said hello to 5.\n")
 	assert.Contains(t, said, "6 has not opened the bot yet: https://t.me/ccbot_sandbox_bot, then Start.\n")
 	first := d.settings()
-	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5,6\n", first)
+	assert.Equal(t, "CLAUDE_COMMAND=no-claude\nTELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5,6\n", first)
 	assert.Equal(t, filepath.Join(d.home, "work"), d.folderOf(6))
 	for _, c := range d.api.Calls() {
 		assert.NotEqual(t, "getUpdates", c.Method)
 	}
 
 	assert.Contains(t, said, "systemd does not answer")
+	assert.Contains(t, said, "no-claude was not found on the computer.")
+	assert.NotContains(t, said, "others may read")
+	require.NoError(t, os.Chmod(d.tokenFile(), 0o644))
+	said = d.script(0, "--token-file", filepath.Join(d.home, "token"), "--allow", "5", "--hooks=false", "--service=false", "--yes")
+	assert.Contains(t, said, "group or others may read "+filepath.Join(d.home, "token")+", where the token is")
 	said = d.script(0, "--allow", "5", "--hooks=false", "--service=false", "--yes")
 	assert.NotContains(t, said, "Written")
 	assert.NotContains(t, said, "SessionStart")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/inbox"
+	port "ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/views"
 	"ccbot/cmd/ccbot/desk"
@@ -40,12 +41,27 @@ its folder since it was started, who else has its conversation open, and what wa
 			if err != nil {
 				return err
 			}
-			m := host.Sessions{Desk: host.Desk{Observer: desk.Observer(d.Config, seen, d.Table, d.QuietLog(c.stderr)), Records: d.Store},
-				Git: desk.Git(c.environ), Memory: gauge.Sum}
+			m := host.Sessions{Desk: d.Eyes(seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
 			return all.Show(c.stdout, c.asJSON)
 		}}
+}
+
+// see fills in what the agent of a live session does now. What the look does not show stays as it is recorded.
+func see(l *show.Session, r session.Record, look port.Look) {
+	known := lifecycle.Noted(r).At(time.Now())
+	more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it
+	if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
+		l.Does(look.Now)
+		l.PhaseAt = time.Time{}
+	}
+	if u := look.Usage; u != nil {
+		l.Cost = &u.Cost
+		if u.Context >= 0 {
+			l.Context = &u.Context
+		}
+	}
 }
 
 // detailsOf asks the machine for everything that is known of a session.
@@ -63,18 +79,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 	if r.State.Live() {
 		look := m.Looks(ctx, r.ID)[r.ID]
 		d.Background = look.Background
-		known := lifecycle.Noted(r).At(time.Now())
-		more := look.Now.Phase == phase.Working && (known.Phase.Waiting() || known.Works()) // the recorded phase is more exact: only the bot can see it
-		if look.Now.Phase != phase.Unknown && look.Now.Phase != known.Phase && !more {
-			d.Does(look.Now)
-			d.PhaseAt = time.Time{}
-		}
-		if u := look.Usage; u != nil {
-			d.Cost = &u.Cost
-			if u.Context >= 0 {
-				d.Context = &u.Context
-			}
-		}
+		see(&d.Session, r, look)
 	}
 	noteGit(&d, work.Git)
 	if writers, err := sources.Writers(ctx, r); err == nil {

@@ -79,6 +79,8 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	assert.NotNil(t, got.Writers)
 	assert.Contains(t, out, `"other_writers": []`)
 
+	code, out, errs = ccbot(environ, "changes", "api", "none")
+	assert.Equal(t, []any{exit.Failure, "", "ccbot: none is not among the changes: `ccbot changes api` lists them\n"}, []any{code, out, errs})
 	code, out, errs = ccbot(environ, "status", "api")
 	require.Equal(t, exit.OK, code, errs)
 	assert.NotContains(t, out, "\x1b")

@@ -16,6 +16,7 @@ import (
 func (c *call) tryCommand() *cobra.Command {
 	return &cobra.Command{Use: "try", DisableFlagParsing: true,
 		Short:   "Try ccbot in a browser: no Telegram account, no token and no Claude needed",
+		Long:    "Try ccbot in a browser: no Telegram account, no token and no Claude needed. `ccbot try --help` has its flags.",
 		Example: "  ccbot try\n  ccbot try --agent claude",
 		RunE: func(_ *cobra.Command, args []string) error {
 			me, err := desk.Program()

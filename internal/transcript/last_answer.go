@@ -49,12 +49,12 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 	}
 }
 
-// Said returns the texts, and the output of local commands, between two places of one file, oldest
-// first. Of more than 32 MiB it returns the end.
+// Said returns the texts, the output of local commands, and what people have asked, between two
+// places of one file, oldest first. Of more than 32 MiB it returns the end.
 func Said(from, before Cursor) (items []Item, err error) {
 	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
 	err = Each(start, true, func(item Item) bool {
-		if !item.At.precedes(from) && item.At.precedes(before) && item.Spoken() && item.says() {
+		if !item.At.precedes(from) && item.At.precedes(before) && (item.Spoken() && item.says() || item.asks()) {
 			items = append(items, item)
 		}
 		return item.At.precedes(before)
@@ -93,6 +93,10 @@ func (c Cursor) precedes(other Cursor) bool {
 }
 
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
+
+func (i Item) asks() bool {
+	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
+}
 
 // borders reports whether a turn begins or ends with an item.
 func (i Item) borders() bool {

@@ -126,19 +126,28 @@ func (r release) build(dir string, env ...string) (map[string]file, error) {
 	return read(dir, "", 0o755)
 }
 
-// common is what the archives of all platforms have: documents, completions and man pages.
-func (r release) common(scratch string) (map[string]file, error) {
+// documents are the pages with what they show, and all that they lead to.
+func (r release) documents() (map[string]file, error) {
 	files, err := read(filepath.Join(r.root, "docs"), "docs", 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE"} {
+	for _, name := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CLAUDE.md", "LICENSE"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
 		if err == nil {
 			files[name] = file{data, 0o644}
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+	}
+	return files, nil
+}
+
+// common is what the archives of all platforms have: documents, completions and man pages.
+func (r release) common(scratch string) (map[string]file, error) {
+	files, err := r.documents()
+	if err != nil {
+		return nil, err
 	}
 	here := filepath.Join(scratch, "here")
 	if _, err := r.build(here); err != nil {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,5 +35,24 @@ func TestABuildersSettingsChangeNoProgram(t *testing.T) {
 	want := strings.Join([]string{"v1", "", "", "", "0", "off", "off", "https://proxy.example", cache, ""}, "\n")
 	if string(got) != want {
 		t.Errorf("go env is\n%swant\n%s", got, want)
+	}
+}
+
+// TestTheLinksOfAnArchiveLeadToItsFiles: nobody who has only the archive has the sources.
+func TestTheLinksOfAnArchiveLeadToItsFiles(t *testing.T) {
+	files, err := release{root: filepath.Join("..", "..")}.documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`(?:\]\(|<img src=")([^:#)"]+)[#)"]`)
+	for name, page := range files {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, to := range link.FindAllStringSubmatch(string(page.data), -1) {
+			if _, there := files[path.Join(path.Dir(name), to[1])]; !there {
+				t.Errorf("%s leads to %s, which is not in the archive", name, to[1])
+			}
+		}
 	}
 }

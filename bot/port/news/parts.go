@@ -24,6 +24,7 @@ const (
 	HeldDraft   Wait = "held_draft"   // behind a person's draft
 	HeldBash    Wait = "held_bash"    // the box is in bash mode
 	HeldUnknown Wait = "held_unknown" // it is not known what the agent shows
+	HeldScroll  Wait = "held_scroll"  // somebody scrolls in the window: keys would not reach the agent
 	HeldDialog  Wait = "held_dialog"  // behind a dialog, or a subagent's request
 )
 

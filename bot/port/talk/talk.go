@@ -17,8 +17,8 @@ type Transcripts interface {
 	// and what was written after the session's own end is left out. Who goes on behind the last item
 	// is not told of any item twice. Errors: refusal.Replaced, that of the context, or one for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
-	// Said is what was said from a cursor on and before another one of the same transcript, oldest
-	// first. Without the first cursor it is the last answer before the second.
+	// Said is what was said from a cursor on and before another one of the same transcript, and what
+	// was asked between, oldest first. Without the first cursor it is the last answer before the second.
 	Said(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
 	// End is the present end of a cursor's transcript.
 	End(ctx context.Context, of Cursor) (Cursor, error)
@@ -42,6 +42,11 @@ type Cursor struct {
 	Form string `json:"form,omitempty"`
 	// Joined is how many texts from here on go together, of which a try has begun; 0: the text alone.
 	Joined int `json:"joined,omitempty"`
+}
+
+// Precedes reports whether an item stands before another place of its transcript.
+func (c Cursor) Precedes(other Cursor) bool {
+	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
 
 // Item is one thing that an agent or a person has said or done.

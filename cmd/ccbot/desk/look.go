@@ -46,9 +46,15 @@ func (d Desk) Look(ctx context.Context) (seen Picture, sources *evidence.Sources
 	if err != nil {
 		return Picture{}, nil, statefolder.Error(d.Dir, err)
 	}
+	seen = d.Picture(ctx)
+	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+}
+
+// Picture looks at tmux once.
+func (d Desk) Picture(ctx context.Context) (seen Picture) {
 	seen.server, seen.All, seen.Err = tmux.Look(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
 		Env: environment.Server(d.environ), Log: d.log, Start: StartOf(d.Table)})
-	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+	return seen
 }
 
 // Picture is the result of one look at tmux.
@@ -98,6 +104,11 @@ func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
 func Observer(c config.Config, panes lifecycle.PaneReader, table *process.Table, log *slog.Logger) *lifecycle.Observer {
 	return &lifecycle.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(),
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
+}
+
+// Eyes look at what agents do, in the picture of tmux.
+func (d Desk) Eyes(seen Picture) host.Desk {
+	return host.Desk{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
 }
 
 // Git runs git without secrets: a program that the repository starts must not get what agents

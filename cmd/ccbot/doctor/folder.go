@@ -53,7 +53,7 @@ func folder(_ context.Context, w *World) (all []Finding) {
 		return all
 	}
 	if _, err := statefolder.ReadInstance(dir); err != nil && len(exposed) == 0 {
-		all = append(all, found("instance_damaged", "see the sentence", "%v", err))
+		all = append(all, found("instance_damaged", "", "%v", err))
 	}
 	if n, err := statefolder.ReadFormat(dir); len(exposed) == 0 && (err != nil || n > statefolder.Format) {
 		f := found("folder_newer", "use the newer ccbot, or another CCBOT_DIR", "%s is of a newer ccbot than this", dir)

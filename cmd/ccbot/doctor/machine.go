@@ -21,7 +21,7 @@ func machine(_ context.Context, w *World) []Finding {
 	if name := strings.ReplaceAll(strings.ToLower(locale), "-", ""); strings.Contains(name, "utf8") {
 		all = append(all, good("locale", "%s", locale))
 	} else {
-		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is %s, not one of UTF-8", cmp.Or(locale, "not set")))
+		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is not one of UTF-8: %s", cmp.Or(locale, "none is set")))
 	}
 	return append(all, inotify(w))
 }
@@ -55,7 +55,7 @@ func settings(_ context.Context, w *World) (all []Finding) {
 	s := w.set
 	switch {
 	case s.wrong != nil:
-		return []Finding{found("settings_wrong", "mend it in the environment or in "+s.file, "%v", s.wrong)}
+		return []Finding{found("settings_wrong", "", "%v", s.wrong)} // the sentence says where to mend it
 	case s.partial != nil && w.pid != 0:
 		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.partial))
 	case s.partial != nil:

@@ -132,6 +132,7 @@ func (v Change[Body, Reply]) by(s *system) socket.Change {
 		if json.Unmarshal(raw, &body) != nil {
 			return nil, control.Refuse(control.CodeMalformed, "the call cannot be read; is this ccbot of the same version?")
 		}
-		return v.do(ctx, s, body)
+		did, err := v.do(ctx, s, body)
+		return did, statefolder.Error(s.Dir, err)
 	}
 }

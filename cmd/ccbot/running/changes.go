@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,7 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
+	"ccbot/recovery"
 )
 
 // changes are the verbs that the running bot carries out; one only looks.
@@ -188,6 +190,10 @@ var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.C
 	err := s.forget(ctx, body.Session)
 	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotOver) {
 		err = desk.NotOver(s.english(), r)
+	}
+	if unread, ok := errors.AsType[*recovery.UnreadBackup](err); ok {
+		err = control.Refuse(control.CodeRefused, fmt.Sprintf("the backup %s cannot be read (%v), so it may have a copy of the record: "+
+			"remove the file, and forget the session again", unread.Path, unread.Err))
 	}
 	return struct{}{}, err
 }}

@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/control"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
@@ -250,6 +251,28 @@ func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts 
 		}
 	}
 	return log.String(), posts
+}
+
+// TestP8_ForgetNamesADamagedBackup, which may have the record, and says what to do; the record stays until then.
+func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
+	environ := machine(t, one(1, "api"))
+	damaged := filepath.Join(stateOf(environ), "backups", "2026-01-01T00-00-00.000Z.tar.gz")
+	require.NoError(t, os.MkdirAll(filepath.Dir(damaged), 0o700))
+	require.NoError(t, os.WriteFile(damaged, []byte("broken"), 0o600))
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+		forget := func() error {
+			_, err := Forgetting.by(s)(ctx, []byte(`{"session_id":"`+idOf(1).String()+`"}`))
+			return err
+		}
+		refusal := (*control.Refusal)(nil)
+		require.ErrorAs(t, forget(), &refusal)
+		assert.Equal(t, "the backup "+damaged+" cannot be read (unexpected EOF), so it may have a copy of the record: "+
+			"remove the file, and forget the session again", refusal.Text)
+		_, there := s.store.Get(idOf(1))
+		assert.True(t, there)
+		require.NoError(t, os.Remove(damaged))
+		return forget()
+	}))
 }
 
 // TestP8_ADamagedInstanceIsNotReplaced: under another id the windows that run would be nobody's.

@@ -1,6 +1,8 @@
 package running
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +18,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/control"
 	"ccbot/internal/session/disktest"
 )
 
@@ -61,6 +65,24 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 		require.NoError(t, err, "with room again it starts")
 		require.NoError(t, held.Close())
 		assert.NoFileExists(t, filepath.Join(dir, ".probe"))
+	})
+}
+
+// TestP8_AFullDiskIsSaidAtTheSocket: a verb that asks the running bot says what one without a bot says.
+func TestP8_AFullDiskIsSaidAtTheSocket(t *testing.T) {
+	disktest.Run(t, 1<<20, func(disk string) {
+		dir, environ := used(t, disk)
+		require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+			s.owner.Store(1)
+			defer disktest.Fill(t, disk)()
+			body, err := json.Marshal(Start{Key: uuid.New(), Base: disk})
+			require.NoError(t, err)
+			_, err = Starting.by(s)(ctx, body)
+			refusal := (*control.Refusal)(nil)
+			require.ErrorAs(t, err, &refusal)
+			assert.Contains(t, refusal.Text, "ccbot's folder "+dir+" cannot be used: there is no room left; make some and try again")
+			return nil
+		}))
 	})
 }
 

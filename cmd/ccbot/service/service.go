@@ -187,7 +187,10 @@ func (s *Service) Restart(ctx context.Context) error {
 	if _, there, err := read(s.manager.file()); err != nil || !there {
 		return cmp.Or(err, ErrNotInstalled)
 	}
-	return s.manager.restart(ctx, s.Run)
+	if err := s.manager.restart(ctx, s.Run); err != nil {
+		return fmt.Errorf("restart the service: %w", err)
+	}
+	return nil
 }
 
 // Stop stops the service until Restart, or until the next login (with lingering: the next start of the

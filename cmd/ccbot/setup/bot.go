@@ -33,6 +33,9 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		if err != nil {
 			return bot{}, exit.Usage(err)
 		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
+			s.Terminal.say("group or others may read %s, where the token is: chmod 600, or delete it", printable(path))
+		}
 		b, err := s.connect(ctx, text)
 		if errors.Is(err, errUnknownToken) {
 			err = exit.Usage(err)

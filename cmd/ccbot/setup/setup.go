@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,9 @@ func (s *Setup) Run(ctx context.Context) error {
 		if err = s.Hooks(); err != nil {
 			err = fmt.Errorf("the hooks are not installed, and `ccbot hooks install` tries it again: %w", err)
 		}
+	}
+	if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
+		s.Terminal.say("%s", s.Words.For("en").Say(i18n.ClaudeMissing, i18n.Args{"Command": s.ClaudeCommand()}))
 	}
 	return b.token.CleanError(errors.Join(err, s.sayHello(ctx, b, people)))
 }

@@ -30,7 +30,7 @@ type Session struct {
 	Dir   string        `json:"dir"`
 	Host  string        `json:"host"`
 	State session.State `json:"state"`
-	// Phase is what the agent was doing when it was last seen, and PhaseAt is since when. PhaseWhat
+	// Phase is what the agent does, or was doing when it was last seen, and PhaseAt is since when. PhaseWhat
 	// is the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
 	// the time of a request's next try.
 	Phase           string    `json:"phase,omitempty"`
@@ -145,7 +145,7 @@ func (l *Session) Does(now phase.Now) {
 	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
 }
 
-// phaseText is what the agent of a running session was doing when it was last seen.
+// phaseText is what the agent of a running session does.
 func phaseText(l Session) string {
 	switch p := phase.Phase(l.Phase); p {
 	case "", phase.Unknown:

@@ -15,8 +15,7 @@ import (
 )
 
 // Details is the output of `ccbot status --json`: the fields of `ccbot list --json` for one
-// session, with the phase as it is now, and more. A value that is unknown is left out; an empty
-// list is known to be empty.
+// session, and more. A value that is unknown is left out; an empty list is known to be empty.
 type Details struct {
 	Session
 	Background bool              `json:"background_commands"` // that the agent has started still run

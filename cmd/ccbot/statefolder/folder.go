@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"ccbot/internal/control"
 )
 
 // probe is written and removed in ccbot's folder: at each start, and while the disk may be full.
@@ -51,7 +53,7 @@ func Error(dir string, err error) error {
 	var what string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		what = fmt.Sprintf("there is no room left; make some and start again (it takes %d KiB to start)", probeSize>>10)
+		what = fmt.Sprintf("there is no room left; make some and try again (a start takes %d KiB)", probeSize>>10)
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):
@@ -75,7 +77,10 @@ type folderError struct {
 
 func (e *folderError) Error() string { return e.text }
 
-func (e *folderError) Unwrap() error { return e.cause }
+// Unwrap gives the cause, and at the socket a refusal: the sentence is for whoever asks.
+func (e *folderError) Unwrap() []error {
+	return []error{e.cause, control.Refuse(control.CodeRefused, e.text)}
+}
 
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -34,7 +36,7 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 	}
 	once := Error("/state", Error("/state", at("/state/"+probe, syscall.ENOSPC)))
 	assert.EqualError(t, Error("/state", fmt.Errorf("CCBOT_DIR: %w", once)), "CCBOT_DIR: ccbot's folder /state cannot be used: there is no room left; "+
-		"make some and start again (it takes 256 KiB to start); what was saved in it stays: no space left on device", "it is said once")
+		"make some and try again (a start takes 256 KiB); what was saved in it stays: no space left on device", "it is said once")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := Error("/state", tt.err)
@@ -48,4 +50,13 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 			assert.Equal(t, exit.Failure, exit.Code(err))
 		})
 	}
+}
+
+// TestALinkToWhatIsNotThereIsNoEmptyFolder, as where a volume is not mounted.
+func TestALinkToWhatIsNotThereIsNoEmptyFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".ccbot")
+	require.NoError(t, os.Symlink("/not/mounted", dir))
+	_, err := RefuseOthers(dir, false)
+	require.EqualError(t, err, "CCBOT_DIR: "+dir+" is a link to /not/mounted, which is not there: mount or make that, or remove the link")
+	assert.Equal(t, exit.Misuse, exit.Code(err))
 }

@@ -82,6 +82,9 @@ func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 	if err := refusal(real, entries, v); err != nil {
 		return "", err
 	}
+	if to, _ := os.Readlink(dir); to != "" && real == "" { // it would look like a folder without settings
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %s is a link to %s, which is not there: mount or make that, or remove the link", dir, to))
+	}
 	return env, nil
 }
 

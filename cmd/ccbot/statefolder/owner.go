@@ -61,6 +61,8 @@ func (e entry) objection(v viewer) objection {
 	switch {
 	case e.foreign(v):
 		return e.notOurs(v)
+	case e.what == placeSettings && e.mode.IsDir():
+		return objection{} // it is not read as settings, and reading it says so
 	case e.mode.Type() == fs.ModeSymlink, e.mode.Type() == fs.ModeSocket:
 		return objection{} // a link's permissions mean nothing; each start makes a new socket, also after a kill before it was closed
 	case above && (e.mode.Perm()&othersWrite == 0 || e.mode&fs.ModeSticky != 0):

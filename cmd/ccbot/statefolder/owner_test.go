@@ -77,6 +77,7 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 		{"ccbot.env of another user's", placeSettings, other, 0o600, true, 0, me, "sudo chown -R 1000", ""},
 		{"ccbot.env of another user's, for root", placeSettings, other, 0o600, true, 0, 0, "sudo chown -R 0", ""},
 		{"ccbot.env of nobody's, in a user namespace", placeSettings, nobody, 0o644, true, nobody, me, "sudo chown -R 1000", ""},
+		{"a folder in the place of ccbot.env: reading it says so", placeSettings, me, dir | 0o755, false, 0, me, "", ""},
 		{"ccbot.env of root's", placeSettings, 0, 0o600, false, 0, me, "", ""},
 		{"ccbot.env of root's that the group may read", placeSettings, 0, 0o640, false, 0, me, "", meant},
 		{"ccbot.env of root's that others may read, and that is meant", placeSettings, 0, 0o644, true, 0, me, "", ""},
