@@ -81,7 +81,7 @@ func TestAClosedQuestionNamesNoButton(t *testing.T) {
 func TestAnOldButtonNamesNoCommand(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.TapButton(t, chattest.Alice, "old"))
-	assert.Contains(t, w.Telegram.Done(), "answer query: This button has done its work, or is out of date. Look at the newest message, or /list.")
+	assert.Contains(t, w.Telegram.Done(), "answer query: This button no longer works. Use the newest message, or /list.")
 }
 
 // A session that has just ended is known by its name, and the way back is offered.

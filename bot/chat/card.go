@@ -25,12 +25,8 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 	return Cards[P]{card.NewKind[P](c.Cards, kind, nil), c}
 }
 
-// NewQuestions gives the cards of a kind that asks: see card.Kind.Asking.
-func NewQuestions[P any](c *Chat, kind string) Cards[P] {
-	k := NewCards[P](c, kind)
-	k.Asking()
-	return k
-}
+// Asking says that the cards are questions: see card.Kind.Asking.
+func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
 
 // Post posts a text with options as a card of its own; the options stand under the last part of a
 // long text. A text without options is posted as by Chat.Post.

@@ -41,10 +41,9 @@ type Chat struct {
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
-	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error) // Telegram took or refused it
-	Resume    func(ctx context.Context, q Resume) (back bool, err error)          // tells what came of it
-	// Lead says in one place that a session is shown in another; nothing where that is the place.
-	Lead func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error
+	Upload    func(ctx context.Context, f outbox.File) (messageID int, err error)                                // Telegram took or refused it
+	Resume    func(ctx context.Context, q Resume) (back bool, err error)                                         // tells what came of it
+	Lead      func(ctx context.Context, from outbox.Conversation, r views.Session, at outbox.Conversation) error // see sessions.Lead
 }
 
 // New is a Chat about the sessions of a machine.

@@ -35,7 +35,7 @@ const Kind = "dialog"
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewQuestions[string](c, Kind)}
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, Kind).Asking()}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.

@@ -77,7 +77,7 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewQuestions[asked](d.Chat, Kind)}
+		cards: chat.NewCards[asked](d.Chat, Kind).Asking()}
 }
 
 // Feature is what the roof knows of prompts.

@@ -63,7 +63,9 @@ type Reports struct {
 const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
-func New(d Deps) *Reports { return &Reports{Deps: d, cards: chat.NewQuestions[offered](d.Chat, kind)} }
+func New(d Deps) *Reports {
+	return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind).Asking()}
+}
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
