@@ -2,7 +2,6 @@ package running
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -72,17 +70,16 @@ func TestP8_AFullDiskLosesNothing(t *testing.T) {
 func TestP8_AFullDiskIsSaidAtTheSocket(t *testing.T) {
 	disktest.Run(t, 1<<20, func(disk string) {
 		dir, environ := used(t, disk)
-		require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-			s.owner.Store(1)
-			defer disktest.Fill(t, disk)()
-			body, err := json.Marshal(Start{Key: uuid.New(), Base: disk})
-			require.NoError(t, err)
-			_, err = Starting.by(s)(ctx, body)
-			refusal := (*control.Refusal)(nil)
-			require.ErrorAs(t, err, &refusal)
-			assert.Contains(t, refusal.Text, "ccbot's folder "+dir+" cannot be used: there is no room left; make some and try again")
-			return nil
-		}))
+		c, err := config.Load(environ)
+		require.NoError(t, err)
+		defer disktest.Fill(t, disk)()
+		verb := Change[struct{}, struct{}]{do: func(context.Context, *system, struct{}) (did struct{}, err error) {
+			return did, os.WriteFile(filepath.Join(dir, "kept"), make([]byte, 64<<10), 0o600)
+		}}
+		_, err = verb.by(&system{Config: c})(t.Context(), []byte("{}"))
+		refusal := (*control.Refusal)(nil)
+		require.ErrorAs(t, err, &refusal)
+		assert.Contains(t, refusal.Text, "ccbot's folder "+dir+" cannot be used: there is no room left; make some and try again")
 	})
 }
 
