@@ -178,5 +178,5 @@ func (w *World) reinstall() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "the hooks run this ccbot's now; as it was: " + backup, nil
+	return "the hooks run this ccbot's now" + terminal.Words("; as it was: ", backup, ""), nil
 }
