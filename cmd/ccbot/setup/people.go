@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -13,6 +14,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/telegram"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
 )
 
@@ -79,12 +81,12 @@ func (s *Setup) pair(ctx context.Context, b bot, at *door) (sender, error) {
 	_, _ = rand.Read(random) // it never fails
 	code := base64.RawURLEncoding.EncodeToString(random)
 	link := b.link() + "?start=" + code
-	picture, err := draw(link)
+	picture, err := draw(link, s.Terminal.width())
 	if err != nil {
 		return sender{}, fmt.Errorf("draw the link: %w", err)
 	}
-	s.Terminal.say("%s\nScan this with your phone or open %s\nand press Start. It can be used once, for %d minutes. Waiting…",
-		picture, link, int(codeFor/time.Minute))
+	s.Terminal.say("%s %s\nand press Start. It can be used once, for %d minutes. Waiting…",
+		cmp.Or(terminal.Words("", picture, "\nScan this with your phone or open"), "Open"), link, int(codeFor/time.Minute))
 	return at.wait(ctx, code)
 }
 
@@ -114,7 +116,7 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
 		case err != nil && failures == 0:
-			d.say("Telegram cannot be asked just now, trying again: %s", printable(err.Error()))
+			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(err.Error()))
 		}
 		last := int64(0)
 		for _, raw := range updates {
@@ -185,7 +187,7 @@ func (u update) with(code string) (sender, bool) {
 // quotes keep a name from looking like an id.
 func (f sender) named() string {
 	if f.Username != "" {
-		return "@" + printable(f.Username)
+		return "@" + terminal.Printable(f.Username)
 	}
 	return strconv.Quote(f.FirstName)
 }
