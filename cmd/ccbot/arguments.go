@@ -84,6 +84,7 @@ func flagError(err error) error {
 		if text := takes[wrong.GetFlag().Value.Type()]; text != "" {
 			return fmt.Errorf("--%s takes %s", wrong.GetFlag().Name, text) // the value may be a token
 		}
+		return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, wrong.Unwrap())
 	}
 	return err
 }
