@@ -170,7 +170,7 @@ func (b *Bot) lives() []chat.Feature {
 		Thinking: b.Thinking, Signs: noCard})
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
-	b.Idle = idle.New(c, s, s.Looks, limits.Planned, ask.Kind, dialog.Kind, prompt.Kind)
+	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Keep: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
