@@ -475,7 +475,7 @@ func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	d.scans()
-	require.Eventually(t, d.api.Polling, 2*time.Minute, time.Millisecond)
+	require.Eventually(t, d.api.Polling, patience, time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	rival, err := http.NewRequestWithContext(ctx, http.MethodGet, d.api.URL()+"/bot"+d.api.Token()+"/getUpdates?timeout=50", nil)
 	require.NoError(t, err)
