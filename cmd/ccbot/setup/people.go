@@ -104,7 +104,8 @@ type door struct {
 func (d *door) wait(ctx context.Context, code string) (sender, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, codeFor, errNobody)
 	defer cancel()
-	for failures := 0; ; {
+	pace := pause.Backoff{Min: again, Max: pollWait}
+	for failing := false; ; {
 		updates, err := d.look(limited, d.offset)
 		switch {
 		case ctx.Err() != nil:
@@ -115,7 +116,7 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 			return sender{}, fmt.Errorf("%w: end it and begin again, or give --allow with your Telegram id", err)
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
-		case err != nil && failures == 0:
+		case err != nil && !failing:
 			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(err.Error()))
 		}
 		last := int64(0)
@@ -132,15 +133,11 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 			}
 			d.offset = last + 1
 		}
-		switch {
-		case err != nil:
-			_ = pause.For(limited, pause.Doubled(again, pollWait, failures))
-			failures++
-		case len(updates) > 0: // the next look does not wait, because they are still there
-			_ = pause.For(limited, again)
-			failures = 0
-		default:
-			failures = 0
+		if failing = err != nil; !failing {
+			pace.Reset()
+		}
+		if failing || len(updates) > 0 { // the next look does not wait, because they are still there
+			_ = pause.For(limited, pace.Next())
 		}
 	}
 }
