@@ -43,7 +43,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		}
 		return b, err
 	}
-	if b, err := s.configured(ctx); err != nil || b.me != nil {
+	if b, err := s.configured(ctx); err != nil || b.name != "" {
 		return b, err
 	}
 	if s.Flags.Yes {
@@ -110,28 +110,21 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if !secret.Valid() {
 		return bot{}, errForm
 	}
-	client, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return bot{}, secret.CleanError(err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	me, err := client.GetMe(ctx)
-	if errors.Is(err, tgbot.ErrorUnauthorized) || errors.Is(err, tgbot.ErrorNotFound) {
+	name, webhook, _, err := telegram.Who(ctx, telegram.Client(secret, s.APIURL), s.APIURL)
+	if errors.Is(err, telegram.ErrRevoked) {
 		return bot{}, errUnknownToken
 	}
 	if err != nil {
 		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", secret.CleanError(err))
 	}
-	s.Terminal.say("Bot: @%s", terminal.Printable(me.Username))
-	hook, err := client.GetWebhookInfo(ctx)
-	if err != nil {
-		return bot{}, fmt.Errorf("ask Telegram for the bot's webhook: %w", secret.CleanError(err))
-	}
-	if hook.URL != "" {
+	s.Terminal.say("Bot: @%s", terminal.Printable(name))
+	if webhook != "" {
 		return bot{}, exit.Usage(fmt.Errorf("%w. End the program that has set it, have it call deleteWebhook, and begin again", telegram.ErrWebhook))
 	}
-	return bot{api: client, me: me, token: secret}, nil
+	api, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
+	return bot{api: api, name: name, token: secret}, secret.CleanError(err)
 }
 
 // sayHello writes to the people who were chosen. Telegram lets a bot write only to people who have
@@ -148,7 +141,7 @@ func (s *Setup) sayHello(ctx context.Context, b bot, people []person) error {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("say hello to %d: %w", p.id, err))
 		default:
-			s.Terminal.say("@%s has said hello to %d.", terminal.Printable(b.me.Username), p.id)
+			s.Terminal.say("@%s has said hello to %d.", terminal.Printable(b.name), p.id)
 		}
 	}
 	return errors.Join(errs...)

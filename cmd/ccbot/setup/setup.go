@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	tgbot "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
@@ -178,10 +177,10 @@ func list(ids []int64) string {
 // bot is the bot that was chosen.
 type bot struct {
 	api    *tgbot.Bot
-	me     *models.User
+	name   string
 	token  token.Token
 	reveal func() string // the token for ccbot.env; nil: it stands there already
 }
 
 // link opens the chat with the bot.
-func (b bot) link() string { return "https://t.me/" + b.me.Username }
+func (b bot) link() string { return "https://t.me/" + b.name }
