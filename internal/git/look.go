@@ -107,8 +107,10 @@ type caller struct {
 	options      []string // stand before every command, too
 }
 
-// always stands before every command: nothing is locked or written, no hook and no file system monitor runs.
-var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}
+// always stands before every command: nothing is locked or written; no hook, no file system monitor and no program that
+// proves signatures runs.
+var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+	"-c", "log.showSignature=false"}
 
 // run gives the start of what git said.
 func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
