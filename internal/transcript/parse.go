@@ -113,8 +113,21 @@ func (e *entry) stamp(item *Item) {
 	item.UUID, item.MessageID, item.Sidechain = e.UUID, e.Message.ID, e.IsSidechain
 	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
-	// A time that cannot be read is no reason to lose the text.
-	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)
+	item.Time = e.time()
+}
+
+// time is when a line was written; zero where that cannot be read, which is no reason to lose the text.
+func (e *entry) time() time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, e.Timestamp)
+	return writable(at)
+}
+
+// writable is a time in UTC; zero where the years of JSON do not reach: a record with such a time could not be saved.
+func writable(at time.Time) time.Time {
+	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
+		return time.Time{}
+	}
+	return at
 }
 
 func (e *entry) items() []Item {
@@ -265,7 +278,7 @@ func (e *entry) failure() Failure {
 	case e.Error == "authentication_failed":
 		f.Kind = FailedLogin
 	case e.QuotaLimits.ResetsAt > 0:
-		f.Kind, f.Until = FailedLimit, time.Unix(int64(e.QuotaLimits.ResetsAt), 0).UTC()
+		f.Kind, f.Until = FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
 	}
 	return f
 }

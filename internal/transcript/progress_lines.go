@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"ccbot/internal/clip"
 )
@@ -179,7 +178,7 @@ func (t *tally) heard(l tallied) {
 // goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
 // Progress may hold the old one.
 func (t *tally) goesOn(l tallied) {
-	turn := Turn{At: timeOf(l)}
+	turn := Turn{At: l.time()}
 	if t.Open != nil {
 		turn.Step = t.Open.Step
 	}
@@ -196,14 +195,8 @@ var taskTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"}
 
 func (t *tally) turnEnded(l tallied) {
 	t.Turns++
-	t.LastTurn, t.Open = timeOf(l), nil
+	t.LastTurn, t.Open = l.time(), nil
 	t.release()
-}
-
-// timeOf is the time of a line; zero when it cannot be read.
-func timeOf(l tallied) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, l.Timestamp)
-	return at.UTC()
 }
 
 // subjects are the inputs that best describe a call, even without the tool's name.
