@@ -387,7 +387,7 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	return nil
 }
 
-// open is git in the repository that dir is in, with its filters switched off; nil: there is none, or no git.
+// open is git in the repository that dir is in, with its filters and hooks switched off; nil: there is none, or no git.
 func open(ctx context.Context, dir string, env []string) (g *caller, err error) {
 	root, ok := findRoot(dir)
 	if !ok {
@@ -398,6 +398,6 @@ func open(ctx context.Context, dir string, env []string) (g *caller, err error) 
 		return nil, nil
 	}
 	g = &caller{program: program, dir: root, env: clean(env)}
-	g.options, err = g.filtersOff(ctx)
+	g.options, err = g.programsOff(ctx)
 	return g, err
 }

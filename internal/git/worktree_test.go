@@ -143,6 +143,11 @@ func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 		r.git("config", "core.fsmonitor", run)
 		r.file(".git/hooks/post-checkout", "#!/bin/sh\n"+run+"\n")
 		require.NoError(t, os.Chmod(filepath.Join(r.dir, ".git/hooks/post-checkout"), 0o700))
+		r.git("config", "hook.evil.command", run)
+		for _, event := range []string{"post-checkout", "reference-transaction", "post-index-change"} {
+			r.git("config", "--add", "hook.evil.event", event)
+		}
+		require.NoError(t, os.RemoveAll(mine)) // git itself has run a hook
 		w := r.add(anywhere)
 		assert.NoFileExists(t, mine, filters)
 		require.NoError(t, w.Remove(t.Context(), r.env))
@@ -205,7 +210,8 @@ func TestP9_TheLookAtStashesRunsNothing(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(r.dir, "prove"), 0o700))
 	r.git("config", "gpg.program", filepath.Join(r.dir, "prove"))
 	r.git("config", "log.showSignature", "true")
-	r.file("signed", "tree "+r.git("rev-parse", "HEAD^{tree}")+"\nparent "+r.git("rev-parse", "HEAD")+
+	head := "\nparent " + r.git("rev-parse", "HEAD")
+	r.file("signed", "tree "+r.git("rev-parse", "HEAD^{tree}")+head+head+
 		"\nauthor nobody <nobody@localhost> 1700000000 +0000\ncommitter nobody <nobody@localhost> 1700000000 +0000"+
 		"\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n\nstash\n")
 	r.git("stash", "store", "-m", "WIP on main: a", r.git("hash-object", "-t", "commit", "-w", "signed"))
