@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"ccbot/internal/clip"
 )
 
@@ -222,7 +224,11 @@ func appendText(items []Item, item Item) []Item {
 	return append(items, item)
 }
 
-// blocks reads a message's content; a string is one text block.
+// maxBlocks is far more than any message has. A block takes many times the memory of its shortest text: a long line of
+// such blocks would need more than most machines have, and be read again at each start.
+const maxBlocks = 10_000
+
+// blocks reads a message's content, maxBlocks of it; a string is one text block.
 func blocks(raw json.RawMessage) (list []block) {
 	if len(raw) > 0 && raw[0] == '"' {
 		list = make([]block, 1)
@@ -230,7 +236,14 @@ func blocks(raw json.RawMessage) (list []block) {
 		_ = json.Unmarshal(raw, &list[0].Text) // it is sound: the line was checked as a whole
 		return list
 	}
-	_ = decode(raw, &list) // so is this, where there is any
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil
+	}
+	gjson.ParseBytes(raw).ForEach(func(_, one gjson.Result) bool {
+		list = append(list, block{})
+		_ = decode([]byte(one.Raw), &list[len(list)-1]) // so is this
+		return len(list) < maxBlocks
+	})
 	return list
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"ccbot/internal/clip"
 )
 
@@ -205,11 +207,9 @@ var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern
 // stepOf describes a tool call in one line: a shell command as it is, any other call as the tool's
 // name and its subject.
 func stepOf(b block) string {
-	var input map[string]any
-	_ = json.Unmarshal(b.Input, &input) // without it the name has to do
 	for _, key := range subjects {
-		subject, _ := input[key].(string)
-		if subject = strings.Join(strings.Fields(subject), " "); subject == "" {
+		subject := strings.Join(strings.Fields(gjson.GetBytes(b.Input, key).Str), " ")
+		if subject == "" { // without any the name has to do
 			continue
 		}
 		if key == "command" {
