@@ -220,6 +220,7 @@ const (
 	ReceiptStays           Key = "receipt_stays"
 	ReceiptWaiting         Key = "receipt_waiting"     // Count
 	TranscriptReplaced     Key = "transcript_replaced" // Name
+	ConversationNew        Key = "conversation_new"    // Name
 	StopRefused            Key = "stop_refused"        // Command, Name
 	ButtonTakeOver         Key = "button_take_over"
 	ButtonForkInstead      Key = "button_fork_instead"
