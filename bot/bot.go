@@ -176,7 +176,7 @@ func (b *Bot) lives() []chat.Feature {
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
-		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd})
+		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
