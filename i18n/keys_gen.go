@@ -205,6 +205,7 @@ const (
 	ResumeAlreadyOpen      Key = "resume_already_open"  // Name
 	ResumeNotElsewhere     Key = "resume_not_elsewhere" // Name
 	DirGone                Key = "dir_gone"             // Dir, Name
+	DirGoneOpen            Key = "dir_gone_open"        // Dir, Name
 	AgeSeconds             Key = "age_seconds"          // Count
 	AgeMinutes             Key = "age_minutes"          // Count
 	AgeHours               Key = "age_hours"            // Count
