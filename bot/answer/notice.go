@@ -53,7 +53,7 @@ func (b *batch) add(item talk.Item) {
 		b.from = item.At
 	}
 	b.next, b.patience = item.Next, quietAfter
-	if isAnswer(item) {
+	if isAnswer(item) || isPrompt(item) { // of prompts only a /clear comes here
 		b.line = cmp.Or(firstLine(item.Text), b.line)
 	}
 }

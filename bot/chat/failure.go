@@ -79,8 +79,11 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		word = refusals[e.Code].bare
 	}
 	known := word != ""
-	if known && e.State == views.Stopping {
+	switch {
+	case known && e.State == views.Stopping:
 		word = i18n.StillEnding
+	case word == i18n.DirGone && s.Open: // it cannot be resumed
+		word = i18n.DirGoneOpen
 	}
 	var faults []string
 	for _, fault := range e.Faults {
