@@ -198,7 +198,7 @@ func (b *Bot) talks() []chat.Feature {
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
-	queues := waiting.New(c, b.Entries, s, s, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
+	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
 		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })

@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -65,10 +66,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 	if len(entries) == 0 {
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
-	for _, e := range entries {
-		lines = append(lines, e.text())
-	}
-	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
+	shown := card.Look{To: to, Text: chat.Lines(append(lines, each.As(entries, entry.text)...)...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
 		var all []string
 		for _, key := range endings {
@@ -108,16 +106,16 @@ func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	look := s.look(ctx, v.To)
 	parts := look.Text.Split(render.Limit)
 	at, _ := strconv.Atoi(v.Rest)
-	at = min(max(at, 0), len(parts)-1)
+	part := card.PartOf(len(parts), 1, at)
 	for _, row := range look.Options {
 		for i := range row {
 			row[i].Value = chat.Does(row[i].Value)
 		}
 	}
-	turns := chat.Turns(at, at+1 < len(parts), func(page int) card.Option {
+	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(listPage + "/" + strconv.Itoa(page))}
 	})
-	return chat.Screen{Text: parts[at], Options: append(look.Options, turns), Back: "menu"}, nil
+	return chat.Screen{Text: parts[part.Page], Options: append(look.Options, turns), Back: "menu"}, nil
 }
 
 // do follows a link of the page, which is drawn anew then.
