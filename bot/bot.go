@@ -160,7 +160,7 @@ func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...)
 // lives are the features about how sessions begin, go on and end, and what their agents write.
 func (b *Bot) lives() []chat.Feature {
 	c, s := b.Chat, b.Sessions
-	outputs := shell.New(c, s.Output, b.Entries, b.Machine.Files)
+	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
 	heard := func(id uuid.UUID, item talk.Item) {
 		_ = b.each("item", func(f chat.Feature) error { f.Item(id, item); return nil })
 	}
@@ -191,7 +191,7 @@ func (b *Bot) lives() []chat.Feature {
 func (b *Bot) talks() []chat.Feature {
 	c, s := b.Chat, b.Sessions
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
-		Records: b.Decisions, Entries: b.Entries, Queues: s, Send: b.Sender.Send,
+		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
 		Changes: b.Entries, Requests: b.Requests, Confirm: b.VoiceConfirm,
@@ -210,7 +210,7 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries, b.Transcripts, s),
+	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries.Load, b.Transcripts, s),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),
