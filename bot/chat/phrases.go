@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/clip"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/naming"
 
@@ -250,12 +251,9 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 // ProjectAnswers says what in a project's own settings answers permission requests; empty where
 // nothing does.
 func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
-	var what []string
-	for _, a := range all {
-		what = append(what, words.Say(i18n.AnswererKey.Of(string(a))))
-	}
-	if len(what) == 0 {
+	if len(all) == 0 {
 		return ""
 	}
+	what := each.As(all, func(a decisions.Answerer) string { return words.Say(i18n.AnswererKey.Of(string(a))) })
 	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, words.Say(i18n.JoinNames))})
 }

@@ -109,16 +109,16 @@ func (s page) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	look := s.look(ctx, v.To)
 	parts := look.Text.Split(render.Limit)
 	at, _ := strconv.Atoi(v.Rest)
-	at = min(max(at, 0), len(parts)-1)
+	part := card.PartOf(len(parts), 1, at)
 	for _, row := range look.Options {
 		for i := range row {
 			row[i].Value = chat.Does(row[i].Value)
 		}
 	}
-	turns := chat.Turns(at, at+1 < len(parts), func(page int) card.Option {
+	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(listPage + "/" + strconv.Itoa(page))}
 	})
-	return chat.Screen{Text: parts[at], Options: append(look.Options, turns), Back: "menu"}, nil
+	return chat.Screen{Text: parts[part.Page], Options: append(look.Options, turns), Back: "menu"}, nil
 }
 
 // do follows a link of the page, which is drawn anew then.

@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -64,7 +63,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func findToResume(book *conversation.Book, to address.Conversation, arg string) (found []views.Session, path string) {
+func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []views.Session, path string) {
 	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
@@ -76,7 +75,7 @@ func findToResume(book *conversation.Book, to address.Conversation, arg string) 
 }
 
 // PostPick shows sessions to choose one from, the latest end first.
-func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
+func (s *Sessions) PostPick(ctx context.Context, to outbox.Conversation, list []views.Session) error {
 	if len(list) == 0 {
 		return s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.ResumeNone))
 	}

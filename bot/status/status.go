@@ -22,7 +22,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 )
@@ -34,17 +34,12 @@ type Agents interface {
 	Work(ctx context.Context, id uuid.UUID) views.Work
 }
 
-// Entries reads the inbox.
-type Entries interface {
-	Load(key string) (inbox.Entry, error)
-}
-
 // status tells all of one session.
 type status struct {
 	chat    *chat.Chat
 	agents  Agents
 	records control.Keeper
-	entries Entries
+	entry   func(key string) (inbox.Entry, error)
 	names   *renames
 	told    Told
 	cards   chat.Cards[over]
@@ -69,10 +64,10 @@ const (
 // Told are the sentences about a session's history, oldest first, for a person who reads them.
 type Told func(p chat.Phrases, history []views.Change, reader int64) []string
 
-// New returns the features of a chat.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries, said history.Asked, names control.Namer,
+// New returns the features of a chat. entry reads the inbox.
+func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error), said history.Asked, names control.Namer,
 	told Told) []chat.Feature {
-	s := &status{chat: c, agents: agents, records: records, entries: entries, told: told, cards: chat.NewCards[over](c, kind),
+	s := &status{chat: c, agents: agents, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
@@ -80,7 +75,7 @@ func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries, s
 }
 
 // askForget asks whether to delete the record of this launch of a session.
-func (s *status) askForget(ctx context.Context, to address.Conversation, asked int64, r views.Session) error {
+func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked int64, r views.Session) error {
 	question := card.Look{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
 		Options: s.chat.In(to).Confirm(i18n.ButtonForget, surely, asked)}
 	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
@@ -178,7 +173,7 @@ const (
 )
 
 // text tells all of a session, a paragraph for each thing.
-func (s *status) text(ctx context.Context, to address.Conversation, reader int64, r views.Session) render.Text {
+func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r views.Session) render.Text {
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
@@ -187,7 +182,7 @@ func (s *status) text(ctx context.Context, to address.Conversation, reader int64
 	}
 	var waits []string
 	for _, key := range r.Prompts {
-		if e, err := s.entries.Load(key); err == nil { // else it has just left the queue
+		if e, err := s.entry(key); err == nil { // else it has just left the queue
 			waits = append(waits, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
 		}
 	}
@@ -327,11 +322,7 @@ func (w words) writers(n now) render.Text {
 	if len(n.writers) == 0 {
 		return render.Text{}
 	}
-	var lines []render.Text
-	for _, one := range n.writers {
-		lines = append(lines, w.WriterText(one))
-	}
-	return chat.Lines(w.Text(i18n.StatusWriters), w.Bullets(chat.MaxListed, lines))
+	return chat.Lines(w.Text(i18n.StatusWriters), w.Bullets(chat.MaxListed, each.As(n.writers, w.WriterText)))
 }
 
 // events are the last sentences of the session's history.
