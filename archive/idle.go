@@ -72,8 +72,8 @@ func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 // longest is the longest time between two sweeps.
 const longest = 10 * time.Minute
 
-// interval is the time between two sweeps: short enough that a session is archived about when its
-// time is over, and no shorter.
+// interval is the time between two sweeps: short enough that a session is archived, or its record
+// removed, about when its time is over, and no shorter.
 func interval(after time.Duration) time.Duration {
 	return min(max(after/12, time.Second), longest)
 }

@@ -40,9 +40,6 @@ type Copies interface {
 	Erase(ctx context.Context, id uuid.UUID) error
 }
 
-// purgeEvery is the time between two looks for records that have expired.
-const purgeEvery = time.Hour
-
 // Keeper archives quiet sessions and purges old records.
 type Keeper struct {
 	Sessions Sessions
@@ -71,14 +68,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 	started := time.Now()
 	clock := func() time.Duration { return time.Since(started) } // monotonic
 	var idle Idle
-	var purgeAt time.Duration
 	for {
 		var every time.Duration
 		idle, every = k.sweep(ctx, idle, clock)
-		if now := clock(); now >= purgeAt {
-			k.Purge(ctx)
-			purgeAt = now + purgeEvery
-		}
+		k.Purge(ctx)
 		if err := pause.For(ctx, every); err != nil {
 			return err
 		}
@@ -90,6 +83,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
 	every, lookAt := longest, k.Observer.Looks(ctx)
+	if k.PurgeAfter > 0 {
+		every = interval(k.PurgeAfter)
+	}
 	for _, r := range k.Records.Shared() {
 		after := k.IdleAfter(r)
 		if r.State != session.Running || after <= 0 {

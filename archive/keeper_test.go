@@ -411,7 +411,7 @@ func (h *house) files() map[string]string {
 	return all
 }
 
-func TestOldRecordsGoAtAStartAndEveryHour(t *testing.T) {
+func TestOldRecordsGoAtAStartAndWhenTheirTimeIsOver(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"alone": 0, "beside the sweep": 6 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house) {
@@ -422,9 +422,9 @@ func TestOldRecordsGoAtAStartAndEveryHour(t *testing.T) {
 				defer stop()
 				assert.False(t, h.there(old.ID))
 				assert.True(t, h.there(soon.ID))
-				h.pass(90 * time.Minute)
-				assert.True(t, h.there(soon.ID), "looked for every hour")
-				h.pass(40 * time.Minute)
+				h.pass(89 * time.Minute)
+				assert.True(t, h.there(soon.ID))
+				h.pass(longest)
 				assert.False(t, h.there(soon.ID))
 				h.pass(10 * twoWeeks)
 				assert.True(t, h.there(failed.ID))
@@ -434,6 +434,19 @@ func TestOldRecordsGoAtAStartAndEveryHour(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A short time counts as well: it does not wait for the longest time between two looks.
+func TestOldRecordsOfAShortTimeGoSoon(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		stop := h.keeper(0, 24*time.Second)
+		defer stop()
+		r := h.add(gone(0))
+		h.pass(23 * time.Second)
+		assert.True(t, h.there(r.ID))
+		h.pass(3 * time.Second)
+		assert.False(t, h.there(r.ID))
+	})
 }
 
 func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {

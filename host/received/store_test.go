@@ -450,7 +450,13 @@ func TestWithoutHardLinks(t *testing.T) {
 	assert.Empty(t, w.names(t))
 }
 
-func TestRunLooksAtOnceAndEveryHour(t *testing.T) {
+func TestRunLooksAtOnceAndWhenFilesMayBeOld(t *testing.T) {
+	for ttl, every := range map[time.Duration]time.Duration{24 * time.Hour: time.Hour, time.Minute: 5 * time.Second} {
+		t.Run(ttl.String(), func(t *testing.T) { testRun(t, ttl, every) })
+	}
+}
+
+func testRun(t *testing.T, ttl, every time.Duration) {
 	w := newWorld(t)
 	w.put(t, "1", "a.txt", "one")
 	synctest.Test(t, func(t *testing.T) {
@@ -458,13 +464,13 @@ func TestRunLooksAtOnceAndEveryHour(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		looks, done := make(chan error), make(chan error, 1)
 		go func() {
-			done <- w.Run(ctx, 24*time.Hour, func() (map[string]bool, error) { return nil, <-looks })
+			done <- w.Run(ctx, ttl, func() (map[string]bool, error) { return nil, <-looks })
 		}()
 		begun := time.Now()
 		looks <- nil
 		assert.Zero(t, time.Since(begun))
 		synctest.Wait()
-		w.at = w.at.Add(25 * time.Hour)
+		w.at = w.at.Add(ttl + time.Hour)
 		looks <- errSource // what waits is not known: nothing is removed
 		assert.Equal(t, every, time.Since(begun))
 		synctest.Wait()

@@ -15,12 +15,13 @@ import (
 	"ccbot/internal/pause"
 )
 
-// every is how often Run looks for files that are old enough to be removed.
-const every = time.Hour
-
-// Run removes files that are old enough, now and every hour, until ctx ends. waits returns the file
-// names in prompts that still have to be typed.
+// Run removes files that are old enough, now and at least every hour, until ctx ends. waits returns
+// the file names in prompts that still have to be typed.
 func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
+	every := time.Hour
+	if ttl > 0 {
+		every = min(every, max(ttl/12, time.Second)) // or a short time would not be kept
+	}
 	for {
 		names, err := waits()
 		if err == nil {

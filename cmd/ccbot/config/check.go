@@ -14,7 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 
 	chatprompts "ccbot/bot/port/prompts"
 	"ccbot/bot/report"
@@ -73,13 +74,33 @@ func (c *Config) CheckAPI() error {
 }
 
 // split gives the words of a setting as a shell would, without expanding anything but ~.
-func split(name, text, home, instead string) ([]string, error) {
-	if strings.ContainsAny(text, "$`") {
-		return nil, fmt.Errorf("%s: there is no expansion, so $ and ` cannot be used%s", name, instead)
-	}
-	words, err := shell.Fields(text, func(name string) string { return map[string]string{"HOME": home}[name] })
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be split into words as a shell does it: look at its quotes, and at signs such as ; & | < (", name)
+func split(name, text, home, instead string) (words []string, err error) {
+	env := &expand.Config{Env: expand.FuncEnviron(func(name string) string { return map[string]string{"HOME": home}[name] })}
+	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be split into words as a shell does it: look at its quotes, and at signs such as ; & | < (", name)
+		}
+		plain := true
+		syntax.Walk(word, func(part syntax.Node) bool {
+			switch part := part.(type) {
+			case nil, *syntax.Word, *syntax.Lit:
+			case *syntax.SglQuoted:
+				plain = plain && !part.Dollar
+			case *syntax.DblQuoted:
+				plain = plain && !part.Dollar
+			default:
+				plain = false
+			}
+			return plain
+		})
+		if !plain { // the next function would fill it in, or end the program
+			return nil, fmt.Errorf("%s: there is no expansion, so $ and ` stand in single quotes only%s", name, instead)
+		}
+		one, err := expand.Fields(env, word)
+		if err != nil || len(one) != 1 {
+			return nil, fmt.Errorf("%s: there is no expansion, so {a,b} stands in quotes only%s", name, instead)
+		}
+		words = append(words, one[0])
 	}
 	return words, nil
 }

@@ -111,6 +111,9 @@ func TestLoadConfig(t *testing.T) {
 		{"flags are shell words", `CLAUDE_FLAGS=--model opus --append-system-prompt 'be "brief"'`, func(t *testing.T, c Config) {
 			assert.Equal(t, []string{"--model", "opus", "--append-system-prompt", `be "brief"`}, c.Flags)
 		}},
+		{"flags are not expanded", "CLAUDE_FLAGS=--a 'costs $5 or `x`' \\$HOME '{b,c}' * {d} ''", func(t *testing.T, c Config) {
+			assert.Equal(t, []string{"--a", "costs $5 or `x`", "$HOME", "{b,c}", "*", "{d}", ""}, c.Flags)
+		}},
 		{"a flag that only looks forbidden", "CLAUDE_FLAGS=--permission-prompt-tool x", func(t *testing.T, c Config) {
 			assert.Len(t, c.Flags, 2)
 		}},
@@ -171,7 +174,12 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"print mode", "CLAUDE_FLAGS=--print", "CLAUDE_FLAGS"},
 		{"settings", "CLAUDE_FLAGS=--settings /tmp/x", "CLAUDE_FLAGS"},
 		{"an open quote", "CLAUDE_FLAGS='x", "CLAUDE_FLAGS"},
-		{"an expansion", "CLAUDE_FLAGS=$(id)", "CLAUDE_FLAGS"},
+		{"a command", "CLAUDE_FLAGS=$(id)", "CLAUDE_FLAGS"},
+		{"a variable", `CLAUDE_FLAGS="a $HOME"`, "CLAUDE_FLAGS"},
+		{"a backquote", "CLAUDE_FLAGS=`id`", "CLAUDE_FLAGS"},
+		{"one word for two", "CLAUDE_FLAGS={a,b}", "CLAUDE_FLAGS"},
+		{"a sum", "CLAUDE_FLAGS=$((1+1))", "CLAUDE_FLAGS"},
+		{"a process", "CLAUDE_FLAGS=<(id)", "CLAUDE_FLAGS"},
 		{"a mode that is none", "CCBOT_PERMISSION_MODE=yes", "CCBOT_PERMISSION_MODE"},
 		{"a relative folder", "CCBOT_DIR=here", "CCBOT_DIR"},
 		{"a root that is not there", "CCBOT_ROOTS=/does/not/exist", "CCBOT_ROOTS"},
