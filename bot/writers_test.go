@@ -211,3 +211,14 @@ func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
 	assert.Equal(t, []string{w.Word(i18n.NoEvidence)}, w.Telegram.Texts())
 	assert.Contains(t, w.Word(i18n.NoEvidence), "~/.claude/sessions")
 }
+
+// A program calls its window what it likes: that does not push the other writers out of the message.
+func TestP1_TheNameOfAWindowHidesNoOtherWriter(t *testing.T) {
+	w := chattest.NewWorld(t)
+	first := chattest.InWindow(t, 1)
+	first.Pane.WindowName = strings.Repeat("x", 2500) // the command that attaches to it has it, too, in this world
+	_, m := w.Told(t, chattest.OtherWriter, first, chattest.AtDesk(4123))
+	w.Write(first, chattest.AtDesk(4123))
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "pid 4123")
+}

@@ -14,7 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/clip"
 	"ccbot/internal/logkey"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -193,7 +195,7 @@ func (w *handover) target(ctx context.Context, q AdoptRequest, agent evidence.Wr
 		w.bequeath(t, q.Agent)
 	} else {
 		t.Dir = cmp.Or(agent.Cwd, agent.Pane.Path)
-		t.Name = cmp.Or(agent.Pane.WindowName, filepath.Base(t.Dir))
+		t.Name = clip.Runes(cmp.Or(agent.Pane.WindowName, filepath.Base(t.Dir)), naming.MaxName)
 		t.Conversation, t.Owner = q.Conversation, q.Owner
 	}
 	if t.Cursors, err = w.cursorsFromHere(); err != nil {

@@ -75,7 +75,8 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		text, err = o.Screens.Capture(ctx, v.Pane.ID, screenLines) // tmux scrolls a dead pane to say that it is dead
 		shown = err == nil
 	}
-	if shown && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind) { // without a capture nothing is typed
+	shown = shown && len(text) <= maxScreen && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind)
+	if shown { // without a capture nothing is typed
 		v.Screen, v.Shown, v.Captured = claudeui.Read(text), text, true
 	}
 	return v
@@ -189,6 +190,10 @@ func SameServer(s tmux.ServerID, b session.Binding) bool {
 
 // screenLines is how many lines that scrolled off a dead pane are kept with its screen.
 const screenLines = 40
+
+// maxScreen is how many bytes of a screen are read. It is many times what any terminal shows; a pane can be made so large
+// that its cells would not fit into memory.
+const maxScreen = 1 << 20
 
 // moment returns the present time on the kernel's clock. If the clock cannot be read, it is zero:
 // with that, no process counts as a leftover.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -276,5 +277,18 @@ func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
 		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
 		h.set(func(a *agent) { a.silent = true })
 		assert.Equal(t, PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+	})
+}
+
+// A program can make its pane as large as tmux allows, and fill it.
+func TestP6_AScreenWithoutEndIsNotSeen(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		assert.True(t, w.Observer.View(w.ctx, r).Captured)
+		a.set(func(a *agent) { a.box = strings.Repeat("x", maxScreen) })
+		v := w.Observer.View(w.ctx, r)
+		assert.Equal(t, PaneOurs, v.Fate)
+		assert.False(t, v.Captured)
+		assert.Empty(t, v.Shown)
 	})
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/news"
+	"ccbot/internal/naming"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -182,6 +184,18 @@ func TestP1_AnOrphanWindowBecomesASession(t *testing.T) {
 		w.pass(1e9)
 		assert.Equal(t, []string{said}, h.heard())
 		assert.NotEqual(t, taken.ID, r.ID)
+	})
+}
+
+// tmux bounds no name of a window.
+func TestAnOrphanWindowsNameIsNoLongerThanASessionsMayBe(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		id := uuid.New()
+		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
+		h := w.tmux.inShell(w.tmux.Fake.AddWindow("work", strings.Repeat("я", 5000)).ID, resume(id)...)
+		r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
+		require.NoError(t, err)
+		assert.Equal(t, strings.Repeat("я", naming.MaxName), r.Name)
 	})
 }
 

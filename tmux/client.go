@@ -218,6 +218,9 @@ func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	if c.place.absent() {
 		return false, ErrNoServer
 	}
+	if err := c.place.private(); err != nil {
+		return false, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn := newConnection(c.changed)

@@ -22,6 +22,9 @@ func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	if p.absent() {
 		return ServerID{}, nil, none
 	}
+	if err := p.private(); err != nil {
+		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
+	}
 	sep := "ccbot-" + rand.Text() + "|"
 	out, err := p.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep))
 	switch {

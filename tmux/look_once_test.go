@@ -2,8 +2,11 @@ package tmux_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -88,4 +91,47 @@ func TestLookRefusesTheDefaultServer(t *testing.T) {
 	}
 	_, _, err := tmux.Look(t.Context(), tmux.Config{Socket: "a/b", Start: startTime})
 	require.Error(t, err)
+}
+
+// Where no server has run since the boot, another user of the machine can make the folder of the sockets, and listen there.
+func TestP9_NothingIsSaidInAFolderThatOthersMayEnter(t *testing.T) {
+	requireTmux(t)
+	base, err := os.MkdirTemp("", "cc") // a short path: it is that of a socket
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(base)) })
+	t.Setenv("TMUX_TMPDIR", base)
+	cfg := real{name: "ccbot-test-foreign", home: t.TempDir()}.config()
+	require.NoError(t, os.Mkdir(socketDir(t), 0o700))
+	require.NoError(t, os.Chmod(socketDir(t), 0o707)) // whatever the umask is
+	listener, err := net.Listen("unix", filepath.Join(socketDir(t), cfg.Socket))
+	require.NoError(t, err)
+	var said atomic.Int64
+	var heard sync.WaitGroup
+	heard.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			n, _ := conn.Read(make([]byte, 1))
+			said.Add(int64(n))
+			conn.Close()
+		}
+	})
+	client, err := tmux.New(cfg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	heard.Go(func() { assert.NoError(t, client.Run(ctx)) })
+
+	_, _, err = tmux.Look(t.Context(), cfg)
+	assert.ErrorContains(t, err, "is not a private folder of ours")
+	assert.NotErrorIs(t, err, tmux.ErrNoServer)
+	short, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	_, err = client.Panes(short)
+	assert.ErrorContains(t, err, "is not a private folder of ours")
+	cancel()
+	listener.Close()
+	heard.Wait()
+	assert.Zero(t, said.Load())
 }

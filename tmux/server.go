@@ -186,7 +186,10 @@ func (p place) sleeper() []string {
 }
 
 func (p place) startServer(ctx context.Context) error {
-	if err := privateDir(filepath.Dir(p.socket)); err != nil {
+	if err := os.Mkdir(filepath.Dir(p.socket), 0o700); err != nil && !errors.Is(err, os.ErrExist) { // as tmux -L does
+		return fmt.Errorf("start tmux server: %w", err)
+	}
+	if err := p.private(); err != nil {
 		return fmt.Errorf("start tmux server: %w", err)
 	}
 	argv := append([]string{p.binary, "-u", "-S", p.socket, "new-session", "-d", "-s", p.control}, p.sleeper()...)
@@ -261,12 +264,10 @@ func (p place) absent() bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// privateDir makes the socket's folder as tmux -L does, and like tmux it refuses a folder that
-// other users may enter.
-func privateDir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
+// private refuses a socket's folder that other users may enter, as tmux -L does: a server that another user has put there
+// would be given the environment, and the prompts, of agents.
+func (p place) private() error {
+	dir := filepath.Dir(p.socket)
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err

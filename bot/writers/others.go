@@ -205,7 +205,7 @@ func writerText(p chat.Phrases, one desk.Writer, details bool) render.Text {
 		say(i18n.WriterSource, i18n.Args{"Source": p.Say(i18n.SourceKey.Of(cmp.Or(one.Source, "unclear")))})
 	}
 	if details && one.Window != nil {
-		say(i18n.WriterTmux, i18n.Args{"Window": one.Window.Name, "Command": render.Code(one.Window.Attach)})
+		say(i18n.WriterTmux, i18n.Args{"Window": chat.ShownName(one.Window.Name), "Command": render.Code(one.Window.Attach)})
 	}
 	if !one.Endable {
 		say(i18n.WriterKept, i18n.Args{"Reason": p.Say(i18n.ReasonKey.Of(one.Kept))})
