@@ -28,10 +28,15 @@ type kind struct {
 }
 
 // Asking says that the cards of the kind are questions, which outlive their place (see Moved).
-func (k Kind[P]) Asking() Kind[P] {
+func (k Kind[P]) Asking() Kind[P] { return k.asking(false) }
+
+// Waiting is Asking for questions without whose answer a session does not go on (see Waits).
+func (k Kind[P]) Waiting() Kind[P] { return k.asking(true) }
+
+func (k Kind[P]) asking(waits bool) Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	k.board.asks[k.name] = true
+	k.board.asks[k.name] = waits
 	return k
 }
 

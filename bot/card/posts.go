@@ -23,7 +23,7 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Waits reports whether a question about a session is open that makes a sound, in a card of a kind that is Asking.
+// Waits reports whether a question about a session is open that makes a sound, in a card of a kind that is Waiting.
 func (b *Board) Waits(session uuid.UUID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
