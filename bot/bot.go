@@ -160,7 +160,7 @@ func (b *Bot) Features() []chat.Feature { return append(b.lives(), b.talks()...)
 // lives are the features about how sessions begin, go on and end, and what their agents write.
 func (b *Bot) lives() []chat.Feature {
 	c, s := b.Chat, b.Sessions
-	outputs := shell.New(c, s.Output, b.Entries, b.Machine.Files)
+	outputs := shell.New(c, s.Output, b.Entries.Load, b.Machine.Files)
 	heard := func(id uuid.UUID, item talk.Item) {
 		_ = b.each("item", func(f chat.Feature) error { f.Item(id, item); return nil })
 	}
@@ -176,7 +176,7 @@ func (b *Bot) lives() []chat.Feature {
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
-		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd})
+		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
@@ -191,14 +191,14 @@ func (b *Bot) lives() []chat.Feature {
 func (b *Bot) talks() []chat.Feature {
 	c, s := b.Chat, b.Sessions
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions,
-		Records: b.Decisions, Entries: b.Entries, Queues: s, Send: b.Sender.Send,
+		Records: b.Decisions, Entry: b.Entries.Load, Queues: s, Send: b.Sender.Send,
 		Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Decisions: s, Edits: s, Entries: b.Entries,
 		Changes: b.Entries, Requests: b.Requests, Confirm: b.VoiceConfirm,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	dialogs := dialog.New(c, s, b.Requests.Floods)
-	queues := waiting.New(c, b.Entries, s, s, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
+	queues := waiting.New(c, b.Entries.Load, s, s.Looks, b.Prompts.Discard, b.Requests.Again, dialogs.Again)
 	switches := modes.New(c, s)
 	b.Moves = moves.New(c, func(ctx context.Context, where chat.Where) error {
 		return b.each("moved", func(f chat.Feature) error { return f.Moved(ctx, where) })
@@ -210,7 +210,7 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries, b.Transcripts, s),
+	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),

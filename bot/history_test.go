@@ -139,14 +139,16 @@ func TestHistoryHasDays(t *testing.T) {
 }
 
 func TestDaysThatTakeTooLongGoOn(t *testing.T) {
-	w, r := said(t, 3)
+	w, _ := said(t, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	page := w.Chat.Pages.All["history"]
 	at := func(rest string) chat.Visit {
 		return chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: strings.TrimPrefix(rest, chat.ToPage("history/"))}
 	}
-	s, err := page.Draw(ctx, at(r.ID.String()+"/days/"))
+	list, err := page.Draw(t.Context(), at(""))
+	require.NoError(t, err)
+	s, err := page.Draw(ctx, at(list.Options[2][0].Value))
 	require.NoError(t, err)
 	assert.Equal(t, chattest.Lines("api: which day?", w.Word(i18n.HistoryDaysMore)), s.Text.Text)
 	require.Len(t, s.Options, 1)

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/refusal"
+	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -88,13 +89,13 @@ func (m Desk) Attach(id uuid.UUID) string {
 // Writers returns the other processes that write a session's conversation.
 func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
-	return m.writersOf(all), err
+	return each.As(all, m.writerOf), err
 }
 
 // Orphans returns the windows that belong to no session.
 func (m Desk) Orphans(ctx context.Context) ([]desk.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
-	return windowsOf(m, all), err
+	return each.As(all, m.windowOf), err
 }
 
 // Ignore makes a window be mentioned no more.
@@ -122,21 +123,16 @@ func (m Desk) Told(ctx context.Context, all []desk.Window) error {
 	return m.Windows.Told(ctx, windowsBehind(all))
 }
 
-func windowsOf(m Desk, all []evidence.Window) (shown []desk.Window) {
-	for _, w := range all {
-		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
-		if w.Agent != nil {
-			agent := m.writerOf(*w.Agent)
-			one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
-			one.Dir = cmp.Or(agent.Dir, one.Dir)
-			one.ID += desk.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
-		}
-		for _, p := range w.Others {
-			one.Others = append(one.Others, Process(p, 0))
-		}
-		shown = append(shown, one)
+func (m Desk) windowOf(w evidence.Window) desk.Window {
+	one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead,
+		Others: each.As(w.Others, func(p process.Process) desk.Process { return Process(p, 0) })}
+	if w.Agent != nil {
+		agent := m.writerOf(*w.Agent)
+		one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
+		one.Dir = cmp.Or(agent.Dir, one.Dir)
+		one.ID += desk.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
 	}
-	return shown
+	return one
 }
 
 // windowID names a window by its number and its first process. The id that the chat gets for a

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/refusal"
+	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
@@ -147,9 +148,9 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 	if len(all) > shownFiles {
 		all, c.Cut = all[:shownFiles], true
 	}
-	for _, f := range all {
-		c.Files = append(c.Files, diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary})
-	}
+	c.Files = each.As(all, func(f git.Change) diffs.File {
+		return diffs.File{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary}
+	})
 	return m, c, all, err
 }
 

@@ -1,16 +1,31 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/places"
+	"ccbot/bot/port/refusal"
 	"ccbot/host/received"
+	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // Machine is the machine that ccbot runs on. It implements the chat's ports.
@@ -43,4 +58,320 @@ func reason(err error) string {
 		return path.Err.Error()
 	}
 	return glyph.Name(err.Error())
+}
+
+// Bounds implements [places.Places].
+func (m *Machine) Bounds() places.Bounds { return places.Bounds{Home: m.Home, Roots: m.Roots} }
+
+// Resolve implements [places.Places].
+func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err error) {
+	switch base = cmp.Or(base, m.Home); {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		path = filepath.Join(m.Home, path[1:])
+	case strings.HasPrefix(path, "~"): // but ./~x is a folder of that name
+		name, rest, _ := strings.Cut(path[1:], "/")
+		other, err := user.Lookup(name)
+		if err != nil {
+			return path, &refusal.Error{Code: refusal.DirMissing, Dir: path, Err: err}
+		}
+		path = filepath.Join(other.HomeDir, rest)
+	case !filepath.IsAbs(path):
+		path = filepath.Join(base, path)
+	}
+	dir = WithoutLinks(filepath.Clean(path))
+	if !InRoots(m.Roots, dir) {
+		return dir, outside(dir)
+	}
+	return dir, nil
+}
+
+func outside(dir string) error {
+	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: fmt.Errorf("%s is outside of CCBOT_ROOTS", dir)}
+}
+
+// Make implements [places.Places]. Inside the roots it follows no link that is made at this moment
+// to lead out of them.
+func (m *Machine) Make(_ context.Context, dir string) error {
+	err := m.make(dir)
+	if err == nil || refusal.Is(err, refusal.DirOutside) {
+		return err
+	}
+	return &refusal.Error{Code: refusal.DirNoAccess, Dir: dir, Reason: reason(err), Err: err}
+}
+
+func (m *Machine) make(dir string) error {
+	if len(m.Roots) == 0 {
+		return os.MkdirAll(dir, 0o755)
+	}
+	for _, path := range m.Roots {
+		rel, inside := within(path, WithoutLinks(dir))
+		if !inside {
+			continue
+		}
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.MkdirAll(rel, 0o755), root.Close())
+	}
+	return outside(WithoutLinks(dir))
+}
+
+// InRoots reports whether sessions may be opened in dir: below one of the roots, which have no
+// links in them; without roots anywhere. The links of dir are resolved as far as the path exists,
+// so that none leads out.
+func InRoots(roots []string, dir string) bool {
+	real := WithoutLinks(dir)
+	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
+		_, inside := within(root, real)
+		return inside
+	})
+}
+
+// within reports whether a path lies in a folder, and where in it. Both must be without links.
+func within(folder, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(folder, path)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+// WithoutLinks is a path with its links resolved, as far as the path exists.
+func WithoutLinks(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); err != nil && parent != path {
+		return filepath.Join(WithoutLinks(parent), filepath.Base(path))
+	} else if err != nil {
+		return path
+	}
+	return real
+}
+
+var (
+	_ places.Folders   = &Machine{}
+	_ places.Worktrees = &Machine{}
+	_ places.Beside    = &Machine{}
+)
+
+// mostChildren bounds what is read of one folder.
+const mostChildren = 20_000
+
+// Children implements [places.Folders].
+func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names []string, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would wait for who writes
+	if err != nil {
+		return nil, dirRefusal(dir, err)
+	}
+	defer f.Close()
+	all, err := f.ReadDir(mostChildren)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, dirRefusal(dir, err)
+	}
+	for _, one := range all {
+		if !hidden && strings.HasPrefix(one.Name(), ".") {
+			continue
+		}
+		is := one.IsDir()
+		if one.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(dir, one.Name()))
+			is = err == nil && info.IsDir()
+		}
+		if is {
+			names = append(names, one.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	})
+	return names, nil
+}
+
+// dirRefusal says why a folder cannot be looked into.
+func dirRefusal(dir string, err error) error {
+	code := refusal.DirNoAccess
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = refusal.DirMissing
+	case errors.Is(err, syscall.ENOTDIR):
+		code = refusal.DirNotADir
+	}
+	return &refusal.Error{Code: code, Dir: dir, Reason: reason(err), Err: err}
+}
+
+// Conversations implements [places.Folders].
+func (m *Machine) Conversations(ctx context.Context, dir string, from, most int) (shown []places.Conversation, more bool, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".")); err != nil {
+		return nil, false, dirRefusal(dir, err)
+	}
+	all, err := transcript.InFolder(m.ProjectsDir, dir)
+	if err != nil {
+		return nil, false, err
+	}
+	var ids []uuid.UUID
+	for _, c := range all {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		if !c.Began(dir) {
+			continue
+		}
+		said := transcript.LastPrompt(ctx, c.Path)
+		if said == "" { // Claude Code resumes none in which nothing was said
+			continue
+		}
+		if from--; from >= 0 {
+			continue
+		}
+		if len(shown) == most {
+			more = true
+			break
+		}
+		shown, ids = append(shown, places.Conversation{Claude: c.ID, Session: m.has(c.ID), Said: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+	}
+	if len(ids) == 0 {
+		return shown, more, nil
+	}
+	written, err := m.Written(ctx, ids...)
+	for i := range shown {
+		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].Claude], err != nil
+	}
+	return shown, more, nil
+}
+
+// has is the session that has a conversation, an open one first; nil: none.
+func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
+	for _, r := range m.Records.Shared() {
+		if r.ClaudeSessionID != claude {
+			continue
+		}
+		if id = r.ID; r.State.Live() {
+			break
+		}
+	}
+	return id
+}
+
+// worktreePatience is how long git may take to check a repository out.
+const worktreePatience = 2 * time.Minute
+
+// Add implements [places.Beside].
+func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
+	dir, err = m.Resolve(ctx, "", dir)
+	if err != nil {
+		return "", err
+	}
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	for _, r := range m.Records.Shared() {
+		if key != "" && r.Origin == key && r.State != session.Failed {
+			return r.Dir, nil
+		}
+	}
+	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	defer cancel()
+	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error { return m.free(path, key) })
+	switch {
+	case err != nil && refusal.Is(err, refusal.DirOutside):
+		return "", err
+	case errors.Is(err, git.ErrNoCommit):
+		return "", &refusal.Error{Code: refusal.NoCommit, Dir: dir, Err: err}
+	case err != nil:
+		return "", gitRefusal(ctx, dir, err)
+	case w == nil:
+		return "", &refusal.Error{Code: refusal.NoRepository, Dir: dir}
+	}
+	if m.given == nil {
+		m.given = make(map[string]string)
+	}
+	m.given[w.Dir] = key
+	return likeIn(w, dir), nil
+}
+
+// free says whether a work tree may be at a path, for the start of a key.
+func (m *Machine) free(path, key string) error {
+	if !InRoots(m.Roots, path) {
+		return outside(path)
+	}
+	of, given := m.given[path]
+	if given && of != key || m.works(path, func(session.Record) bool { return true }) {
+		return git.ErrTaken
+	}
+	return nil
+}
+
+// Done implements [places.Beside].
+func (m *Machine) Done(key string) {
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	maps.DeleteFunc(m.given, func(_, of string) bool { return of == key })
+}
+
+// likeIn is the folder of a new work tree that is where dir is in the work tree that it was asked for; its top where
+// there is none.
+func likeIn(w *git.Worktree, dir string) string {
+	top := w.Of
+	if in := git.TopOf(dir); in != "" {
+		top = in
+	}
+	rel, inside := within(top, dir)
+	if info, err := os.Stat(filepath.Join(w.Dir, rel)); inside && err == nil && info.IsDir() {
+		return filepath.Join(w.Dir, rel)
+	}
+	return w.Dir
+}
+
+// works reports whether one of these sessions works in a folder, or below it.
+func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
+	return slices.ContainsFunc(m.Records.Shared(), func(r session.Record) bool {
+		_, inside := within(folder, r.Dir)
+		return inside && which(r)
+	})
+}
+
+// Find implements [places.Worktrees].
+func (m *Machine) Find(ctx context.Context, dir string) (found places.Worktree, is bool, err error) {
+	w, err := git.FindWorktree(dir)
+	if err != nil || w == nil {
+		return found, false, gitRefusal(ctx, dir, err)
+	}
+	asked, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	work, err := w.Work(asked, m.GitEnv)
+	return places.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: places.Work(work)}, true, gitRefusal(ctx, dir, err)
+}
+
+// Remove implements [places.Worktrees].
+func (m *Machine) Remove(ctx context.Context, dir string) error {
+	m.worktrees.Lock()
+	defer m.worktrees.Unlock()
+	w, err := git.FindWorktree(dir)
+	switch {
+	case err != nil:
+		return gitRefusal(ctx, dir, err)
+	case w == nil:
+		return &refusal.Error{Code: refusal.DirMissing, Dir: dir}
+	}
+	stays := &refusal.Error{Code: refusal.WrongState, Dir: dir}
+	over, err := m.Folders.Vacate(w.Dir)
+	if err != nil {
+		return stays
+	}
+	defer over()
+	_, given := m.given[w.Dir]
+	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.Over() }) {
+		return stays
+	}
+	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	defer cancel()
+	err = w.Remove(asked, m.GitEnv)
+	if work, has := errors.AsType[git.ErrWork](err); has {
+		return &refusal.Error{Code: refusal.HasWork, Dir: dir, Reason: string(work.Work), Err: err}
+	}
+	return gitRefusal(ctx, dir, err)
 }

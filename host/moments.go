@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/diffs"
+	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/ownfile"
 )
@@ -165,10 +166,7 @@ func (m Moments) list() (names []string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	for _, e := range all {
-		names = append(names, e.Name())
-	}
-	return names, err
+	return each.As(all, fs.DirEntry.Name), err
 }
 
 func (m Moments) of(session uuid.UUID) string { return filepath.Join(m.Dir, session.String()) }

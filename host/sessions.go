@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,16 +11,20 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/modes"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/spending"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/recovery"
 	"ccbot/tmux"
 )
 
@@ -112,7 +117,7 @@ func (m Sessions) Successor(of views.Session) views.Session {
 // Restore brings a session back.
 func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
 	back, err := m.Lifecycle.Restore(ctx, q)
-	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.Refused(err)
+	return control.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, m.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
@@ -133,12 +138,9 @@ func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.For
 
 // EndWriters ends other writers of a session's conversation.
 func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error) {
-	var all []process.Identity
-	for _, one := range who {
-		all = append(all, process.ParseIdentity(string(one)))
-	}
+	all := each.As(who, func(one desk.ID) process.Identity { return process.ParseIdentity(string(one)) })
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
-	return endingsOf(ended), m.Refused(err)
+	return each.As(ended, endingOf), m.Refused(err)
 }
 
 // Advance notes up to which place the chat has a transcript.
@@ -146,13 +148,9 @@ func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) erro
 	return m.Lifecycle.Advance(ctx, id, transcript.Cursor(c))
 }
 
-// endingsOf are processes that were ended, or left alone, as the chat sees them.
-func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
-	for _, e := range all {
-		shown = append(shown, control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended,
-			Verified: e.Verified, Reason: e.Reason})
-	}
-	return shown
+// endingOf is a process that was ended, or left alone, as the chat sees it.
+func endingOf(e lifecycle.Ending) control.Ending {
+	return control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified, Reason: e.Reason}
 }
 
 // Process is a process as the chat sees it.
@@ -163,13 +161,6 @@ func Process(p process.Process, age time.Duration) desk.Process {
 func (m Desk) paneOf(p tmux.Pane) desk.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
 	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
-}
-
-func (m Desk) writersOf(all []evidence.Writer) (shown []desk.Writer) {
-	for _, w := range all {
-		shown = append(shown, m.writerOf(w))
-	}
-	return shown
 }
 
 func (m Desk) writerOf(w evidence.Writer) desk.Writer {
@@ -186,4 +177,69 @@ func (m Desk) writerOf(w evidence.Writer) desk.Writer {
 		shown.Window = &pane
 	}
 	return shown
+}
+
+// Refused puts writers into the terms of the chat, in an error of lifecycle. Its other errors are
+// refusals by themselves.
+func (m Desk) Refused(err error) error {
+	if e, ok := errors.AsType[*lifecycle.WriterError](err); ok {
+		return &refusal.Error{Code: refusal.Writers, Writers: each.As(e.Writers, m.writerOf), Err: err}
+	}
+	return err
+}
+
+// Chat gets the news about sessions.
+type Chat interface {
+	SessionNews(ctx context.Context, s views.Session, n news.News) error
+}
+
+// News passes the news from lifecycle on to the chat.
+type News struct {
+	Sessions *Sessions
+	Chat     Chat
+	Moments  Moments // a session that was ended on purpose needs none
+}
+
+// SessionNews passes on one piece of news.
+func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
+	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
+	if r.State.EndedOnPurpose() {
+		_ = n.Moments.Forget(r.ID) // else a start removes them
+	}
+	return err
+}
+
+// News is a piece of news as the chat understands it.
+func (m Sessions) News(r session.Record, n news.News) news.News {
+	switch n := n.(type) {
+	case news.Ready:
+		return news.Ready{Answerers: answerersOf(r)}
+	case lifecycle.Receipt:
+		all := n.Others
+		if n.Agent != nil {
+			all = append([]lifecycle.Ending{*n.Agent}, all...)
+		}
+		return news.Stopped{Endings: each.As(all, endingOf), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
+	case lifecycle.OtherWriters:
+		return news.OtherWriters(each.As(n, m.writerOf))
+	}
+	return n
+}
+
+// StartOf is what a recovery found and did, in the terms of the chat. It does not include the
+// records that were set aside, because the report does not have them.
+func StartOf(r recovery.Report) (s news.Start) {
+	s.Booted = r.Booted
+	s.Repaired = each.As(r.Results, func(done recovery.Result) news.Repair {
+		return news.Repair{Session: done.Action.Record, Failed: done.Err != nil}
+	})
+	for _, n := range r.Notices {
+		switch n.Kind {
+		case recovery.Unclear:
+			s.Unclear = append(s.Unclear, n.Record)
+		case recovery.Newer:
+			s.Newer++
+		}
+	}
+	return s
 }

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/port/spending"
 	"ccbot/hooks"
+	"ccbot/internal/each"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
@@ -64,9 +65,9 @@ func (s *Spending) Spent(ctx context.Context) (spending.Report, error) {
 		c.spans = append(c.spans, span{models: make(map[string]*spending.Line), sessions: make(map[string]*spending.Line)})
 	}
 	book.Each(c.answer)
-	for _, one := range c.spans {
-		rep.Spans = append(rep.Spans, spending.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)})
-	}
+	rep.Spans = each.As(c.spans, func(one span) spending.Span {
+		return spending.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)}
+	})
 	return rep, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
+	"ccbot/internal/each"
 	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
@@ -122,11 +123,7 @@ func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Curso
 	} else {
 		items, err = transcript.Said(transcript.Cursor(*from), transcript.Cursor(before))
 	}
-	var said []talk.Item
-	for _, item := range items {
-		said = append(said, itemOf(item))
-	}
-	return said, err
+	return each.As(items, itemOf), err
 }
 
 // End finds the present end of a transcript.
@@ -151,8 +148,6 @@ func itemOf(item transcript.Item) talk.Item {
 	if call, failed, ok := item.EndsTask(); ok {
 		shown.Kind, shown.Tool = talk.TaskOver, &talk.Tool{ID: call, Failed: failed}
 	}
-	for _, image := range item.Images {
-		shown.Images = append(shown.Images, talk.Image(image))
-	}
+	shown.Images = each.As(item.Images, func(image transcript.Image) talk.Image { return talk.Image(image) })
 	return shown
 }

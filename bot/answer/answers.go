@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
@@ -56,9 +55,9 @@ type Deps struct {
 	Transcripts talk.Transcripts
 	// Heard is told of each item before the item is shown. An item may come twice.
 	Heard    func(session uuid.UUID, item talk.Item)
-	Rich     bool                               // rich messages where the server has them
-	Thinking bool                               // what an agent thinks is shown, too
-	Signs    func(to address.Conversation) bool // the chat says "typing" there while the agent works
+	Rich     bool                              // rich messages where the server has them
+	Thinking bool                              // what an agent thinks is shown, too
+	Signs    func(to outbox.Conversation) bool // the chat says "typing" there while the agent works
 }
 
 // Answers shows in the chat what agents write: one reader per session.
@@ -77,11 +76,11 @@ func New(d Deps) *Answers {
 
 // Follow makes sure that a session has a reader, and has the reader look at the session again:
 // there is a new transcript, the session has ended, or it is shown elsewhere.
-func (a *Answers) Follow(r views.Session) { a.Recall(r, address.Conversation{}) }
+func (a *Answers) Follow(r views.Session) { a.Recall(r, outbox.Conversation{}) }
 
 // Recall is Follow, and has the last answer of the session shown in a conversation where a person
 // opens the session. The session's reader does that: the reader knows what it is about to show.
-func (a *Answers) Recall(r views.Session, to address.Conversation) {
+func (a *Answers) Recall(r views.Session, to outbox.Conversation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t, ok := a.readers[r.ID]
@@ -90,7 +89,7 @@ func (a *Answers) Recall(r views.Session, to address.Conversation) {
 		a.readers[r.ID] = t
 		a.crew.Add(t.run)
 	}
-	if to != (address.Conversation{}) {
+	if to != (outbox.Conversation{}) {
 		t.opened = to
 	}
 	t.look() // with the lock held: the reader must not leave in between
@@ -160,7 +159,7 @@ func (a *Answers) Feature() chat.Feature {
 				t.look()
 			}
 		},
-		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
 			a.Follow(views.Session{ID: id})
 			return nil
 		},

@@ -17,7 +17,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -53,7 +52,7 @@ func (b *batch) add(item talk.Item) {
 		b.from = item.At
 	}
 	b.next, b.patience = item.Next, quietAfter
-	if isAnswer(item) {
+	if isAnswer(item) || item.Asked { // of prompts only a /clear comes here
 		b.line = cmp.Or(firstLine(item.Text), b.line)
 	}
 }
@@ -101,13 +100,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r views.Session, item ta
 	if !t.unheard {
 		return nil
 	}
-	return t.tellDone(ctx, r)
-}
-
-// tellDone says with a sound that a session has done what it was asked. The cursor is behind that already:
-// a crash before it is on disk loses it, and none repeats it.
-func (t *transcriptReader) tellDone(ctx context.Context, r views.Session) error {
-	t.unheard = false
+	t.unheard = false // a crash before the message is on disk loses it, and none repeats it
 	text := t.answers.doneText(r, "")
 	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: !t.answers.quiet(r)})
 }
@@ -193,7 +186,7 @@ func (a *Answers) endTurn(r views.Session, end talk.Item) {
 	}
 }
 
-func (a *Answers) setTurn(to address.Conversation, turn conversation.Turn) {
+func (a *Answers) setTurn(to outbox.Conversation, turn conversation.Turn) {
 	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
 		a.Chat.Log.Warn("turn_not_noted", logkey.SessionID, turn.Session.String(), logkey.Error, err.Error())
 	}

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 )
 
 // rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
@@ -50,6 +51,10 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 			return rendition{parts: asTheyAre(a.failureText(r, item))}
 		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
+	case talk.LocalCommand:
+		if item.Text == "/clear" { // with it the file of a conversation begins
+			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationNew, name))}
+		}
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
@@ -93,11 +98,9 @@ func unrendered(_ views.Session, item talk.Item) rendition {
 }
 
 // asTheyAre are words that look the same on every server.
-func asTheyAre(text render.Text) (parts []render.Part) {
-	for _, t := range text.Split(render.Limit - HeadingRoom) {
-		parts = append(parts, render.Part{Text: t})
-	}
-	return visibleParts(parts)
+func asTheyAre(text render.Text) []render.Part {
+	part := func(t render.Text) render.Part { return render.Part{Text: t} }
+	return visibleParts(each.As(text.Split(render.Limit-HeadingRoom), part))
 }
 
 // isForeign reports whether an item is not of the conversation that the chat shows: the item is a

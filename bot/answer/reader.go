@@ -17,7 +17,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -29,8 +28,8 @@ type transcriptReader struct {
 	left    chan struct{} // closed when the reader leaves
 
 	// Of these answers.mu is held.
-	look   func()               // ends the pass under way, but never a send
-	opened address.Conversation // where people want to see the session's last answer; zero: nowhere
+	look   func()              // ends the pass under way, but never a send
+	opened outbox.Conversation // where people want to see the session's last answer; zero: nowhere
 
 	stuck   stuck
 	batch   batch
@@ -72,7 +71,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	defer look()
 	a.mu.Lock()
 	opened := t.opened
-	t.look, t.opened = look, address.Conversation{}
+	t.look, t.opened = look, outbox.Conversation{}
 	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
@@ -229,8 +228,8 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 
 // showLast shows in a conversation where a person has opened the session what was only noticed
 // there. It is shown once, and no cursor moves: after a crash the person opens the session again.
-func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conversation) {
-	if to == (address.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
+func (a *Answers) showLast(ctx context.Context, r views.Session, to outbox.Conversation) {
+	if to == (outbox.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
 		return
 	}
 	r.Conversation = to

@@ -1,14 +1,18 @@
 package ask
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/clip"
+	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 )
@@ -97,10 +101,8 @@ func questionSheet(c Card, list []question) sheet {
 	}
 	blocks := list[at].page(c.Progress.Chosen)
 	input, _ := exactjson.Members(c.Request.Input)
-	for _, f := range take(input, "questions", func(json.RawMessage) bool { return true }) {
-		blocks = append(blocks, fieldLine(f))
-	}
-	s := sheet{title: i18n.AskQuestion, body: chat.Lines(blocks...)}
+	rest := take(input, "questions", func(json.RawMessage) bool { return true })
+	s := sheet{title: i18n.AskQuestion, body: chat.Lines(append(blocks, each.As(rest, fieldLine)...)...)}
 	if len(list) > 1 {
 		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
@@ -109,15 +111,11 @@ func questionSheet(c Card, list []question) sheet {
 
 func (q question) page(chosen []int) []render.Text {
 	blocks := []render.Text{render.Italic(glyph.Signs(q.header)), render.Bold(glyph.Signs(q.text))}
-	for _, f := range q.more {
-		blocks = append(blocks, fieldLine(f))
-	}
+	blocks = append(blocks, each.As(q.more, fieldLine)...)
 	for i, o := range q.options {
 		label := fmt.Sprintf("%s%d. %s", q.box(chosen, i), i+1, glyph.Signs(o.label))
 		blocks = append(blocks, render.Plain(label), render.Italic(glyph.Signs(o.description)))
-		for _, f := range o.more {
-			blocks = append(blocks, fieldLine(f))
-		}
+		blocks = append(blocks, each.As(o.more, fieldLine)...)
 	}
 	return blocks
 }
@@ -143,4 +141,104 @@ func answerSheet(c Card, list []question) render.Text {
 		}
 	}
 	return chat.Lines(blocks...)
+}
+
+// maxDepth is how deep a tool's input is read; what lies deeper is shown only by [Show all].
+const maxDepth = 32
+
+// take gives the field to use and leaves it out if use took it.
+func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
+	for i, f := range list {
+		if f.Key == key && use(f.Value) {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+// textTo takes a text.
+func textTo(to *string) func(json.RawMessage) bool {
+	return func(raw json.RawMessage) bool {
+		s, ok := exactjson.Text(raw)
+		if ok {
+			*to = s
+		}
+		return ok
+	}
+}
+
+func isFalse(raw json.RawMessage) bool { return string(raw) == "false" }
+
+// odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a
+// key that is there twice, or what lies too deep.
+func odd(raw json.RawMessage, depth int) bool {
+	if depth > maxDepth {
+		return true
+	}
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return true
+	}
+	switch raw[0] {
+	case '"':
+		s, ok := exactjson.Text(raw)
+		return !ok || glyph.Hides(s)
+	case '[':
+		list, ok := exactjson.Elements(raw)
+		return !ok || slices.ContainsFunc(list, func(v json.RawMessage) bool { return odd(v, depth+1) })
+	case '{':
+		list, plain := exactjson.Members(raw)
+		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool {
+			return glyph.Hides(f.Key) || odd(f.Value, depth+1)
+		})
+	}
+	return false // a number, true, false, null
+}
+
+// escapes are those of JSON texts.
+var escapes = regexp.MustCompile(`\\(u00(3c|3e|26)|.)`)
+
+// compact is JSON in one line, without the escapes that only web pages need.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return escapes.ReplaceAllStringFunc(b.String(), func(s string) string {
+		if len(s) == 2 {
+			return s
+		}
+		return map[string]string{"3c": "<", "3e": ">", "26": "&"}[s[4:]]
+	})
+}
+
+// quoted is a text as JSON writes it, for a person.
+func quoted(s string) string {
+	data, _ := json.Marshal(s) // a string always encodes
+	return compact(data)
+}
+
+// What is left of an input that is too big: of its first fields the first bytes.
+const (
+	maxFields = 64
+	keptText  = 2 << 10
+)
+
+// beginnings is an object with the beginnings of its first fields. What is no text and longer
+// becomes one.
+func beginnings(object json.RawMessage) json.RawMessage {
+	list, _ := exactjson.Members(object)
+	var b strings.Builder
+	for i, f := range list[:min(len(list), maxFields)] {
+		value := string(f.Value)
+		if len(value) > keptText {
+			s, isText := exactjson.Text(f.Value)
+			if !isText {
+				s = value
+			}
+			value = quoted(clip.Bytes(s, keptText, "…"))
+		}
+		fmt.Fprintf(&b, "%s%s:%s", ","[:min(i, 1)], quoted(clip.Bytes(f.Key, keptText, "…")), value)
+	}
+	return json.RawMessage("{" + b.String() + "}")
 }

@@ -274,7 +274,7 @@ func (r *request) withdraw(ctx context.Context, c Card) error {
 	if c.Prompt == "" {
 		return nil
 	}
-	e, err := r.of.Entries.Load(c.Prompt)
+	e, err := r.of.Entry(c.Prompt)
 	if err != nil || e.State == inbox.Accepted { // it was never meant for a queue
 		return err
 	}

@@ -29,11 +29,6 @@ import (
 // known by it. That is looked at once a day.
 const keep = 7 * 24 * time.Hour
 
-// Entries are the texts of people; see inbox.Store.
-type Entries interface {
-	Load(key string) (inbox.Entry, error)
-}
-
 // Queues are the prompts that wait for a session; see package prompts.
 type Queues interface {
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
@@ -47,7 +42,7 @@ type Deps struct {
 	Store   *Store
 	Hooks   decisions.Waiters
 	Records decisions.Records
-	Entries Entries
+	Entry   func(key string) (inbox.Entry, error) // a text of somebody's
 	Queues  Queues
 	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
 	Send func(ctx context.Context, m outbox.Message) (int, error)

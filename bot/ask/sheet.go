@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 )
@@ -112,9 +113,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 	if diff, rest, ok := diffOf(list); ok && q.Tool == "Edit" {
 		blocks, list = append(blocks, pre(diff, "diff")), rest
 	}
-	for _, f := range list {
-		blocks = append(blocks, fieldLine(f))
-	}
+	blocks = append(blocks, each.As(list, fieldLine)...)
 	tool, _ := inUnits(oneLined(q.Tool), maxWord)
 	args := i18n.Args{"Tool": tool}
 	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: chat.Lines(blocks...)}

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/machine"
@@ -49,27 +50,21 @@ type Deps struct {
 // Browser is the page of new sessions.
 type Browser struct {
 	Deps
-	chat  *chat.Chat
-	ended chan views.Session // that may leave a work tree
-	crew  guard.Crew         // what takes longer than a message may
+	chat *chat.Chat
+	crew guard.Crew // what takes longer than a message may
 }
 
 // New returns the page of a chat.
 func New(d Deps) *Browser {
-	return &Browser{Deps: d, chat: d.Chat, ended: make(chan views.Session, 64)}
+	return &Browser{Deps: d, chat: d.Chat}
 }
 
 // Feature is what the roof knows of it.
 func (b *Browser) Feature() chat.Feature {
 	return chat.Feature{Name: "browse", Note: b.note, Text: b.text, Heard: b.hear, Current: b.turned, Run: func(ctx context.Context) error {
-		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return b.run(ctx) })
-		g.Go(func() error {
-			return b.crew.Run(ctx, func(p *guard.Panic) {
-				b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
-			})
+		return b.crew.Run(ctx, func(p *guard.Panic) {
+			b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
-		return g.Wait()
 	}, Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed, Own: true}, worktree: {Draw: b.removing, Do: b.remove}}}
 }
 
@@ -114,20 +109,20 @@ func (b *Browser) turned(ctx context.Context, to address.Conversation, _ uuid.UU
 // typed takes a reply to the page: the name of a new folder, a path, or a part of a folder's name.
 func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string, error) {
 	a, text := parse(v.Rest), strings.Trim(strings.TrimSpace(text), chat.Quotes)
-	if a.view == naming {
+	if a.View == naming {
 		return b.makeFolder(ctx, v, a, text)
 	}
 	if strings.ContainsAny(cmp.Or(text, " ")[:1], "/~.") { // a path
-		dir, err := b.Places.Resolve(ctx, a.dir, text)
+		dir, err := b.Places.Resolve(ctx, a.Dir, text)
 		if err != nil {
 			dir = refusal.In(err).Dir
 		}
 		return a.in(children, dir).String(), nil
 	}
-	if a.view != children {
-		a = at{with: a.with}
+	if a.View != children {
+		a = at{With: a.With}
 	}
-	a.filter, a.page = text, 0
+	a.Filter, a.Page = text, 0
 	return a.String(), nil
 }
 
@@ -137,7 +132,7 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	if name == "" || strings.ContainsAny(name, "/\x00\n") || name == "." || name == ".." {
 		return "", b.chat.Say(ctx, v.To, p.Say(i18n.NewFolderBad))
 	}
-	dir, err := b.Places.Resolve(ctx, a.dir, "./"+name)
+	dir, err := b.Places.Resolve(ctx, a.Dir, "./"+name)
 	if err == nil {
 		err = b.Places.Make(ctx, dir)
 	}
@@ -167,15 +162,15 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	a := parse(v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
 	claude, _ := uuid.Parse(of)
-	then := a.in(begun, a.dir)
-	then.key = a.key
+	then := a.in(begun, a.Dir)
+	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
 	switch verb {
 	case start:
-		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.dir}) }), then.String(), nil
+		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.Dir}) }), then.String(), nil
 	case fork:
 		return to(func(ctx context.Context) error {
-			return b.begin(ctx, v, a, control.Start{Dir: a.dir, ForkOf: a.claude})
+			return b.begin(ctx, v, a, control.Start{Dir: a.Dir, ForkOf: a.Claude})
 		}), then.String(), nil
 	case goOn:
 		return to(func(ctx context.Context) error { return b.goOn(ctx, v, a, claude) }), then.String(), nil
@@ -187,9 +182,9 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.chat.Pages.Leave(ctx, v.To, v.By, Name) }), menu, nil
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) {
-			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.dir })
+			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.Dir })
 			if len(others) == len(s.Favourites) {
-				others = append(others, a.dir)
+				others = append(others, a.Dir)
 			}
 			s.Favourites = others[max(0, len(others)-mostFavourites):]
 		})
@@ -206,7 +201,7 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q control.Start
 	if err != nil {
 		return chat.ErrStay // the page says why
 	}
-	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.key, modes.Wish{Mode: a.with.Mode, Model: modes.Flag(a.with.Model)}
+	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, modes.Wish{Mode: a.With.Mode, Model: modes.Flag(a.With.Model)}
 	r, began, err := b.Start(ctx, v.To, q)
 	if err == nil && !began {
 		err = chat.ErrStay
@@ -227,7 +222,7 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 	all := b.chat.Book.Records.List()
 	i := slices.IndexFunc(all, func(r views.Session) bool { return r.ClaudeSessionID == claude })
 	if i < 0 {
-		return b.begin(ctx, v, a, control.Start{Dir: a.dir, Continues: claude})
+		return b.begin(ctx, v, a, control.Start{Dir: a.Dir, Continues: claude})
 	}
 	r := b.chat.Book.Successor(all[i])
 	back, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
@@ -246,8 +241,8 @@ func (b *Browser) goOn(ctx context.Context, v chat.Visit, a at, claude uuid.UUID
 
 // beginBeside starts a session in a new work tree. Who dies between the two finds the same work tree again.
 func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
-	defer b.Places.Done(a.key)
-	dir, err := b.Places.Add(ctx, a.dir, a.key)
+	defer b.Places.Done(a.Key)
+	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
 	if err != nil {
 		return b.refused(ctx, v.To, err)
 	}
@@ -261,4 +256,73 @@ func (b *Browser) refused(ctx context.Context, to address.Conversation, err erro
 		return err
 	}
 	return chat.ErrStay
+}
+
+// The names of the pages: new sessions, and whether to remove a work tree, with its folder behind the name.
+const (
+	Name     = "new"
+	worktree = "worktree"
+)
+
+// The views of the page.
+const (
+	places   = ""      // favourite folders, and those that were used
+	children = "in"    // the folders in a folder
+	naming   = "name"  // asks for the name of a new folder
+	folder   = "use"   // how a session may begin in a folder
+	busy     = "busy"  // a conversation that somebody writes
+	begun    = "begun" // a session has begun
+)
+
+// at is what the page shows: what a person has chosen so far.
+type at struct {
+	View   string     `json:"v,omitempty"`
+	Dir    string     `json:"dir,omitempty"`
+	Page   int        `json:"page,omitempty"`
+	Hidden bool       `json:"hidden,omitempty"`
+	Filter string     `json:"q,omitempty"`
+	With   modes.Wish `json:"with,omitzero"`    // as far as it is not as the settings say
+	Key    string     `json:"key,omitempty"`    // of the start: two taps on one button start one session
+	Claude uuid.UUID  `json:"of,omitzero"`      // the conversation
+	Unseen bool       `json:"unseen,omitempty"` // it cannot be seen who writes it
+}
+
+// String is the address.
+func (a at) String() string {
+	a.Dir = url.PathEscape(a.Dir) // which may be no text
+	return chat.Address(Name, a)
+}
+
+// parse reads an address, behind the name of the page.
+func parse(rest string) at {
+	a := chat.ViewAt[at](rest)
+	a.Dir, _ = url.PathUnescape(a.Dir)
+	return a
+}
+
+// in is a view of a folder, with all else as it is.
+func (a at) in(view, dir string) at {
+	return at{View: view, Dir: dir, Hidden: a.Hidden, With: a.With}
+}
+
+// to is an option that leads to an address.
+func (a at) to(text string) card.Option {
+	return card.Option{Text: text, Value: chat.ToPage(a.String())}
+}
+
+// page is an option that leads to a page of the list that is shown.
+func (a at) page(n int) card.Option {
+	a.Page = n
+	return a.to("")
+}
+
+// next is the choice behind one of several; behind the last comes none, which is as the settings say.
+func next[S ~string](all []S, now S) S {
+	if now == "" {
+		return all[0]
+	}
+	if i := slices.Index(all, now) + 1; i < len(all) {
+		return all[i]
+	}
+	return ""
 }

@@ -32,18 +32,18 @@ const (
 // draw draws an address.
 func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err error) {
 	a, p := parse(v.Rest), b.chat.In(v.To)
-	if a.view != places && a.view != begun {
-		dir, err := b.Places.Resolve(ctx, "/", a.dir)
+	if a.View != places && a.View != begun {
+		dir, err := b.Places.Resolve(ctx, "/", a.Dir)
 		if err != nil {
 			return b.wrong(p, a, err), nil
 		}
-		a.dir = dir
+		a.Dir = dir
 	}
-	switch a.view {
+	switch a.View {
 	case children:
 		s = b.children(ctx, p, v, a)
 	case naming:
-		s = chat.Screen{Text: p.Text(i18n.NewFolderName, i18n.Args{"Dir": render.Code(p.Short(a.dir))}), Back: a.in(children, a.dir).String()}
+		s = chat.Screen{Text: p.Text(i18n.NewFolderName, i18n.Args{"Dir": render.Code(p.Short(a.Dir))}), Back: a.in(children, a.Dir).String()}
 	case folder:
 		s = b.folder(ctx, p, v, a)
 	case busy:
@@ -51,11 +51,11 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case begun:
 		// In a work tree beside the folder that was chosen, perhaps; the last one: an earlier start may have failed.
 		for _, r := range b.chat.Book.Records.List() {
-			if a.key != "" && r.Origin == a.key {
-				a.dir = r.Dir
+			if a.Key != "" && r.Origin == a.Key {
+				a.Dir = r.Dir
 			}
 		}
-		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.dir))})}, nil
+		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.Dir))})}, nil
 	default:
 		s = b.places(p, v, a)
 	}
@@ -67,7 +67,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 
 // wrong says why a folder cannot be used. Nothing of it is offered.
 func (b *Browser) wrong(p chat.Phrases, a at, err error) chat.Screen {
-	up := at{with: a.with}
+	up := at{With: a.With}
 	return chat.Screen{Text: p.Failure(views.Session{}, err).Text, Back: up.String()}
 }
 
@@ -87,13 +87,13 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	set := b.chat.Book.Settings(v.To.ChatID)
 	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
-	if a.filter != "" {
-		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.filter) })
-		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(all)})
-		s.Back = at{with: a.with}.String()
+	if a.Filter != "" {
+		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
+		s.Text = p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.Filter, "Count": len(all)})
+		s.Back = at{With: a.With}.String()
 	}
-	part, n, more := page(all, a.page, shownPlaces)
-	for _, dir := range part {
+	part := card.PartOf(len(all), shownPlaces, a.Page)
+	for _, dir := range all[part.First:part.Last] {
 		sign := ""
 		if slices.Contains(set.Favourites, dir) {
 			sign = "★ "
@@ -108,7 +108,7 @@ func (b *Browser) places(p chat.Phrases, v chat.Visit, a at) chat.Screen {
 	default:
 		from = in.Home
 	}
-	s.Options = append(s.Options, b.turns(a, n, more), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
+	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
 	return s
 }
 
@@ -138,7 +138,7 @@ func below(root, dir string) bool {
 // use leads to a folder. Whatever starts there has a key of its own: two taps start one session.
 func (b *Browser) use(a at, dir, text string) card.Option {
 	to := a.in(folder, dir)
-	to.key = card.NewKey()
+	to.Key = card.NewKey()
 	return to.to(text)
 }
 
@@ -147,67 +147,60 @@ func matches(dir, part string) bool {
 	return strings.Contains(strings.ToLower(dir), strings.ToLower(part))
 }
 
-func (b *Browser) turns(a at, n int, more bool) []card.Option {
-	return chat.Turns(n, more, func(page int) card.Option {
-		a.page = page
-		return a.to("")
-	})
-}
-
 // choices are the model and the mode of the new session; a tap shows the next one.
 func choices(p chat.Phrases, a at) []card.Option {
 	mode, model := a, a
-	mode.with.Mode, model.with.Model = next(modes.Modes, a.with.Mode), next(modes.Models, a.with.Model)
+	mode.With.Mode, model.With.Model = next(modes.Modes, a.With.Mode), next(modes.Models, a.With.Model)
 	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
-	if a.with.Mode != "" {
-		modeName = p.Say(i18n.ModeKey.Of(string(a.with.Mode)))
+	if a.With.Mode != "" {
+		modeName = p.Say(i18n.ModeKey.Of(string(a.With.Mode)))
 	}
-	if a.with.Model != "" {
-		name = a.with.Model
+	if a.With.Model != "" {
+		name = a.With.Model
 	}
 	return []card.Option{model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})), mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": modeName}))}
 }
 
 // children are the folders in a folder.
 func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
-	names, err := b.Places.Children(ctx, a.dir, a.hidden)
-	s := chat.Screen{Text: render.Code(p.Short(a.dir)), Back: at{with: a.with}.String()}
+	names, err := b.Places.Children(ctx, a.Dir, a.Hidden)
+	s := chat.Screen{Text: render.Code(p.Short(a.Dir)), Back: at{With: a.With}.String()}
 	if err != nil {
 		s.Text = p.Failure(views.Session{}, err).Text
 		s.Options = [][]card.Option{b.up(p, a)}
 		return s
 	}
-	if a.filter != "" {
-		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.filter) })
-		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.filter, "Count": len(names)}))
-		s.Back = a.in(children, a.dir).String()
+	if a.Filter != "" {
+		names = slices.DeleteFunc(names, func(name string) bool { return !matches(name, a.Filter) })
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewFiltered, i18n.Args{"Sought": a.Filter, "Count": len(names)}))
+		s.Back = a.in(children, a.Dir).String()
 	} else if len(names) == 0 {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildrenNone))
 	} else {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))
 	}
-	part, n, more := page(names, a.page, shownChildren)
+	part := card.PartOf(len(names), shownChildren, a.Page)
 	var row []card.Option
-	for _, name := range part {
-		row = append(row, a.in(children, path.Join(a.dir, name)).to(chat.Head(glyph.Name(name), shownPath)))
+	for _, name := range names[part.First:part.Last] {
+		row = append(row, a.in(children, path.Join(a.Dir, name)).to(chat.Head(glyph.Name(name), shownPath)))
 	}
-	s.Options = append(chat.Rows(2, row...), b.turns(a, n, more))
-	hidden, word := a.in(children, a.dir), i18n.ButtonShowHidden
-	if hidden.hidden = !a.hidden; a.hidden {
+	s.Options = append(chat.Rows(2, row...), part.Turns(a.page))
+	hidden, word := a.in(children, a.Dir), i18n.ButtonShowHidden
+	if hidden.Hidden = !a.Hidden; a.Hidden {
 		word = i18n.ButtonHideHidden
 	}
-	use := b.use(a, a.dir, p.Say(i18n.ButtonUseThis))
+	use := b.use(a, a.Dir, p.Say(i18n.ButtonUseThis))
 	use.Style = outbox.Primary
 	s.Options = append(s.Options, append(b.up(p, a), hidden.to(p.Say(word))),
-		[]card.Option{a.in(naming, a.dir).to(p.Say(i18n.ButtonNewFolder)), b.star(p, v, a.dir)},
+		[]card.Option{a.in(naming, a.Dir).to(p.Say(i18n.ButtonNewFolder)), b.star(p, v, a.Dir)},
 		[]card.Option{use})
 	return s
 }
 
 // up leads to the folder above, where sessions may work there.
 func (b *Browser) up(p chat.Phrases, a at) []card.Option {
-	above, roots := path.Dir(a.dir), b.Places.Bounds().Roots
-	if above == a.dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
+	above, roots := path.Dir(a.Dir), b.Places.Bounds().Roots
+	if above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
 		return nil
 	}
 	return []card.Option{a.in(children, above).to(p.Say(i18n.ButtonUp))}
@@ -224,32 +217,32 @@ func (b *Browser) star(p chat.Phrases, v chat.Visit, dir string) card.Option {
 
 // folder is how a session may begin in a folder: anew, with an earlier conversation, in a work tree.
 func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
-	s := chat.Screen{Text: p.Text(i18n.NewIn, i18n.Args{"Dir": render.Code(p.Short(a.dir))}), Back: at{with: a.with}.String()}
-	talks, more, err := b.Places.Conversations(ctx, a.dir, a.page*shownTalks, shownTalks)
+	s := chat.Screen{Text: p.Text(i18n.NewIn, i18n.Args{"Dir": render.Code(p.Short(a.Dir))}), Back: at{With: a.With}.String()}
+	talks, more, err := b.Places.Conversations(ctx, a.Dir, a.Page*shownTalks, shownTalks)
 	if err != nil {
 		return b.wrong(p, a, err)
 	}
-	works := b.chat.SharedText(v.To, views.Session{Dir: a.dir})
+	works := b.chat.SharedText(v.To, views.Session{Dir: a.Dir})
 	s.Text = chat.Lines(s.Text, works)
 	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, chat.Does(start), outbox.Primary)})
 	var numbers []card.Option
 	for i, c := range talks {
-		n := a.page*shownTalks + i + 1
+		n := a.Page*shownTalks + i + 1
 		if i == 0 {
 			s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewEarlier))
 		}
 		s.Text = chat.Paragraphs(s.Text, b.talk(p, n, c))
 		numbers = append(numbers, b.number(a, n, c))
 	}
-	s.Options = append(s.Options, numbers, b.turns(a, a.page, more))
+	s.Options = append(s.Options, numbers, card.Turns(a.Page, more, a.page))
 	if !works.Blank() {
 		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, chat.Does(beside), "")})
-	} else if w, ours, _ := b.Places.Find(ctx, a.dir); ours {
+	} else if w, ours, _ := b.Places.Find(ctx, a.Dir); ours {
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
 	s.Options = append(s.Options, choices(p, a),
-		[]card.Option{a.in(children, a.dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.dir)})
+		[]card.Option{a.in(children, a.Dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.Dir)})
 	return s
 }
 
@@ -277,8 +270,8 @@ func (b *Browser) talk(p chat.Phrases, n int, c port.Conversation) render.Text {
 func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.Live {
-		to := a.in(busy, a.dir)
-		to.key, to.claude, to.unseen = a.key, c.Claude, c.Unseen
+		to := a.in(busy, a.Dir)
+		to.Key, to.Claude, to.Unseen = a.Key, c.Claude, c.Unseen
 		return to.to(strconv.Itoa(n))
 	}
 	return card.Option{Text: strconv.Itoa(n), Value: chat.Does(goOn + ":" + c.Claude.String())}
@@ -286,8 +279,8 @@ func (b *Browser) number(a at, n int, c port.Conversation) card.Option {
 
 // busy says that a conversation is open elsewhere, or may be, and offers a copy: two never write one (P1).
 func (b *Browser) busy(p chat.Phrases, a at) chat.Screen {
-	back, says := a.in(folder, a.dir), i18n.NewBusy
-	if back.key = a.key; a.unseen {
+	back, says := a.in(folder, a.Dir), i18n.NewBusy
+	if back.Key = a.Key; a.Unseen {
 		says = i18n.NewMaybeBusy
 	}
 	return chat.Screen{Text: p.Text(says), Back: back.String(),

@@ -19,31 +19,17 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// hear notes that a session is over. What it leaves is looked at later: git may take seconds. A session that was lost
-// comes back, mostly.
+// hear has what a session leaves looked at: git may take seconds. A session that was lost comes back, mostly.
 func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
 	case news.Stopped, news.Ended, news.Failed:
-		select {
-		case b.ended <- r:
-		default: // whoever opens the folder again may still remove it
-		}
-	}
-	return nil
-}
-
-// run asks about the work trees of sessions that are over.
-func (b *Browser) run(ctx context.Context) error {
-	for {
-		select {
-		case r := <-b.ended:
+		b.crew.Add(func(ctx context.Context) {
 			if err := b.Left(ctx, r); err != nil {
 				b.chat.Log.Error("worktree_not_asked", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 			}
-		case <-ctx.Done():
-			return nil
-		}
+		})
 	}
+	return nil
 }
 
 // Left asks whether to remove the work tree that a session has left, or says that it stays.
@@ -74,7 +60,7 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 	p, dir := b.chat.In(v.To), v.Rest
 	w, found, err := b.Places.Find(ctx, dir)
 	args := i18n.Args{"Dir": render.Code(p.Short(dir)), "Branch": render.Code(w.Branch)}
-	back := at{view: folder, dir: dir, key: card.NewKey()}.String()
+	back := at{View: folder, Dir: dir, Key: card.NewKey()}.String()
 	switch {
 	case err != nil && !refusal.Is(err, refusal.DirMissing): // it is not known whether it is there
 		again := card.Option{Text: p.Say(i18n.ButtonRefresh), Value: chat.ToPage(worktree + "/" + dir)}

@@ -46,6 +46,34 @@ type Option struct {
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
 }
 
+// Part is the part of a list that one message shows.
+type Part struct{ Page, First, Last, All int }
+
+// PartOf is a page of so many entries. Of a list that has become shorter it is the last one.
+func PartOf(all, size, page int) Part {
+	page = min(max(page, 0), max(all-1, 0)/size)
+	return Part{page, page * size, min((page+1)*size, all), all}
+}
+
+// Turns are the arrows to the pages beside a part, see Turns.
+func (part Part) Turns(to func(page int) Option) []Option {
+	return Turns(part.Page, part.Last < part.All, to)
+}
+
+// Turns are the arrows that turn the pages of a list: back where there is a page before this one, and on
+// where there is more. to is the option that leads to a page, without its words.
+func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
+	if page > 0 {
+		arrows = append(arrows, to(page-1))
+		arrows[0].Text = "←"
+	}
+	if more {
+		arrows = append(arrows, to(page+1))
+		arrows[len(arrows)-1].Text = "→"
+	}
+	return arrows
+}
+
 // fitting is the look as it is kept: cut to one message, without empty rows, and the same when it is read from the disk.
 func (l Look) fitting() Look {
 	l.Text = l.Text.Begin(l.limit())

@@ -36,9 +36,6 @@ type subject struct {
 	Posted  time.Time   `json:"posted,omitzero"`
 }
 
-// stillThere is how long what was asked for counts as seen: who asks again within it has tapped twice.
-const stillThere = time.Minute
-
 // view is a page of a card: of the list of files, or of the hunks of one of them. An option's value is the view that it
 // leads to.
 type view struct {
@@ -82,7 +79,7 @@ func (c *Changes) Show(ctx context.Context, in chat.Incoming, r views.Session) e
 	key := ""
 	for _, shown := range c.cards.List() {
 		p := shown.Payload
-		if p.Session == r.ID && p.Turn == in.Since && shown.Look.To == in.To && c.chat.Now().Sub(p.Posted) < stillThere {
+		if p.Session == r.ID && p.Turn == in.Since && shown.Look.To == in.To && c.chat.Now().Sub(p.Posted) < chat.StillThere {
 			key = shown.Key
 		}
 	}

@@ -45,12 +45,11 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 		}
 		head = append(head, render.Plain(w.Say(why)))
 	}
-	first := min(max(v.Page, 0), max(len(all.Files)-1, 0)/pageFiles) * pageFiles
-	last := min(first+pageFiles, len(all.Files))
+	part := card.PartOf(len(all.Files), pageFiles, v.Page)
 	var lines []render.Text
 	var files []card.Option
-	for i, f := range all.Files[first:last] {
-		number := strconv.Itoa(first + i + 1)
+	for i, f := range all.Files[part.First:part.Last] {
+		number := strconv.Itoa(part.First + i + 1)
 		line := []render.Text{render.Plain(number + ". "), render.Code(shortPath(f.Path))}
 		if said := w.what(f); said != "" {
 			line = append(line, render.Plain(" "+said))
@@ -58,8 +57,8 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 		lines = append(lines, render.Join(line...))
 		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: quote(f.Path)}))
 	}
-	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(first, last, all))
-	return text, append(chat.Rows(2, files...), w.around(s, v, first/pageFiles, last < len(all.Files))...)
+	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all.Cut))
+	return text, append(chat.Rows(2, files...), w.around(s, v, part)...)
 }
 
 // sum says how much has changed, and where.
@@ -77,21 +76,18 @@ func (w words) sum(all diffs.Changes) render.Text {
 }
 
 // foot says what of the files is shown.
-func (w words) foot(first, last int, all diffs.Changes) render.Text {
-	var said []string
-	if last-first < len(all.Files) {
-		said = append(said, w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all.Files)}))
+func (w words) foot(part card.Part, cut bool) render.Text {
+	more := ""
+	if cut {
+		more = w.Say(i18n.ChangesMore)
 	}
-	if all.Cut {
-		said = append(said, w.Say(i18n.ChangesMore))
-	}
-	return render.Plain(strings.Join(said, "\n"))
+	return chat.Lines(render.Plain(w.Place(part)), render.Plain(more))
 }
 
 // around are the buttons that turn the page, that ask anew, and that compare with another moment.
-func (w words) around(s subject, v view, page int, more bool) [][]card.Option {
-	row := chat.Turns(page, more, func(page int) card.Option { return to("", view{Since: v.Since, Page: page}) })
-	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, view{Since: v.Since, Page: page}))}
+func (w words) around(s subject, v view, part card.Part) [][]card.Option {
+	row := part.Turns(func(page int) card.Option { return to("", view{Since: v.Since, Page: page}) })
+	rows := [][]card.Option{append(row, w.option(i18n.ButtonRefresh, view{Since: v.Since, Page: part.Page}))}
 	switch {
 	case s.Turn == "":
 		return rows

@@ -83,14 +83,11 @@ func (c *Chat) Post(ctx context.Context, l card.Look) error {
 	if l.Session == uuid.Nil && l.ReplyTo != 0 {
 		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
 	}
-	if l.Options = card.Filled(l.Options); len(l.Options) > 0 {
-		kind := LinkKind
-		if strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
-			kind = NoticeKind
-		}
-		return NewCards[struct{}](c, kind).Post(ctx, l, struct{}{})
+	kind := LinkKind
+	if l.Options = card.Filled(l.Options); len(l.Options) > 0 && strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
+		kind = NoticeKind
 	}
-	return c.post(ctx, l)
+	return NewCards[struct{}](c, kind).Post(ctx, l, struct{}{})
 }
 
 // post posts a message without its options.

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 )
 
@@ -79,28 +80,23 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		word = refusals[e.Code].bare
 	}
 	known := word != ""
-	if known && e.State == views.Stopping {
+	switch {
+	case known && e.State == views.Stopping:
 		word = i18n.StillEnding
+	case word == i18n.DirGone && s.Open: // it cannot be resumed
+		word = i18n.DirGoneOpen
 	}
-	var faults []string
-	for _, fault := range e.Faults {
-		faults = append(faults, p.Words.Say(i18n.FaultKey.Of(fault)))
-	}
+	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
 	switch {
 	case known && e.State == views.CleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
-	case e.Code == refusal.Writers:
-		var lines []render.Text // somebody may write its conversation
-		for _, w := range e.Writers {
-			lines = append(lines, p.WriterText(w))
-		}
-		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, lines))
+	case e.Code == refusal.Writers: // somebody may write its conversation
+		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, each.As(e.Writers, p.WriterText)))
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case !known:
-		f = p.Internal(err)
-		f.Session = s.ID
+		f.Text, f.Internal = p.Internal(err).Text, true
 	default:
 		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
 			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
@@ -129,6 +125,5 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 // IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now
 // the message is only kept away until somebody there writes again.
 func IsRefused(err error) bool {
-	refused := (*outbox.Refused)(nil)
-	return errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked)
+	return errors.As(err, new(*outbox.Refused)) && !errors.Is(err, outbox.ErrBlocked)
 }

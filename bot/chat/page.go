@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 )
 
 // Page is a screen of a feature. A message shows one page at a time, at an address such as
-// "history/<session>/3": the name of the page, and behind it what the feature needs to draw the page. Its
+// "help/tips": the name of the page, and behind it what the feature needs to draw the page, see Address. Its
 // buttons lead to other addresses, or do something. A page is drawn from its address alone, each time anew,
 // so that it outlives a restart, and several people may leaf at once, each in a message of their own.
 type Page struct {
@@ -59,6 +60,21 @@ const (
 	does     = "do:"
 )
 
+// Address is the address at which a page shows a view, a struct of plain values; the zero view is the first one.
+func Address(page string, view any) string {
+	data, _ := json.Marshal(view) // plain values always encode
+	if string(data) == "{}" {
+		return page
+	}
+	return page + "/" + string(data)
+}
+
+// ViewAt is the view of an address, behind the name of the page. What is no address is the first view.
+func ViewAt[V any](rest string) (view V) {
+	_ = json.Unmarshal([]byte(rest), &view)
+	return view
+}
+
 // ToPage is the value of an option that leads to a page.
 func ToPage(address string) string { return toPage + address }
 
@@ -85,6 +101,11 @@ type Pages struct {
 // Feature is what the roof knows of all pages.
 func (p *Pages) Feature() Feature {
 	return Feature{Name: "pages", Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed}
+}
+
+// Command is a slash command that opens a page.
+func (p *Pages) Command(name, address string) Command {
+	return Command{Name: name, Run: func(ctx context.Context, in Incoming, _ string) error { return p.Open(ctx, in, address) }}
 }
 
 // Open shows a page in a message of its own.

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/clip"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/naming"
 
@@ -132,6 +133,8 @@ const shownStep = 120
 func (p Phrases) NowText(n phase.Now) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
+	case n.Phase == phase.Limited && !n.Until.IsZero():
+		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
 	case what == "":
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
@@ -141,16 +144,12 @@ func (p Phrases) NowText(n phase.Now) string {
 	case n.Phase == phase.APIError, n.Phase == phase.Blocked:
 		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})
 	}
-	if n.Phase == phase.Limited && !n.Until.IsZero() {
-		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
-	}
 	return said
 }
 
 // FailureText is what Claude Code or a hook says of a failure, as a part of a sentence.
 func FailureText(what string) string {
-	what = strings.TrimPrefix(glyph.Name(what), "API Error: ")
-	return strings.TrimRight(Head(what, shownStep), " .")
+	return strings.TrimRight(Head(strings.TrimPrefix(glyph.Name(what), "API Error: "), shownStep), " .")
 }
 
 // AskedText names what is asked for with a tool.
@@ -224,8 +223,7 @@ func (p Phrases) WriterText(w desk.Writer) render.Text {
 
 // NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) render.Text {
-	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
-	return p.Text(i18n.CleanupFailed, args)
+	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
 }
 
 // FailureTexts say what could not be proven of the end of a session, each sentence once.
@@ -253,12 +251,9 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 // ProjectAnswers says what in a project's own settings answers permission requests; empty where
 // nothing does.
 func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
-	var what []string
-	for _, a := range all {
-		what = append(what, words.Say(i18n.AnswererKey.Of(string(a))))
-	}
-	if len(what) == 0 {
+	if len(all) == 0 {
 		return ""
 	}
+	what := each.As(all, func(a decisions.Answerer) string { return words.Say(i18n.AnswererKey.Of(string(a))) })
 	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, words.Say(i18n.JoinNames))})
 }

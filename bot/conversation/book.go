@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/naming"
 )
 
@@ -268,11 +269,8 @@ func (b *Book) InGroup(chat int64) bool {
 
 // PrivateChats are the private chats that are known of allowed people, in a fixed order.
 func (b *Book) PrivateChats() (all []address.Conversation) {
-	known := b.All()
-	for _, r := range b.Records.List() {
-		known = append(known, r.Conversation)
-	}
-	for _, to := range known {
+	shown := each.As(b.Records.List(), func(r views.Session) address.Conversation { return r.Conversation })
+	for _, to := range append(b.All(), shown...) {
 		one := address.Conversation{ChatID: to.ChatID}
 		if b.IsAllowed(to.ChatID) && !slices.Contains(all, one) {
 			all = append(all, one)

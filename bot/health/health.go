@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/health"
 )
 
@@ -31,22 +32,17 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, dir str
 		}
 		return chat.Screen{Text: text(p, f, dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
 	}
-	open := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return c.Pages.Open(ctx, in, address+"/"+asked)
-	}
-	return chat.Feature{Name: "health", Commands: []chat.Command{{Name: "health", Run: open}},
+	return chat.Feature{Name: address, Commands: []chat.Command{c.Pages.Command(address, address+"/"+asked)},
 		Pages: map[string]chat.Page{address: {Draw: draw}}}
 }
 
 // text is what is wrong, and below it the figures.
 func text(p chat.Phrases, f health.Figures, dir string) render.Text {
-	var wrong, all []render.Text
-	for _, w := range health.Warnings(f) {
-		wrong = append(wrong, render.Plain(chat.Warning+Sentence(p, w, dir)))
-	}
+	wrong := each.As(health.Warnings(f), func(w health.Warning) render.Text { return render.Plain(chat.Warning + Sentence(p, w, dir)) })
 	if len(wrong) == 0 {
 		wrong = append(wrong, render.Plain("✓ "+p.Say(i18n.HealthWell)))
 	}
+	var all []render.Text
 	line := func(key i18n.Key, args i18n.Args) { all = append(all, render.Plain(p.Say(key, args))) }
 	line(i18n.HealthVersion, i18n.Args{"Version": f.Version, "Age": age(p, f.Up)})
 	line(i18n.HealthSessions, i18n.Args{"Details": sessions(p, f.Sessions)})

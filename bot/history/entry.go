@@ -100,16 +100,16 @@ func (d drawing) read(ctx context.Context, v view) (s chat.Screen, err error) {
 	}
 	e := entries[len(entries)-1]
 	parts := d.whole(e).Split(partRoom)
-	part := min(max(v.Part, 0), max(len(parts)-1, 0))
+	part := card.PartOf(len(parts), 1, v.Part)
 	text := []render.Text{d.head("", e)}
 	if len(parts) > 0 {
-		text = append(text, parts[part])
+		text = append(text, parts[part.Page])
 	}
 	if len(parts) > 1 {
-		text = append(text, render.Plain(d.Say(i18n.HistoryPart, i18n.Args{"Page": part + 1, "Pages": len(parts)})))
+		text = append(text, render.Plain(d.Say(i18n.HistoryPart, i18n.Args{"Page": part.Page + 1, "Pages": len(parts)})))
 	}
-	s = chat.Screen{Text: chat.Paragraphs(text...), Back: page + "/" + d.session.ID.String() + "/" + v.Back}
-	turns := chat.Turns(part, part < len(parts)-1, func(to int) card.Option {
+	s = chat.Screen{Text: chat.Paragraphs(text...), Back: v.Back}
+	turns := part.Turns(func(to int) card.Option {
 		return d.to("", view{What: read, At: v.At, Part: to, Back: v.Back})
 	})
 	var beside []card.Option

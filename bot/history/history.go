@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 )
 
 // History shows conversations.
@@ -77,11 +78,11 @@ func (h *History) meant(in chat.Incoming, args string) (r views.Session, word st
 
 // view is what a page shows of a session.
 type view struct {
-	What string // list, newer, read, days or find
-	At   history.Place
-	Part int    // of an entry
-	Word string // of find
-	Back string // of read: the view that it was opened from
+	What string        `json:"what,omitempty"` // list, newer, read, days or find
+	At   history.Place `json:"at,omitempty"`
+	Part int           `json:"part,omitempty"` // of an entry
+	Word string        `json:"word,omitempty"` // of find
+	Back string        `json:"back,omitempty"` // of read: the address that it was opened from
 }
 
 // The views. A list is of the entries before a place; newer begins with the entry at a place.
@@ -93,46 +94,23 @@ const (
 	find  = "find"
 )
 
-// address is where a view of a session is shown. The parts are in an order in which the last may hold anything.
-func address(session uuid.UUID, v view) string {
-	return page + "/" + session.String() + "/" + v.String()
+// viewOf is a view of a session, as an address has it.
+type viewOf struct {
+	Session uuid.UUID `json:"session"`
+	view
 }
 
-func (v view) String() string {
-	parts := []string{v.What, string(v.At)}
-	switch v.What {
-	case find:
-		parts = append(parts, v.Word)
-	case read:
-		parts = append(parts, strconv.Itoa(v.Part), v.Back)
-	}
-	return strings.Join(parts, "/")
-}
-
-func parse(rest string) (session uuid.UUID, v view) {
-	parts := strings.SplitN(rest, "/", 4)
-	parts = append(parts, "", "", "", "")
-	session, _ = uuid.Parse(parts[0])
-	v = view{What: parts[1], At: history.Place(parts[2])}
-	switch v.What {
-	case find:
-		v.Word = parts[3]
-	case read:
-		part, back, _ := strings.Cut(parts[3], "/")
-		v.Part, _ = strconv.Atoi(part)
-		v.Back = back
-	}
-	return session, v
-}
+// address is where a view of a session is shown.
+func address(session uuid.UUID, v view) string { return chat.Address(page, viewOf{session, v}) }
 
 // session is the one that a page is about; without one in the address it is the current one.
 func (h *History) session(v chat.Visit) (r views.Session, at view, ok bool) {
-	id, at := parse(v.Rest)
-	if id == uuid.Nil && v.Rest == "" {
-		id = h.chat.Book.CurrentID(v.To)
+	of := chat.ViewAt[viewOf](v.Rest)
+	if v.Rest == "" {
+		of.Session = h.chat.Book.CurrentID(v.To)
 	}
-	r, ok = h.chat.Book.Records.Get(id)
-	return r, at, ok
+	r, ok = h.chat.Book.Records.Get(of.Session)
+	return r, of.view, ok
 }
 
 // drawing is one page while it is drawn.
@@ -214,7 +192,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 	for i, e := range entries {
 		number := strconv.Itoa(i + 1)
 		text = append(text, d.short(number, e))
-		numbers = append(numbers, d.to(number, view{What: read, At: e.At, Back: v.String()}))
+		numbers = append(numbers, d.to(number, view{What: read, At: e.At, Back: address(d.session.ID, v)}))
 	}
 	if later {
 		turns = append(turns, d.to(d.Say(i18n.ButtonNewer), view{What: newer, At: entries[0].Next}))
@@ -259,7 +237,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 		number := strconv.Itoa(i + 1)
 		line := render.Join(render.Plain(around(hit.Before)), render.Bold(chat.OneLine(hit.Word)), render.Plain(around(hit.After)))
 		text = append(text, chat.Lines(d.head(number, history.Entry{Kind: hit.Kind, Time: hit.Time}), line))
-		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: v.String()}))
+		numbers = append(numbers, d.to(number, view{What: read, At: hit.At, Back: address(d.session.ID, v)}))
 	}
 	s = chat.Screen{Text: chat.Paragraphs(text...), Options: [][]card.Option{numbers}, Back: d.back()}
 	if found.Next != "" {
@@ -278,10 +256,9 @@ func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
 		return s, err
 	}
 	s = chat.Screen{Text: d.Text(i18n.HistoryDays, i18n.Args{"Name": d.session.Name}), Back: d.back()}
-	var options []card.Option
-	for _, day := range found.Days[:min(len(found.Days), pageDays)] {
-		options = append(options, d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At}))
-	}
+	options := each.As(found.Days[:min(len(found.Days), pageDays)], func(day history.Day) card.Option {
+		return d.to(day.Time.Local().Format(time.DateOnly), view{What: newer, At: day.At})
+	})
 	s.Options = chat.Rows(3, options...)
 	switch {
 	case len(found.Days) > pageDays:

@@ -19,18 +19,14 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 )
-
-// Ender ends a session in which nothing happens, see control.Ender.
-type Ender interface {
-	ArchiveQuiet(ctx context.Context, id uuid.UUID, q control.Silence) error
-}
 
 // Idle ends the idle sessions together.
 type Idle struct {
 	chat  *chat.Chat
-	ender Ender
+	ender control.Ender
 	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	plans func(session uuid.UUID) bool
 
@@ -75,7 +71,7 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, plans func(session uuid.UUID) bool) *Idle {
+func New(c *chat.Chat, e control.Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, plans func(session uuid.UUID) bool) *Idle {
 	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
@@ -134,11 +130,7 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
 	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r views.Session) bool { return !r.Live })
-	var ids []uuid.UUID
-	for _, r := range live {
-		ids = append(ids, r.ID)
-	}
-	looks := i.looks(ctx, ids...)
+	looks := i.looks(ctx, each.As(live, func(r views.Session) uuid.UUID { return r.ID })...)
 	for _, r := range live {
 		l := looks[r.ID]
 		switch why := i.Spared(p, r, l); {
@@ -207,10 +199,9 @@ func sparedText(p chat.Phrases, all []spared) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
 	}
-	var lines []render.Text
-	for _, o := range all {
-		lines = append(lines, p.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(o.Name)), "Said": o.Why}))
-	}
+	lines := each.As(all, func(o spared) render.Text {
+		return p.Text(i18n.Named, i18n.Args{"What": render.Bold(chat.ShownName(o.Name)), "Said": o.Why})
+	})
 	return chat.Lines(p.Text(i18n.IdleSpared), p.Bullets(most, lines))
 }
 

@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 )
 
 // The pages of this package.
@@ -47,13 +48,12 @@ var topics = []topic{
 // New is /menu and /help with their pages.
 func New(c *chat.Chat) chat.Feature {
 	m := menu{c}
-	open := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, menuPage) }
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return c.Post(ctx, card.Look{To: in.To, Text: Help(c.In(in.To))})
 	}
 	return chat.Feature{Name: "menu",
 		Commands: []chat.Command{
-			{Name: "menu", Run: open}, {Name: "help", Run: help},
+			c.Pages.Command("menu", menuPage), {Name: "help", Run: help},
 			{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
 		},
 		Pages: map[string]chat.Page{menuPage: {Draw: m.menu}, helpPage: {Draw: m.help}}}
@@ -76,10 +76,7 @@ type menu struct{ chat *chat.Chat }
 
 func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	p := m.chat.In(v.To)
-	var buttons []card.Option
-	for _, e := range entries {
-		buttons = append(buttons, e.button(p))
-	}
+	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: chat.Rows(2, buttons...)}, nil
 }
 

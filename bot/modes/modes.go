@@ -53,9 +53,6 @@ func (m *Modes) Feature() chat.Feature {
 	return f
 }
 
-// stillThere is how long a card that a person has asked for counts as seen: who asks again within it has tapped twice.
-const stillThere = time.Minute
-
 // Show shows a session's modes in a message whose buttons are for the person who asked. Two taps are one message.
 func (m *Modes) Show(ctx context.Context, in chat.Incoming, r views.Session) error {
 	return m.show(ctx, in.To, r.ID, in.From, true)
@@ -71,7 +68,7 @@ func (m *Modes) show(ctx context.Context, to address.Conversation, session uuid.
 	}
 	defer m.cards.Hold()()
 	old, open := m.cards.Get(session.String())
-	again := tapped && open && old.Look.To == to && old.Payload.Asked == asked && m.chat.Now().Sub(old.Payload.Posted) < stillThere
+	again := tapped && open && old.Look.To == to && old.Payload.Asked == asked && m.chat.Now().Sub(old.Payload.Posted) < chat.StillThere
 	s := shown{Asked: asked, Now: now, Posted: m.chat.Now()}
 	if again {
 		s.Failed, s.What = old.Payload.Failed, old.Payload.What

@@ -17,13 +17,12 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/naming"
 )
 
 // report is what one conversation is told of a start.
 type report struct {
-	to      address.Conversation
+	to      outbox.Conversation
 	names   map[i18n.Key][]string // of sessions, by the sentence that tells of them
 	closed  []closed              // by the start, and not told yet
 	booted  time.Time             // when the machine was started that some went down with; zero: not known
@@ -63,13 +62,13 @@ var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.Recove
 // collector sorts what a start found and did by who is told of it.
 type collector struct {
 	of      *Reports
-	private []address.Conversation
+	private []outbox.Conversation
 	booted  time.Time
 	all     []*report
 }
 
 // at is the report of a conversation.
-func (c *collector) at(to address.Conversation) *report {
+func (c *collector) at(to outbox.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
@@ -83,7 +82,7 @@ func (c *collector) at(to address.Conversation) *report {
 func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
 	places := c.private
 	if c.of.Chat.Book.MayShow(r.Conversation) {
-		places = []address.Conversation{r.Conversation}
+		places = []outbox.Conversation{r.Conversation}
 	}
 	for _, to := range places {
 		one, name := c.at(to), chat.ShownName(r.Name)

@@ -13,9 +13,9 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/each"
 )
 
 // screenshots are the pictures of all sessions.
@@ -97,15 +97,12 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 var words = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "tab": "Tab", "backtab": "⇧Tab", "space": "Space",
 	"esc": "Esc", "interrupt": "^C", "enter": "Enter"}
 
-func keys(names ...string) (row []card.Option) {
-	for _, name := range names {
-		row = append(row, card.Option{Text: words[name], Value: name})
-	}
-	return row
+func keys(names ...string) []card.Option {
+	return each.As(names, func(name string) card.Option { return card.Option{Text: words[name], Value: name} })
 }
 
 // look is what the chat shows of a screen. said is what came of a tap.
-func (s *screenshots) look(to address.Conversation, r views.Session, now desk.Screen, said string) (card.Look, error) {
+func (s *screenshots) look(to outbox.Conversation, r views.Session, now desk.Screen, said string) (card.Look, error) {
 	p := s.chat.In(to)
 	shot, drawn, err := picture(now.Text, s.fonts)
 	if err != nil {

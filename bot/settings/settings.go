@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/modes"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 )
 
 // Configured is what holds where nothing is chosen.
@@ -33,10 +34,7 @@ const page = "settings"
 func New(c *chat.Chat, configured Configured) chat.Feature {
 	s := &Settings{c, configured}
 	return chat.Feature{Name: page,
-		Commands: []chat.Command{{Name: page, Run: func(ctx context.Context, in chat.Incoming, _ string) error {
-			return c.Pages.Open(ctx, in, page)
-		}}},
-		Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
+		Commands: []chat.Command{c.Pages.Command(page, page)}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
 }
 
 // one is one setting. Its value is a text; "" is that nothing is chosen.
@@ -178,21 +176,15 @@ var all = []one{
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
-			list := []choice{v.byDefault("")}
-			for _, m := range modes.Modes {
-				list = append(list, choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))})
-			}
-			return list
+			name := func(m modes.Mode) choice { return choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))} }
+			return append([]choice{v.byDefault("")}, each.As(modes.Modes, name)...)
 		},
 		choose: func(s *conversation.Settings, value string) { s.Mode = value }},
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
-			list := []choice{v.byDefault("")}
-			for _, model := range modes.Models {
-				list = append(list, choice{modes.Flag(model), model})
-			}
-			return list
+			name := func(model string) choice { return choice{modes.Flag(model), model} }
+			return append([]choice{v.byDefault("")}, each.As(modes.Models, name)...)
 		},
 		choose: func(s *conversation.Settings, value string) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,
@@ -207,11 +199,8 @@ var all = []one{
 			return s.IdleAfter.String()
 		},
 		choices: func(v view) []choice {
-			list := []choice{v.byDefault(v.limit(v.configured.IdleAfter))}
-			for _, d := range limits {
-				list = append(list, choice{d.String(), v.limit(d)})
-			}
-			return list
+			name := func(d time.Duration) choice { return choice{d.String(), v.limit(d)} }
+			return append([]choice{v.byDefault(v.limit(v.configured.IdleAfter))}, each.As(limits, name)...)
 		},
 		choose: func(s *conversation.Settings, value string) {
 			s.IdleAfter = nil
@@ -222,11 +211,8 @@ var all = []one{
 	{name: "steps", title: i18n.SettingSteps, about: i18n.SettingStepsAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Steps },
 		choices: func(v view) []choice {
-			list := []choice{v.byDefault(v.Say(i18n.StepsKey.Of(v.configured.Steps)))}
-			for _, where := range []string{"card", "messages", "off"} {
-				list = append(list, choice{where, v.Say(i18n.StepsKey.Of(where))})
-			}
-			return list
+			name := func(where string) choice { return choice{where, v.Say(i18n.StepsKey.Of(where))} }
+			return append([]choice{v.byDefault(name(v.configured.Steps).label)}, each.As([]string{"card", "messages", "off"}, name)...)
 		},
 		choose: func(s *conversation.Settings, value string) { s.Steps = value }},
 	{name: "notices", title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
@@ -277,10 +263,7 @@ func folders(v view) []choice {
 	if v.set.Dir != "" && !slices.Contains(dirs, v.set.Dir) {
 		dirs = append([]string{v.set.Dir}, dirs...)
 	}
-	for _, dir := range dirs {
-		list = append(list, choice{dir, v.ShortTail(dir)})
-	}
-	return list
+	return append(list, each.As(dirs, func(dir string) choice { return choice{dir, v.ShortTail(dir)} })...)
 }
 
 // quiet are the usual hours, and those that are chosen.

@@ -54,16 +54,11 @@ const (
 // Terminal is what the terminal of a session shows of a command; see [desk.Screens].
 type Terminal func(ctx context.Context, id uuid.UUID, command string) desk.Output
 
-// Prompts are the messages of people that became prompts.
-type Prompts interface {
-	Load(key string) (inbox.Entry, error)
-}
-
 // Outputs are the commands that run, and the messages that grow with them.
 type Outputs struct {
 	chat     *chat.Chat
 	terminal Terminal
-	prompts  Prompts
+	prompt   func(key string) (inbox.Entry, error) // of a message that has become one
 	files    files.Files
 	cards    card.Kind[command]
 	crew     guard.Crew // follows each of live
@@ -73,8 +68,8 @@ type Outputs struct {
 }
 
 // New takes up the commands that an earlier run left.
-func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
-	o := &Outputs{chat: c, terminal: t, prompts: p, files: f,
+func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error), f files.Files) *Outputs {
+	o := &Outputs{chat: c, terminal: t, prompt: prompt, files: f,
 		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]output)}
 	for _, c := range o.cards.List() {
 		if c.Payload.Ended == 0 && c.Payload.Stopped.IsZero() {
@@ -100,7 +95,7 @@ func (o *Outputs) heard(ctx context.Context, s views.Session, told news.News) er
 	if !ok || n.Prompt.Class != prompts.Bash {
 		return nil
 	}
-	e, err := o.prompts.Load(n.Prompt.Key)
+	e, err := o.prompt(n.Prompt.Key)
 	if err != nil || !o.chat.Book.MayShow(e.Conversation) {
 		return nil // the receipt tells of it, and the output comes as an answer
 	}

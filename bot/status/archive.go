@@ -1,7 +1,6 @@
 package status
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -38,50 +38,30 @@ const (
 )
 
 func (a archive) feature() chat.Feature {
-	return chat.Feature{Name: "archive", Pages: map[string]chat.Page{page: {Draw: a.draw, Do: a.do}},
-		Commands: []chat.Command{{Name: "archive", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
-			return a.chat.Pages.Open(ctx, in, view{}.address())
-		}}}}
+	return chat.Feature{Name: page, Pages: map[string]chat.Page{page: {Draw: a.draw, Do: a.do}},
+		Commands: []chat.Command{a.chat.Pages.Command(page, page)}}
 }
 
 // view is what a page shows: a part of the list, or one session of it.
 type view struct {
-	Filter  filter
-	Page    int
-	Session uuid.UUID // uuid.Nil: the list
-	Inspect bool
+	Filter  filter    `json:"filter,omitempty"`
+	Page    int       `json:"page,omitempty"`
+	Session uuid.UUID `json:"session,omitzero"` // uuid.Nil: the list
+	Inspect bool      `json:"inspect,omitempty"`
 }
 
 // filter says which sessions are listed.
 type filter string
 
 const (
-	all    filter = "all"
+	all    filter = ""
 	recent filter = "recent" // of the last three days
 	lost   filter = "lost"
 )
 
 const recentFor = 3 * 24 * time.Hour
 
-func (v view) address() string {
-	parts := []string{page, string(cmp.Or(v.Filter, all)), strconv.Itoa(v.Page)}
-	if v.Session != uuid.Nil {
-		parts = append(parts, v.Session.String())
-	}
-	if v.Inspect {
-		parts = append(parts, "inspect")
-	}
-	return strings.Join(parts, "/")
-}
-
-func parse(rest string) (v view) {
-	parts := append(strings.Split(rest, "/"), "", "", "", "")
-	v.Filter = filter(cmp.Or(parts[0], string(all)))
-	v.Page, _ = strconv.Atoi(parts[1])
-	v.Session, _ = uuid.Parse(parts[2])
-	v.Inspect = parts[3] != ""
-	return v
-}
+func (v view) address() string { return chat.Address(page, v) }
 
 // takes reports whether a filter lets a session through.
 func (f filter) takes(r views.Session, now time.Time) bool {
@@ -95,7 +75,7 @@ func (f filter) takes(r views.Session, now time.Time) bool {
 }
 
 func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	at, p := parse(v.Rest), a.chat.In(v.To)
+	at, p := chat.ViewAt[view](v.Rest), a.chat.In(v.To)
 	if at.Session == uuid.Nil {
 		return a.list(ctx, p, at), nil
 	}
@@ -111,7 +91,7 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	if at.Inspect {
 		at.Inspect = false
-		return chat.Screen{Text: a.text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
+		return chat.Screen{Text: a.text(ctx, v.To, v.By, r), Session: r.ID, Back: at.address()}, nil
 	}
 	return a.one(ctx, p, at, r), nil
 }
@@ -122,10 +102,9 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
 	})
 	slices.SortStableFunc(sessions, func(x, y views.Session) int { return y.EndedAt.Compare(x.EndedAt) })
-	at.Page = min(max(at.Page, 0), max(len(sessions)-1, 0)/pageSessions)
-	first := at.Page * pageSessions
-	last := min(first+pageSessions, len(sessions))
-	shown := sessions[first:last]
+	part := card.PartOf(len(sessions), pageSessions, at.Page)
+	at.Page = part.Page
+	shown := sessions[part.First:part.Last]
 	title := p.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
 	if len(sessions) == 0 {
 		title = p.Say(i18n.ArchiveEmpty)
@@ -133,30 +112,23 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	text := []render.Text{render.Plain(title)}
 	var options []card.Option
 	for i, said := range a.asked(ctx, shown) {
-		r, number := shown[i], strconv.Itoa(first+i+1)
+		r, number := shown[i], strconv.Itoa(part.First+i+1)
 		text = append(text, line(p, number, r, said))
 		label := number + " " + chat.Head(glyph.Name(r.Name), shownButton)
 		options = append(options, card.Option{Text: label, Value: chat.ToPage(view{at.Filter, at.Page, r.ID, false}.address())})
 	}
 	s := chat.Screen{Options: chat.Rows(2, options...), Back: top}
-	turns := chat.Turns(at.Page, last < len(sessions), func(page int) card.Option {
+	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(view{Filter: at.Filter, Page: page}.address())}
 	})
-	if len(turns) > 0 {
-		s.Options = append(s.Options, turns)
-		text = append(text, render.Plain(p.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(sessions)})))
-	}
-	s.Text, s.Options = chat.Paragraphs(text...), append(s.Options, filters(p, at.Filter))
+	s.Text = chat.Paragraphs(append(text, render.Plain(p.Place(part)))...)
+	s.Options = append(s.Options, turns, filters(p, at.Filter))
 	return s
 }
 
 // asked is what each of some sessions was asked last.
 func (a archive) asked(ctx context.Context, sessions []views.Session) []string {
-	ids := make([]uuid.UUID, len(sessions))
-	for i, r := range sessions {
-		ids[i] = r.ID
-	}
-	return a.said.Asked(ctx, ids)
+	return a.said.Asked(ctx, each.As(sessions, func(r views.Session) uuid.UUID { return r.ID }))
 }
 
 // line is a session in a list: its name, where and when it ended, and what it was asked last. As code nothing in what
@@ -206,7 +178,7 @@ func (a archive) one(ctx context.Context, p chat.Phrases, at view, r views.Sessi
 
 // do resumes a session, or asks whether to delete its record.
 func (a archive) do(_ context.Context, v chat.Visit, what string) (answer chat.Answer, next string, err error) {
-	at := parse(v.Rest)
+	at := chat.ViewAt[view](v.Rest)
 	r, ok := a.chat.Book.Records.Get(at.Session)
 	if !ok || !r.Resumable { // which the page says
 		return chat.Answer{}, "", nil

@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 )
 
 // renames give sessions other names.
@@ -66,7 +65,7 @@ func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) e
 }
 
 // ask asks a person for the new name of a session.
-func (n *renames) ask(ctx context.Context, to address.Conversation, session uuid.UUID, asked int64) error {
+func (n *renames) ask(ctx context.Context, to outbox.Conversation, session uuid.UUID, asked int64) error {
 	if err := n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.From == asked }); err != nil {
 		return err
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
@@ -81,7 +81,7 @@ func (t *Topics) Run(ctx context.Context) error {
 }
 
 // keepStep makes one topic what it should be by now. What Telegram refuses is not asked for again.
-func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
+func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	was, ours := t.book.Topic(at)
 	r, known := t.book.CurrentSession(at)
 	if !ours || !known {
@@ -107,7 +107,7 @@ func (t *Topics) keepStep(ctx context.Context, at address.Conversation) error {
 	if name != "" || icon != "" {
 		waits, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if err := t.Telegram.EditTopic(waits, at, name, icon); err != nil && !isFinal(err) {
+		if err := t.Telegram.EditTopic(waits, at, name, icon); err != nil && !chat.IsRefused(err) {
 			return err
 		} else if err != nil {
 			t.Chat.Log.Info("topic_change_refused", logkey.ChatID, at.ChatID, logkey.Topic, at.ThreadID, logkey.Error, err.Error())

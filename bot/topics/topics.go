@@ -2,7 +2,6 @@ package topics
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,15 +16,14 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 )
 
 // Telegram opens and changes topics, at the pace of their chat; see package outbox for the errors.
 type Telegram interface {
-	OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at address.Conversation) error) error
-	EditTopic(ctx context.Context, at address.Conversation, name, icon string) error
+	OpenTopic(ctx context.Context, chat int64, name, icon string, made func(at outbox.Conversation) error) error
+	EditTopic(ctx context.Context, at outbox.Conversation, name, icon string) error
 	// TopicIcons are the ids of the icons that a topic may have, by their emoji. An error passes: a
 	// server that knows no icons has none.
 	TopicIcons(ctx context.Context) (map[string]string, error)
@@ -40,13 +38,15 @@ type Deps struct {
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
 	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
+	// KeepOpen takes back what AskEnd asks about a session in a place.
+	KeepOpen func(ctx context.Context, at outbox.Conversation, session uuid.UUID) error
 }
 
 // Topics open topics for sessions, and keep the two in step.
 type Topics struct {
 	Deps
 	book *conversation.Book
-	lost chat.Cards[lost] // ask what becomes of a session whose topic was deleted
+	lost chat.Cards[struct{}] // ask what becomes of a session whose topic was deleted
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ const lostKind = "topic-lost"
 
 // New returns the Topics of a chat.
 func New(d Deps) *Topics {
-	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[lost](d.Chat, lostKind).Asking(), wake: make(chan struct{}, 1),
+	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[struct{}](d.Chat, lostKind).Asking(), wake: make(chan struct{}, 1),
 		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
 }
 
@@ -112,7 +112,7 @@ func (f facts) decide() where {
 }
 
 // Place is Book.Place: the session's own topic is opened where that is needed and possible.
-func (t *Topics) Place(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
+func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r views.Session, asked string) (outbox.Conversation, error) {
 	at, has := t.book.TopicOf(to.ChatID, r)
 	if !has {
 		at, has = t.book.OpenedFor(to.ChatID, asked)
@@ -135,7 +135,7 @@ func (t *Topics) Place(ctx context.Context, to address.Conversation, r views.Ses
 const patience = 20 * time.Second
 
 // open opens a topic for a session. Where that fails it says so, and gives the place where the person is.
-func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Session, asked string) (address.Conversation, error) {
+func (t *Topics) open(ctx context.Context, to outbox.Conversation, r views.Session, asked string) (outbox.Conversation, error) {
 	defer t.turn(to.ChatID)() // two taps on one button ask at the same time
 	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
 		return at, nil
@@ -146,7 +146,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 	if err != nil { // the topic is worth more than its icon
 		t.Chat.Log.Info("topic_icons_unknown", logkey.Error, err.Error())
 	}
-	failed := t.Telegram.OpenTopic(waits, to.ChatID, title(r.Name), icon, func(at address.Conversation) error {
+	failed := t.Telegram.OpenTopic(waits, to.ChatID, title(r.Name), icon, func(at outbox.Conversation) error {
 		t.Chat.At("topic-made")
 		return t.book.NoteTopic(at, conversation.Topic{For: asked, Name: r.Name})
 	})
@@ -158,7 +158,7 @@ func (t *Topics) open(ctx context.Context, to address.Conversation, r views.Sess
 		return to, ctx.Err()
 	}
 	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, fmt.Sprint(failed))
-	if !isFinal(failed) {
+	if !chat.IsRefused(failed) {
 		return to, t.Chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name})})
 	}
 	if t.book.TopicsRefused(to.ChatID) {
@@ -183,11 +183,6 @@ func (t *Topics) turn(chat int64) (done func()) {
 	return one.Unlock
 }
 
-// isFinal says that Telegram has refused a call for good.
-func isFinal(err error) bool {
-	return errors.As(err, new(*outbox.Refused)) && !errors.Is(err, outbox.ErrBlocked)
-}
-
 // title is a session's name as the title of a topic.
 func title(name string) string { return chat.ShownName(name) }
 
@@ -200,6 +195,8 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 		return t.renamed(ctx, in, r, m.ForumTopicEdited.Name)
 	case m.ForumTopicClosed != nil && r.Open:
 		return t.AskEnd(views.Archived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
+	case m.ForumTopicReopened != nil && r.Open:
+		return t.KeepOpen(ctx, in.To, r.ID)
 	case m.ForumTopicReopened != nil && r.Resumable:
 		return t.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
 	}
@@ -227,7 +224,7 @@ func (t *Topics) renamed(ctx context.Context, in chat.Incoming, r views.Session,
 }
 
 // agree notes as what a session and its topic were last called the same.
-func (t *Topics) agree(at address.Conversation, name string) error {
+func (t *Topics) agree(at outbox.Conversation, name string) error {
 	note, ours := t.book.Topic(at)
 	if !ours {
 		return nil
@@ -236,30 +233,25 @@ func (t *Topics) agree(at address.Conversation, name string) error {
 	return t.book.NoteTopic(at, note)
 }
 
-// lost is the payload of a question about a session whose topic was deleted.
-type lost struct {
-	Session uuid.UUID `json:"session"`
-}
-
 const (
 	newTopicOption = "new"
 	archiveOption  = "archive"
 )
 
 // AskLost says that the topic of sessions is gone; of one that is open it asks what becomes of it.
-func (t *Topics) AskLost(ctx context.Context, to address.Conversation, of []views.Session, text render.Text) error {
+func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []views.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
 		return t.Chat.Post(ctx, card.Look{To: to, Text: text})
 	}
 	look := card.Look{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
 		t.Chat.In(to).Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
 		t.Chat.In(to).Option(i18n.ButtonArchive, archiveOption, ""))}
-	return t.lost.Post(ctx, look, lost{of[0].ID})
+	return t.lost.Post(ctx, look, struct{}{})
 }
 
 // tapLost opens a new topic for a session whose topic was deleted, or asks whether to archive the session.
-func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, was lost) (chat.Answer, error) {
-	r, known := t.book.Records.Get(was.Session)
+func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.Answer, error) {
+	r, known := t.book.Records.Get(tap.Card.Session)
 	if r = t.book.Successor(r); !known || !r.Open {
 		return t.lost.Over(ctx, tap)
 	}

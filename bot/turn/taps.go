@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 )
 
@@ -93,20 +94,14 @@ func (t *Turns) details(ctx context.Context, w words, s *state, r views.Session)
 	case len(all) == 0:
 		return chat.Lines(title, w.Text(i18n.TurnNoSteps)), nil
 	}
-	first := min(s.Page-1, (len(all)-1)/pageSteps) * pageSteps
-	last := min(first+pageSteps, len(all))
-	var lines []string
-	for _, one := range all[first:last] {
-		lines = append(lines, one.Began.Local().Format("15:04:05 ")+w.step(one, r).Text)
-	}
-	turns = chat.Turns(first/pageSteps, last < len(all), func(page int) card.Option {
+	part := card.PartOf(len(all), pageSteps, s.Page-1)
+	lines := each.As(all[part.First:part.Last], func(one step) string {
+		return one.Began.Local().Format("15:04:05 ") + w.step(one, r).Text
+	})
+	turns = part.Turns(func(page int) card.Option {
 		return card.Option{Value: detailsOption + ":" + strconv.Itoa(page+1)}
 	})
-	var place render.Text
-	if len(turns) > 0 {
-		place = w.Text(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})
-	}
-	return chat.Lines(title, render.Pre(strings.Join(lines, "\n"), ""), place), turns
+	return chat.Lines(title, render.Pre(strings.Join(lines, "\n"), ""), render.Plain(w.Place(part))), turns
 }
 
 // tap does what a button says. What belongs to a turn alone is not done to the next one.

@@ -18,21 +18,14 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
 
-// Works say what agents use, and their to-do lists.
-type Works interface {
-	Brief(ctx context.Context, id uuid.UUID) views.Work // reads the transcript from the last change of the phase on
-	Usage(id uuid.UUID) *views.Usage
-}
-
 // Deps are what the cards of turns work with.
 type Deps struct {
 	Chat        *chat.Chat
-	Works       Works
+	Works       views.Works // what agents use, and their to-do lists
 	Transcripts talk.Transcripts
 	Diffs       diffs.Diffs                    // nil: nobody says what has changed
 	InFront     func(r views.Session) bool     // people read the session where it is shown
@@ -45,7 +38,7 @@ type Deps struct {
 // Others are the other sessions.
 type Others interface {
 	// Row are the buttons that lead to those that one can switch to in a place. It waits for nothing.
-	Row(to address.Conversation) []card.Option
+	Row(to outbox.Conversation) []card.Option
 	// Follow does what such a button says, and has its message drawn.
 	Follow(ctx context.Context, t chat.Tap, draw func(ctx context.Context) error) (chat.Answer, error)
 }
@@ -61,7 +54,7 @@ const (
 )
 
 // In is where they are shown in a place: what its chat has chosen counts before s.
-func (s Steps) In(c *chat.Chat, to address.Conversation) Steps {
+func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
 	return cmp.Or(Steps(c.Book.Settings(to.ChatID).Steps), s)
 }
 
@@ -101,7 +94,7 @@ func (t *Turns) Feature() chat.Feature {
 			delete(t.behind, id)
 			return nil
 		},
-		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
 			t.hear(id, false, nil)
 			return nil
 		},

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -18,10 +19,12 @@ import (
 	"ccbot/bot/port/spending"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
 )
 
-// page is the name of the page. Its address is usage/<days>/<page of sessions>, both may be missing.
+// page is the name of the page.
 const page = "usage"
 
 const (
@@ -43,8 +46,7 @@ type usage struct {
 // New gives the feature.
 func New(c *chat.Chat, s spending.Spending) chat.Feature {
 	u := &usage{chat: c, spending: s, cards: chat.NewCards[warning](c, warningKind)}
-	command := func(ctx context.Context, in chat.Incoming, _ string) error { return c.Pages.Open(ctx, in, page) }
-	return chat.Feature{Name: page, Commands: []chat.Command{{Name: page, Run: command}},
+	return chat.Feature{Name: page, Commands: []chat.Command{c.Pages.Command(page, page)},
 		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
 		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(func(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
 			return chat.Do(func(ctx context.Context) error { // the page, below the warning
@@ -53,24 +55,13 @@ func New(c *chat.Chat, s spending.Spending) chat.Feature {
 		})}, Run: u.run}
 }
 
-// place is what an address means.
-type place struct{ span, page int } // the index of a span, and the page of its sessions
-
-// placeOf reads an address: one of an older program, or by hand, leads to the beginning.
-func placeOf(rest string) (p place) {
-	days, sessions, _ := strings.Cut(rest, "/")
-	if n, err := strconv.Atoi(days); err == nil {
-		p.span = max(slices.Index(spending.Spans(), n), 0)
-	}
-	if n, err := strconv.Atoi(sessions); err == nil {
-		p.page = max(n, 0)
-	}
-	return p
+// place is what the page shows.
+type place struct {
+	Span int `json:"span,omitempty"` // the index of a span
+	Page int `json:"page,omitempty"` // of its sessions
 }
 
-func (p place) address() string {
-	return fmt.Sprintf("%s/%d/%d", page, spending.Spans()[p.span], p.page)
-}
+func (p place) address() string { return chat.Address(page, p) }
 
 func (u *usage) report(ctx context.Context) (spending.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -80,7 +71,7 @@ func (u *usage) report(ctx context.Context) (spending.Report, error) {
 
 // draw shows a page.
 func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	at, w := placeOf(v.Rest), words{u.chat.In(v.To)}
+	at, w := chat.ViewAt[place](v.Rest), words{u.chat.In(v.To)}
 	rep, err := u.report(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -89,10 +80,10 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	case err != nil:
 		return chat.Screen{}, err
 	}
-	span := rep.Spans[at.span]
-	last := max(len(span.Sessions)-1, 0) / shownSessions
-	at.page = min(at.page, last)
-	return chat.Screen{Text: w.page(rep, u.spending.Limits(), at), Options: w.options(at, at.page < last), Back: "menu"}, nil
+	at.Span = min(at.Span, len(rep.Spans)-1)
+	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
+	at.Page = part.Page
+	return chat.Screen{Text: w.page(rep, u.spending.Limits(), at, part), Options: w.options(at, part), Back: "menu"}, nil
 }
 
 // do sends the picture.
@@ -131,8 +122,8 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep spending.R
 type words struct{ chat.Phrases }
 
 // page is all that the page says.
-func (w words) page(rep spending.Report, limits []spending.Limit, at place) render.Text {
-	span := rep.Spans[at.span]
+func (w words) page(rep spending.Report, limits []spending.Limit, at place, part card.Part) render.Text {
+	span := rep.Spans[at.Span]
 	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), w.limits(limits), w.spans(rep, at)}
 	if span.All.Tokens() == 0 {
 		parts = append(parts, render.Plain(w.Say(i18n.UsageNone)))
@@ -141,17 +132,13 @@ func (w words) page(rep spending.Report, limits []spending.Limit, at place) rend
 		for _, l := range span.Models[:min(len(span.Models), shownModels)] {
 			models = append(models, w.line(render.Plain(glyph.Name(chat.Head(l.Name, 40))), l.Sum))
 		}
-		parts = append(parts, chat.Lines(models...), w.sessions(span.Sessions, at.page))
+		parts = append(parts, chat.Lines(models...), w.sessions(span.Sessions, part))
 	}
 	return chat.Paragraphs(append(parts, w.notes(rep, span.All))...)
 }
 
 func (w words) limits(all []spending.Limit) render.Text {
-	var lines []render.Text
-	for _, l := range all {
-		lines = append(lines, render.Plain(w.limit(l)))
-	}
-	return chat.Lines(lines...)
+	return render.Plain(strings.Join(each.As(all, w.limit), "\n"))
 }
 
 // limit says how far a limit is used, and when it ends.
@@ -164,7 +151,7 @@ func (w words) spans(rep spending.Report, at place) render.Text {
 	var lines []render.Text
 	for i, days := range spending.Spans() {
 		said := render.Plain(w.Say(i18n.Named, i18n.Args{"What": w.span(days), "Said": money(rep.Spans[i].All.Cost)}))
-		if i == at.span {
+		if i == at.Span {
 			s := rep.Spans[i].All
 			said = chat.Lines(render.Bold(said.Text), render.Plain(w.Say(i18n.StatusTokens, i18n.Args{"In": i18n.Rounded(s.Input + s.CacheWrite),
 				"Cached": i18n.Rounded(s.CacheRead), "Out": i18n.Rounded(s.Output)})))
@@ -182,16 +169,13 @@ func (w words) span(days int) string {
 }
 
 // sessions are those of one page, the most expensive first.
-func (w words) sessions(all []spending.Line, page int) render.Text {
-	first := page * shownSessions
-	last := min(first+shownSessions, len(all))
+func (w words) sessions(all []spending.Line, part card.Part) render.Text {
 	title := w.Say(i18n.UsageSessions)
-	if len(all) > shownSessions {
-		title = w.Say(i18n.Noted, i18n.Args{"What": title,
-			"Note": w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})})
+	if at := w.Place(part); at != "" {
+		title = w.Say(i18n.Noted, i18n.Args{"What": title, "Note": at})
 	}
 	lines := []render.Text{render.Plain(title)}
-	for _, l := range all[first:last] {
+	for _, l := range all[part.First:part.Last] {
 		name := render.Bold(chat.ShownName(l.Name))
 		if l.Name == "" { // ccbot does not know it: people know the folder
 			name = render.Plain(chat.ShownName(strings.TrimLeft(path.Base(l.Dir), "./")) + " " + l.Session.String()[:8])
@@ -228,17 +212,17 @@ func (w words) notes(rep spending.Report, all spending.Sum) render.Text {
 }
 
 // options lead to the spans, through the sessions, and to the picture.
-func (w words) options(at place, more bool) [][]card.Option {
+func (w words) options(at place, part card.Part) [][]card.Option {
 	var spans []card.Option
 	for i, days := range spending.Spans() {
 		word := w.span(days)
-		if i == at.span {
+		if i == at.Span {
 			word = "✓ " + word
 		}
-		spans = append(spans, card.Option{Text: word, Value: chat.ToPage(place{span: i}.address())})
+		spans = append(spans, card.Option{Text: word, Value: chat.ToPage(place{Span: i}.address())})
 	}
-	turns := chat.Turns(at.page, more, func(page int) card.Option {
-		return card.Option{Value: chat.ToPage(place{at.span, page}.address())}
+	turns := part.Turns(func(page int) card.Option {
+		return card.Option{Value: chat.ToPage(place{at.Span, page}.address())}
 	})
 	return append([][]card.Option{spans, turns}, []card.Option{w.Option(i18n.ButtonPicture, chat.Does(picture), ""),
 		w.Option(i18n.ButtonRefresh, chat.ToPage(at.address()), "")})
@@ -250,4 +234,54 @@ func money(d float64) string {
 		return "<$0.01"
 	}
 	return fmt.Sprintf("$%.2f", d)
+}
+
+// levels are the percents at which people are warned, the highest first.
+var levels = []int{95, 80}
+
+// warning is one that a chat has had.
+type warning struct {
+	Window spending.Window `json:"window"`
+	Level  int             `json:"level"`
+	Resets time.Time       `json:"resets"`
+}
+
+const warningKind = "limit-warning"
+
+// run warns whenever limits change.
+func (u *usage) run(ctx context.Context) error {
+	for {
+		if err := u.spending.LimitsChange(ctx); err != nil {
+			return nil //nolint:nilerr // ctx has ended
+		}
+		for _, l := range u.spending.Limits() {
+			if err := u.warn(ctx, l); err != nil {
+				u.chat.Log.Warn("limit_not_told", logkey.Error, err.Error())
+			}
+		}
+	}
+}
+
+// warn warns each private chat that was not warned as loudly in this window.
+func (u *usage) warn(ctx context.Context, l spending.Limit) (all error) {
+	i := slices.IndexFunc(levels, func(level int) bool { return l.Percent >= float64(level) })
+	if i < 0 {
+		return nil
+	}
+	warned := u.cards.List()
+	for _, to := range u.chat.Book.PrivateChats() {
+		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
+			p := c.Payload
+			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < spending.Apart
+		}) {
+			continue
+		}
+		p := words{u.chat.In(to)}
+		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
+			Sounds:  i == 0 || !u.chat.Book.Quiet(to, uuid.Nil, u.chat.Now()), // the louder one cannot wait
+			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
+		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)
+		all = errors.Join(all, u.cards.Show(ctx, key, look, warning{l.Window, levels[i], l.Resets}))
+	}
+	return all
 }

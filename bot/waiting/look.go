@@ -19,7 +19,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -33,7 +33,7 @@ const (
 
 // look is what a card shows, and which page that is: a page that is not there any more gives way to
 // the last one, and a prompt that waits no more to the list.
-func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (card.Look, page) {
+func (w *Waiting) look(ctx context.Context, to outbox.Conversation, p page) (card.Look, page) {
 	say := words{w.chat.In(to), w.chat.Book.Several()}
 	r, known := w.chat.Book.Records.Get(p.Session)
 	if !known {
@@ -51,7 +51,7 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		now = w.agents.Looks(ctx, r.ID)[r.ID]
+		now = w.looks(ctx, r.ID)[r.ID]
 	}
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0]))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == p.Prompt }); i >= 0 {
@@ -66,15 +66,16 @@ func (w *Waiting) look(ctx context.Context, to address.Conversation, p page) (ca
 		look.Options = say.decisions(r, now, i)
 		return look, p
 	}
-	p.Page, p.Prompt = min(p.Page, (len(all)-1)/pageSize), ""
-	look.Text, look.Options = say.list(head, all, p.Page)
+	part := card.PartOf(len(all), pageSize, p.Page)
+	p.Page, p.Prompt = part.Page, ""
+	look.Text, look.Options = say.list(head, all, part)
 	return look, p
 }
 
 // held are the prompts that wait, in order.
 func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
 	for _, key := range r.Prompts {
-		if e, err := w.entries.Load(key); err == nil && e.State == inbox.Held {
+		if e, err := w.entry(key); err == nil && e.State == inbox.Held {
 			all = append(all, e)
 		}
 	}
@@ -82,11 +83,8 @@ func (w *Waiting) held(r views.Session) (all []inbox.Entry) {
 }
 
 // Lines are the first lines of the prompts that wait for a session, in order.
-func (w *Waiting) Lines(r views.Session) (all []string) {
-	for _, e := range w.held(r) {
-		all = append(all, firstLine(e.Text))
-	}
-	return all
+func (w *Waiting) Lines(r views.Session) []string {
+	return each.As(w.held(r), func(e inbox.Entry) string { return firstLine(e.Text) })
 }
 
 // words say what a card shows.
@@ -96,28 +94,21 @@ type words struct {
 }
 
 // list is one page of the queue, with a button for each prompt.
-func (w words) list(head []render.Text, all []inbox.Entry, at int) (render.Text, [][]card.Option) {
-	first := max(at, 0) * pageSize
-	last := min(first+pageSize, len(all))
+func (w words) list(head []render.Text, all []inbox.Entry, part card.Part) (render.Text, [][]card.Option) {
 	var lines []render.Text
 	var buttons []card.Option
-	for i, e := range all[first:last] {
-		number := strconv.Itoa(first + i + 1)
+	for i, e := range all[part.First:part.Last] {
+		number := strconv.Itoa(part.First + i + 1)
 		line := w.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
 		lines = append(lines, render.Plain(number+". "+line))
 		buttons = append(buttons, card.Option{Text: number, Value: showOption + ":" + e.Key})
 	}
 	title := render.Plain(w.Say(i18n.StatusQueue, i18n.Args{"Count": len(all)}))
 	text := chat.Paragraphs(chat.Lines(head...), chat.Lines(append([]render.Text{title}, lines...)...))
-	options := chat.Rows(perRow, buttons...)
-	turns := chat.Turns(at, last < len(all), func(page int) card.Option {
+	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: pageOption + ":" + strconv.Itoa(page)}
 	})
-	if len(turns) == 0 {
-		return text, options
-	}
-	shown := w.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(all)})
-	return chat.Lines(text, render.Plain(shown)), append(options, turns)
+	return chat.Lines(text, render.Plain(w.Place(part))), append(chat.Rows(perRow, buttons...), turns)
 }
 
 // decisions are what can be done with the prompt at a place in the queue. A turn is interrupted only

@@ -23,22 +23,12 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Entries reads the inbox.
-type Entries interface {
-	Load(key string) (inbox.Entry, error)
-}
-
-// Agents are looked at.
-type Agents interface {
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
-}
-
 // Waiting shows the queues of all sessions.
 type Waiting struct {
 	chat    *chat.Chat
-	entries Entries
+	entry   func(key string) (inbox.Entry, error)
 	order   prompts.Order
-	agents  Agents
+	looks   func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
 	discard func(ctx context.Context, e inbox.Entry) error
 	again   []func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 	cards   chat.Cards[page]
@@ -56,16 +46,14 @@ type page struct {
 	Posted  time.Time `json:"posted,omitzero"`
 }
 
-// stillThere is how long a list that a person has asked for counts as seen: who asks again within it has tapped twice.
-const stillThere = time.Minute
-
 const kind = "waiting"
 
-// New returns the queues of a chat. discard takes a prompt out of its queue for good, and says so under
+// New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue for good, and says so under
 // it; chat.IsGone of its error: the prompt waits no more. again bring what an agent asks below, each another kind.
-func New(c *chat.Chat, entries Entries, order prompts.Order, agents Agents, discard func(ctx context.Context, e inbox.Entry) error,
+func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order prompts.Order,
+	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, discard func(ctx context.Context, e inbox.Entry) error,
 	again ...func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
-	return &Waiting{chat: c, entries: entries, order: order, agents: agents, discard: discard, again: again,
+	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again,
 		cards: chat.NewCards[page](c, kind), wake: make(chan struct{}, 1), changed: make(map[uuid.UUID]bool)}
 }
 
@@ -99,7 +87,7 @@ func (w *Waiting) show(ctx context.Context, to address.Conversation, session uui
 		if c.Payload.Session != session || c.Look.To != to {
 			continue
 		}
-		if tapped && w.chat.Now().Sub(c.Payload.Posted) < stillThere {
+		if tapped && w.chat.Now().Sub(c.Payload.Posted) < chat.StillThere {
 			return nil
 		}
 		if err := w.cards.Close(ctx, c.Key, c.Look.Text); err != nil {
@@ -126,12 +114,7 @@ func (w *Waiting) run(ctx context.Context) error {
 	for _, c := range w.cards.List() {
 		w.change(c.Payload.Session)
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.wake:
-		}
+	for pause.Until(ctx, pause.Forever, w.wake) {
 		w.mu.Lock()
 		changed := w.changed
 		w.changed = make(map[uuid.UUID]bool)
@@ -145,6 +128,7 @@ func (w *Waiting) run(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
 }
 
 // redraw shows in an open card what is so now, on the page that turn gives. Where nothing waits any
@@ -188,7 +172,7 @@ func (w *Waiting) tap(_ context.Context, t chat.Tap, was page) (chat.Answer, err
 	case backOption:
 		return chat.Do(to(list))
 	}
-	e, err := w.entries.Load(was.Prompt)
+	e, err := w.entry(was.Prompt)
 	switch {
 	case err == nil && (e.State == inbox.Typing || e.State == inbox.Unproven):
 		return chat.Answer{Text: w.chat.In(t.To).Say(i18n.QueueTyping), Then: to(list)}, nil

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 )
 
@@ -40,14 +41,13 @@ func New(d Deps) chat.Feature {
 	f := chat.Feature{Name: "why", Cards: make(map[string]chat.OnTap), Pages: map[string]chat.Page{page: {Draw: w.draw, Do: w.do}}}
 	d.Chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true },
 		func(ctx context.Context, in chat.Incoming, r views.Session) error {
-			return d.Chat.Pages.Open(ctx, in, address(r.ID))
+			return d.Chat.Pages.Open(ctx, in, view{Session: r.ID}.address())
 		})
 	return f
 }
 
 const (
-	page    = "why"
-	details = "details"
+	page = "why"
 
 	// shownChanges bounds the lines of a history, shownEvidence one line's evidence: together they fit
 	// one message.
@@ -55,16 +55,20 @@ const (
 	shownEvidence = 200
 )
 
-func address(session uuid.UUID, more ...string) string {
-	return strings.Join(append([]string{page, session.String()}, more...), "/")
+// view is what a page shows.
+type view struct {
+	Session uuid.UUID `json:"session"`
+	Details bool      `json:"details,omitempty"` // the rules and the evidence
+	Page    int       `json:"page,omitempty"`    // of these
 }
+
+func (v view) address() string { return chat.Address(page, v) }
 
 // draw shows what happened to a session in plain sentences, newest last; behind [Details] stand the rules and the
 // evidence.
 func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
-	parts := append(strings.Split(v.Rest, "/"), "", "")
-	id, _ := uuid.Parse(parts[0])
-	r, ok := w.Chat.Book.Records.Get(id)
+	at := chat.ViewAt[view](v.Rest)
+	r, ok := w.Chat.Book.Records.Get(at.Session)
 	p := w.Chat.In(v.To)
 	if !ok {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
@@ -73,9 +77,8 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	if err != nil {
 		return chat.Screen{}, err
 	}
-	if parts[1] == details {
-		number, _ := strconv.Atoi(parts[2])
-		return noted(p, r, history, number), nil
+	if at.Details {
+		return noted(p, r, history, at.Page), nil
 	}
 	head := i18n.WhyTitle
 	if len(history) == 0 {
@@ -85,13 +88,11 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone says nothing of a crash
 		text = append([]render.Text{crash}, text...)
 	}
-	said := sentences(p.Words, history, v.By)
+	said := Sentences(p, history, v.By)
 	if left := len(said) - shownChanges; left > 0 {
 		text, said = append(text, render.Plain("…")), said[left:]
 	}
-	for _, one := range said {
-		text = append(text, render.Plain(p.Moment(one.at)+" "+one.text))
-	}
+	text = append(text, each.As(said, render.Plain)...)
 	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: options(p, r, len(history) > 0)}
 	if cut := w.Interrupted(p, r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
@@ -118,14 +119,14 @@ func options(p chat.Phrases, r views.Session, known bool) (rows [][]card.Option)
 		acts = append(acts, p.Option(i18n.ButtonContinue, chat.Does(chat.OfLaunch(goOn, r)), ""))
 	}
 	if known {
-		acts = append(acts, p.Option(i18n.ButtonDetails, chat.ToPage(address(r.ID, details)), ""))
+		acts = append(acts, p.Option(i18n.ButtonDetails, chat.ToPage(view{Session: r.ID, Details: true}.address()), ""))
 	}
 	return chat.Rows(2, acts...)
 }
 
 // do does what a button under the sentences says. They are the links of other messages.
 func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
-	id, _ := uuid.Parse(v.Rest)
+	id := chat.ViewAt[view](v.Rest).Session
 	r, ok := w.Chat.Book.Records.Get(id)
 	t := chat.Tap{From: v.By, To: v.To}
 	q, _ := w.Chat.Accepted(control.Restore{Session: id}, t)
@@ -143,20 +144,14 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	return a, "", err
 }
 
-// sentence says what happened once.
-type sentence struct {
-	at   time.Time
-	text string
-}
-
-// sentences are a history as a person tells it: what was noted before and after one thing is one sentence.
-func sentences(words i18n.Words, history []views.Change, reader int64) (all []sentence) {
+// Sentences are a history as a person tells it, each with its time: what was noted before and after one thing is one
+// sentence.
+func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []string) {
+	last := ""
 	for _, c := range history {
-		text := said(words, c, reader)
-		if text == "" || len(all) > 0 && all[len(all)-1].text == text {
-			continue
+		if text := said(p.Words, c, reader); text != "" && text != last {
+			all, last = append(all, p.Moment(c.At)+" "+text), text
 		}
-		all = append(all, sentence{c.At, text})
 	}
 	return all
 }
@@ -215,10 +210,10 @@ func noted(p chat.Phrases, r views.Session, history []views.Change, page int) ch
 		text = render.Join(text, changeLine(p.Words, c))
 	}
 	text = chat.Paragraphs(text, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code("ccbot why " + r.ID.String())}))
-	turns := chat.Turns(page, first > 0, func(to int) card.Option {
-		return card.Option{Value: chat.ToPage(address(r.ID, details, strconv.Itoa(to)))}
+	turns := card.Turns(page, first > 0, func(to int) card.Option {
+		return card.Option{Value: chat.ToPage(view{r.ID, true, to}.address())}
 	})
-	screen := chat.Screen{Session: r.ID, Text: text, Back: address(r.ID)}
+	screen := chat.Screen{Session: r.ID, Text: text, Back: view{Session: r.ID}.address()}
 	if len(turns) > 0 {
 		screen.Options = [][]card.Option{turns}
 	}

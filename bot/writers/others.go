@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 )
 
 // Others are what people run beside the agents of ccbot: writers of a session's conversation, and
@@ -149,10 +150,7 @@ type shown struct {
 }
 
 func (c conflict) shown() shown {
-	s := shown{Kind: c.kind, Resume: c.resume.Restore()}
-	for _, one := range c.writers {
-		s.Writers = append(s.Writers, one.ID)
-	}
+	s := shown{c.kind, c.resume.Restore(), each.As(c.writers, func(one desk.Writer) desk.ID { return one.ID })}
 	slices.Sort(s.Writers)
 	return s
 }
@@ -174,10 +172,8 @@ func (c conflict) canEnd() bool {
 // look is the message about writers, with what can be done.
 func (o *Others) look(c conflict, details bool) card.Look {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
-	var lines, can []render.Text
-	for _, one := range c.writers {
-		lines = append(lines, writerText(p, one, details))
-	}
+	var can []render.Text
+	lines := each.As(c.writers, func(one desk.Writer) render.Text { return writerText(p, one, details) })
 	options := []card.Option{p.Option(i18n.ButtonShow, showOption, "")}
 	offer := func(what i18n.Key, option card.Option) {
 		can, options = append(can, p.Text(what, i18n.Args{"Name": r.Name})), append(options, option)

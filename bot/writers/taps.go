@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/each"
 )
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
@@ -78,19 +79,12 @@ func (o *Others) tellFree(ctx context.Context, c conflict, before []string) erro
 	return o.chat.Post(ctx, card.Look{To: c.resume.To, Session: r.ID, Text: text, Options: p.ResumeLink(r)})
 }
 
-func (c conflict) processes() (all []desk.Process) {
-	for _, one := range c.writers {
-		all = append(all, one.Process)
-	}
-	return all
+func (c conflict) processes() []desk.Process {
+	return each.As(c.writers, func(one desk.Writer) desk.Process { return one.Process })
 }
 
 func names(p chat.Phrases, all []desk.Process) string {
-	var said []string
-	for _, one := range all {
-		said = append(said, p.ProcessText(one))
-	}
-	return p.Some(said, p.Say(i18n.JoinItems))
+	return p.Some(each.As(all, p.ProcessText), p.Say(i18n.JoinItems))
 }
 
 // end ends the writers that a person has confirmed, and nothing else. A resume that was refused

@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 )
@@ -31,7 +30,7 @@ func (o *Others) All(ctx context.Context) []desk.Window {
 }
 
 // Post shows some windows in a message, unless there are none.
-func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.Window) error {
+func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []desk.Window) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -40,7 +39,7 @@ func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.W
 }
 
 // list is a message about windows. Those that are not named have no options.
-func (o *Others) list(to address.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
+func (o *Others) list(to outbox.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
 	p := o.chat.In(to)
 	var lines []render.Text
 	for i, one := range all {

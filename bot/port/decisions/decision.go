@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/each"
 	"ccbot/internal/exactjson"
 )
 
@@ -45,9 +46,7 @@ func Allow(q Request) Decision {
 func AllowForSession(q Request) (Decision, bool) {
 	rules := SessionRules(q.Suggestions)
 	d := Allow(q)
-	for _, r := range rules {
-		d.UpdatedPermissions = append(d.UpdatedPermissions, r.Raw)
-	}
+	d.UpdatedPermissions = each.As(rules, func(r Rule) json.RawMessage { return r.Raw })
 	return d, len(rules) > 0 && !q.IsQuestion() && !q.IsPlan()
 }
 

@@ -147,6 +147,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Shown(m.Written)
 		if err := s.bot.Sent(m.To, id, m.Session); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,6 +16,7 @@ import (
 
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/refusal"
+	"ccbot/host/received"
 )
 
 // Open implements [files.Files]. Its result is a descriptor of the very file that was checked.
@@ -195,4 +197,109 @@ func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (
 	}
 	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
 	return string(data), err
+}
+
+const (
+	mostListed = 50   // a message shows no more
+	mostRead   = 5000 // of a larger folder nobody knows how much more there is
+)
+
+// List implements [files.Files]. It tells names and sizes only, so that a link which appears meanwhile
+// below the session's folder shows at most what else is there.
+func (m *Machine) List(_ context.Context, session uuid.UUID, path string) (l files.Listing, err error) {
+	err = m.inside(session, path, func(root *os.Root, rel string, ours fs.FileInfo) error {
+		if info, err := root.Lstat(rel); err == nil && !info.IsDir() {
+			return refuse(refusal.FileIrregular)
+		}
+		folder, err := root.OpenRoot(rel)
+		if err != nil {
+			return fileReason(err)
+		}
+		defer folder.Close()
+		here, err := folder.Stat(".")
+		if err != nil {
+			return fileReason(err)
+		}
+		if os.SameFile(here, ours) {
+			return refuse(refusal.FileOwn)
+		}
+		l, err = listing(folder)
+		return err
+	})
+	return l, err
+}
+
+func listing(folder *os.Root) (l files.Listing, err error) {
+	f, err := folder.Open(".")
+	if err != nil {
+		return l, fileReason(err)
+	}
+	defer f.Close()
+	all, err := f.ReadDir(mostRead)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return l, fileReason(err)
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	l.More = max(0, len(all)-mostListed)
+	for _, one := range all[:len(all)-l.More] {
+		e := files.Entry{Name: one.Name(), Dir: one.IsDir()}
+		if info, err := one.Info(); err == nil && info.Mode().IsRegular() {
+			e.Size = info.Size()
+		}
+		l.Entries = append(l.Entries, e)
+	}
+	return l, nil
+}
+
+// Has implements [files.Received].
+func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return "", refuse(refusal.NotFound)
+	}
+	name, err = m.Received.Has(r.Dir, file)
+	return name, notPut(r.Dir, err)
+}
+
+// Put implements [files.Received].
+func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return "", refuse(refusal.NotFound)
+	}
+	from := &source{Reader: body}
+	name, err = m.Received.Put(r.Dir, file, wished, from)
+	if from.err != nil {
+		return "", err
+	}
+	return name, notPut(r.Dir, err)
+}
+
+// notPut is the refusal that an error about a file from the chat means.
+func notPut(dir string, err error) error {
+	e := &refusal.Error{Code: refusal.InboxUnwritable, Dir: filepath.Join(dir, received.Folder), Err: err}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, received.ErrNotOurs):
+		e.Code = refusal.InboxNotOurs
+	default:
+		e.Reason = reason(err)
+	}
+	return e
+}
+
+// source is a body that remembers its own error, so that every other error is known to be the
+// disk's.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
 }
