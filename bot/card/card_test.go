@@ -623,7 +623,7 @@ func TestASessionWaitsForAnAnswerOnlyWhereItsKindSaysSo(t *testing.T) {
 		loud := question("one")
 		loud.Sounds = true
 		for name, kind := range map[string]Kind[payload]{"plain": NewKind[payload](w.board, "plain", nil),
-			"asking": NewKind[payload](w.board, "asking", nil).Asking(), "waiting": NewKind[payload](w.board, "waiting", nil).Waiting()} {
+			"asking": NewKind[payload](w.board, "asking", nil).Asking(Optional), "waiting": NewKind[payload](w.board, "waiting", nil).Asking(Awaited)} {
 			require.NoError(t, kind.Show(t.Context(), name, loud, payload{}))
 			assert.Equal(t, name == "waiting", w.board.Waits(session), name)
 			require.NoError(t, kind.Show(t.Context(), name, question("two"), payload{}))

@@ -27,16 +27,20 @@ type kind struct {
 	changing *sync.Mutex // see Hold
 }
 
+// Answer says whether a session waits for the answer to a question (see Waits).
+type Answer bool
+
+// The answers.
+const (
+	Awaited  Answer = true
+	Optional Answer = false
+)
+
 // Asking says that the cards of the kind are questions, which outlive their place (see Moved).
-func (k Kind[P]) Asking() Kind[P] { return k.asking(false) }
-
-// Waiting is Asking for questions without whose answer a session does not go on (see Waits).
-func (k Kind[P]) Waiting() Kind[P] { return k.asking(true) }
-
-func (k Kind[P]) asking(waits bool) Kind[P] {
+func (k Kind[P]) Asking(answer Answer) Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	k.board.asks[k.name] = waits
+	k.board.asks[k.name] = answer
 	return k
 }
 

@@ -31,10 +31,7 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 }
 
 // Asking says that the cards are questions: see card.Kind.Asking.
-func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
-
-// Waiting says that a session waits for the answers: see card.Kind.Waiting.
-func (k Cards[P]) Waiting() Cards[P] { k.Kind.Waiting(); return k }
+func (k Cards[P]) Asking(answer card.Answer) Cards[P] { k.Kind.Asking(answer); return k }
 
 // Post posts a text with options as a card of its own; the options stand under the last part of a
 // long text. A text without options is posted as by Chat.Post.

@@ -35,7 +35,7 @@ const cardKind = "dialog"
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Waiting()}
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Asking(card.Awaited)}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
