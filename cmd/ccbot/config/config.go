@@ -67,8 +67,8 @@ type Config struct {
 	Colourless  bool // NO_COLOR is set: https://no-color.org
 	VoiceWords  []string
 	RootFolders []string
-	ClaudeSet   string   // ClaudeDir if the person has set it, else empty
-	Unknown     []string // names in the file that are no setting
+	ClaudeSet   string            // ClaudeDir if the person has set it, else empty
+	Unknown     map[string]string // names in the file that are no setting, and the nearest setting of each
 }
 
 // ids is a comma list of Telegram ids.
@@ -223,14 +223,15 @@ func junkLine(text string) int {
 	return 1
 }
 
-// unknownSettings are the names in the file that are no settings.
-func unknownSettings(merged, environment map[string]string) (unknown []string) {
+// unknownSettings are the names in the file that are no settings, and the nearest setting of each.
+func unknownSettings(merged, environment map[string]string) map[string]string {
+	unknown := make(map[string]string)
 	for name := range merged {
 		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
-			unknown = append(unknown, name)
+			shown, near := nearest(name)
+			unknown[shown] = near
 		}
 	}
-	slices.Sort(unknown)
 	return unknown
 }
 
@@ -247,9 +248,9 @@ func settingNames() (names []string) {
 // settingName matches names that look like the name of a setting.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
-// Nearest is the setting that is most similar to an unknown name, or empty when none is
+// nearest is the setting that is most similar to an unknown name, or empty when none is
 // similar. shown is the unknown name, where it cannot be a token in the wrong place.
-func Nearest(unknown string) (shown, nearest string) {
+func nearest(unknown string) (shown, nearest string) {
 	upper := strings.ToUpper(unknown)
 	distance := func(name string) int { return levenshtein.ComputeDistance(upper, name) }
 	nearest = slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
