@@ -112,8 +112,8 @@ func (l ids) Set() map[int64]bool {
 // set. Every error names the variable and the place to set it, and never contains a secret value.
 func Load(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
-		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkShown,
-		(*Config).checkVoice, (*Config).checkSaid)
+		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
+		(*Config).checkWords)
 }
 
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
@@ -124,7 +124,7 @@ func LoadForReading(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkSaid)
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkWords)
 }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
@@ -307,7 +307,7 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 // Level is the least level that the log shows.
 func (c Config) Level() (level slog.Level) {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return slog.LevelInfo // checkSaid has refused anything else
+		return slog.LevelInfo // checkWords has refused anything else
 	}
 	return level
 }
