@@ -63,13 +63,13 @@ type Requests struct {
 	recent map[uuid.UUID]*volume
 }
 
-// Kind is that of the cards.
-const Kind = "ask"
+// cardKind is that of the cards.
+const cardKind = "ask"
 
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
-	a.cards = card.NewKind(d.Chat.Cards, Kind, a.refused).Asking()
+	a.cards = card.NewKind(d.Chat.Cards, cardKind, a.refused).Asking(card.Awaited)
 	for _, c := range d.Store.Unsettled() {
 		r := a.newRequest(c.Request)
 		r.due = true
@@ -86,8 +86,8 @@ func (a *Requests) newRequest(q Request) *request {
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
-		Cards:   map[string]chat.OnTap{Kind: a.tap},
-		Late:    map[string]func(chat.Tap) string{Kind: a.late},
+		Cards:   map[string]chat.OnTap{cardKind: a.tap},
+		Late:    map[string]func(chat.Tap) string{cardKind: a.late},
 		Heard:   a.heard,
 		Text:    a.text,
 		Run:     a.Run,

@@ -54,7 +54,7 @@ type Board struct {
 	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
 	cards   map[string]record
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
-	asks    map[string]bool                                           // the kinds that are questions
+	asks    map[string]Answer                                         // the kinds that are questions
 }
 
 // Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
@@ -63,7 +63,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{},
+		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Answer{},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
@@ -269,12 +269,13 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 }
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
+	_, asks := b.asks[c.Kind]
 	old, goneWithItsTopic := c, c.At.ChatID == to.ChatID && !there && c.Message != 0
 	c.Look.To = to
 	switch {
 	case c.Closed:
 		return b.removeLocked(c)
-	case goneWithItsTopic && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
+	case goneWithItsTopic && !asks && !c.Look.Renew && !c.Look.RenewOnce:
 		return b.removeLocked(c)
 	case there:
 		return b.putLocked(c)

@@ -617,6 +617,21 @@ func TestAPostThatFailsIsNotSentLater(t *testing.T) {
 	})
 }
 
+// TestASessionWaitsForAnAnswerOnlyWhereItsKindSaysSo, and the question is open and makes a sound.
+func TestASessionWaitsForAnAnswerOnlyWhereItsKindSaysSo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		loud := question("one")
+		loud.Sounds = true
+		for name, kind := range map[string]Kind[payload]{"plain": NewKind[payload](w.board, "plain", nil),
+			"asking": NewKind[payload](w.board, "asking", nil).Asking(Optional), "waiting": NewKind[payload](w.board, "waiting", nil).Asking(Awaited)} {
+			require.NoError(t, kind.Show(t.Context(), name, loud, payload{}))
+			assert.Equal(t, name == "waiting", w.board.Waits(session), name)
+			require.NoError(t, kind.Show(t.Context(), name, question("two"), payload{}))
+			assert.False(t, w.board.Waits(session), "%s, without a sound", name)
+		}
+	})
+}
+
 func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))

@@ -27,11 +27,20 @@ type kind struct {
 	changing *sync.Mutex // see Hold
 }
 
+// Answer says whether a session waits for the answer to a question (see Waits).
+type Answer bool
+
+// The answers.
+const (
+	Awaited  Answer = true
+	Optional Answer = false
+)
+
 // Asking says that the cards of the kind are questions, which outlive their place (see Moved).
-func (k Kind[P]) Asking() Kind[P] {
+func (k Kind[P]) Asking(answer Answer) Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	k.board.asks[k.name] = true
+	k.board.asks[k.name] = answer
 	return k
 }
 

@@ -23,12 +23,12 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Waits reports whether a question about a session is open that makes a sound, in a card of a kind that is Asking.
+// Waits reports whether a question about a session is open that makes a sound, and whose answer is Awaited.
 func (b *Board) Waits(session uuid.UUID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
-		if c.Look.Session == session && c.Look.Sounds && !c.Closed && b.asks[c.Kind] {
+		if c.Look.Session == session && c.Look.Sounds && !c.Closed && b.asks[c.Kind] == Awaited {
 			return true
 		}
 	}

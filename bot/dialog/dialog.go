@@ -29,13 +29,13 @@ type Dialogs struct {
 	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
 }
 
-// Kind is that of the cards.
-const Kind = "dialog"
+// cardKind is that of the cards.
+const cardKind = "dialog"
 
 // New gives the dialogs of a chat. floods says whether a session has asked so much of late that nothing
 // may be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, Kind).Asking()}
+	return &Dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, cardKind).Asking(card.Awaited)}
 }
 
 // Again brings the dialog of a session below all other messages. False: none is shown.
@@ -51,7 +51,7 @@ func (d *Dialogs) Feature() chat.Feature {
 	})
 	return chat.Feature{
 		Name:  "dialog",
-		Cards: map[string]chat.OnTap{Kind: d.cards.OnTap(d.tap)},
+		Cards: map[string]chat.OnTap{cardKind: d.cards.OnTap(d.tap)},
 		News:  []chat.Teller{opened, chat.Tells(d.notReporting), chat.Hears[news.DialogGone](d.hear)},
 		Heard: d.hear,
 		Run:   d.run,

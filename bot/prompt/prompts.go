@@ -79,7 +79,7 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[asked](d.Chat, Kind).Asking()}
+		cards: chat.NewCards[asked](d.Chat, cardKind).Asking(card.Awaited)}
 }
 
 // Feature is what the roof knows of prompts.
@@ -98,7 +98,7 @@ func (p *Prompts) Feature() chat.Feature {
 	})
 	return chat.Feature{
 		Name:  "prompt",
-		Cards: map[string]chat.OnTap{Kind: p.cards.OnTap(p.tap)},
+		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
 		News: []chat.Teller{about(p, p.tellHeld), typed, marks[news.Typed](p, chat.ReactionTyped),
 			marks[news.Delivered](p, chat.ReactionReceived), chat.Tells(p.tellStopped), cleared,
 			chat.Tells(func(ctx context.Context, r views.Session, _ news.Requeued) error { return p.recount(ctx, r.ID) })},

@@ -224,8 +224,8 @@ func openIn(all views.Views) []views.Session {
 	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !r.Open })
 }
 
-// Kind is that of the cards; the key of a card is that of the prompt's entry.
-const Kind = "question"
+// cardKind is that of the cards; the key of a card is that of the prompt's entry.
+const cardKind = "question"
 
 // asked is what the buttons of a card were drawn for.
 type asked struct {

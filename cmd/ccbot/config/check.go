@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -78,7 +77,7 @@ func split(name, text, home, instead string) (words []string, err error) {
 	env := &expand.Config{Env: expand.FuncEnviron(func(name string) string { return map[string]string{"HOME": home}[name] })}
 	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be split into words as a shell does it: look at its quotes, and at signs such as ; & | < (", name)
+			return nil, fmt.Errorf("%s cannot be split into words as a shell does it: look at its quotes, and at signs such as ; & |", name)
 		}
 		plain := true
 		syntax.Walk(word, func(part syntax.Node) bool {
@@ -157,19 +156,12 @@ func (c *Config) checkRoots() error {
 	return nil
 }
 
-// checkSaid checks how the bot speaks and logs.
-func (c *Config) checkSaid() error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
-	}
-	return cmp.Or(oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh"))
-}
-
-// checkShown checks how the chat shows things.
-func (c *Config) checkShown() error {
-	return cmp.Or(oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
-		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"))
+// checkWords checks what is one of a few words.
+func (c *Config) checkWords() error {
+	return cmp.Or(oneOf("LOG_LEVEL", strings.ToLower(c.LogLevel), "debug", "info", "warn", "error"),
+		oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, "en", "ru", "zh"),
+		oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.AsMessages), string(turn.Nowhere)),
+		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"))
 }
 
 var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -212,10 +204,8 @@ func (c *Config) checkMetrics() error {
 }
 
 func (c *Config) checkVoice() (err error) {
-	if c.VoiceWords, err = split("VOICE_COMMAND", c.Voice, c.Home, "; write a script"); err != nil {
-		return err
-	}
-	return oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on")
+	c.VoiceWords, err = split("VOICE_COMMAND", c.Voice, c.Home, "; write a script")
+	return err
 }
 
 // VoiceCommand is the program of VOICE_COMMAND: it runs in the home folder.

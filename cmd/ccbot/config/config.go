@@ -67,8 +67,8 @@ type Config struct {
 	Colourless  bool // NO_COLOR is set: https://no-color.org
 	VoiceWords  []string
 	RootFolders []string
-	ClaudeSet   string   // ClaudeDir if the person has set it, else empty
-	Unknown     []string // names in the file that are no setting
+	ClaudeSet   string            // ClaudeDir if the person has set it, else empty
+	Unknown     map[string]string // names in the file that are no setting, and the nearest setting of each
 }
 
 // ids is a comma list of Telegram ids.
@@ -112,8 +112,8 @@ func (l ids) Set() map[int64]bool {
 // set. Every error names the variable and the place to set it, and never contains a secret value.
 func Load(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkTmux,
-		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkShown,
-		(*Config).checkVoice, (*Config).checkSaid)
+		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
+		(*Config).checkWords)
 }
 
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no token
@@ -124,7 +124,7 @@ func LoadForReading(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkSaid)
+	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).checkRoots, (*Config).checkWords)
 }
 
 // load reads the settings. The checks find what is missing or malformed, and resolve paths.
@@ -223,14 +223,15 @@ func junkLine(text string) int {
 	return 1
 }
 
-// unknownSettings are the names in the file that are no settings.
-func unknownSettings(merged, environment map[string]string) (unknown []string) {
+// unknownSettings are the names in the file that are no settings, and the nearest setting of each.
+func unknownSettings(merged, environment map[string]string) map[string]string {
+	unknown := make(map[string]string)
 	for name := range merged {
 		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
-			unknown = append(unknown, name)
+			shown, near := nearest(name)
+			unknown[shown] = near
 		}
 	}
-	slices.Sort(unknown)
 	return unknown
 }
 
@@ -247,9 +248,9 @@ func settingNames() (names []string) {
 // settingName matches names that look like the name of a setting.
 var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
-// Nearest is the setting that is most similar to an unknown name, or empty when none is
+// nearest is the setting that is most similar to an unknown name, or empty when none is
 // similar. shown is the unknown name, where it cannot be a token in the wrong place.
-func Nearest(unknown string) (shown, nearest string) {
+func nearest(unknown string) (shown, nearest string) {
 	upper := strings.ToUpper(unknown)
 	distance := func(name string) int { return levenshtein.ComputeDistance(upper, name) }
 	nearest = slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
@@ -306,7 +307,7 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 // Level is the least level that the log shows.
 func (c Config) Level() (level slog.Level) {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return slog.LevelInfo // checkSaid has refused anything else
+		return slog.LevelInfo // checkWords has refused anything else
 	}
 	return level
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/health"
 )
 
@@ -91,6 +92,11 @@ var faults = []fault{
 
 // found is a fault, as it is here. fix mends it: a command, or words where there is none.
 func found(code Code, fix, format string, args ...any) Finding {
+	for i, arg := range args {
+		if err, is := arg.(error); is {
+			args[i] = terminal.Plain(err)
+		}
+	}
 	f := Finding{Code: code, Status: Unknown, Summary: fmt.Sprintf(format, args...), Fix: fix}
 	for _, known := range faults {
 		if known.code == code {

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"ccbot/cmd/ccbot/terminal"
 )
 
 // machine looks at what every program of this user has.
@@ -54,25 +52,24 @@ func inotify(w *World) Finding {
 }
 
 func settings(_ context.Context, w *World) (all []Finding) {
-	s := w.set
 	switch {
-	case s.wrong != nil:
-		return []Finding{found("settings_wrong", "", "%s", terminal.Plain(s.wrong))} // the sentence says where to mend it
-	case s.partial != nil && w.pid != 0:
-		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.partial))
-	case s.partial != nil:
-		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+s.file, "%v", s.partial))
+	case w.wrong != nil:
+		return []Finding{found("settings_wrong", "", "%v", w.wrong)} // the sentence says where to mend it
+	case w.partial != nil && w.pid != 0:
+		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", w.partial))
+	case w.partial != nil:
+		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+w.File, "%v", w.partial))
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
-		fix := "remove it from " + s.file
-		if near := s.unknown[name]; near != "" {
-			fix = fmt.Sprintf("write %s in its place in %s", near, s.file)
+	for _, name := range slices.Sorted(maps.Keys(w.Unknown)) {
+		fix := "remove it from " + w.File
+		if near := w.Unknown[name]; near != "" {
+			fix = fmt.Sprintf("write %s in its place in %s", near, w.File)
 		}
 		all = append(all, found("setting_unknown", fix, "%s is no setting", name))
 	}
-	if s.voice != "" {
-		if _, err := exec.LookPath(s.voice); err != nil {
-			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", s.voice))
+	if voice := w.VoiceCommand(); voice != "" {
+		if _, err := exec.LookPath(voice); err != nil {
+			all = append(all, found("voice_missing", "set VOICE_COMMAND to a command that is there", "VOICE_COMMAND: there is no program %s", voice))
 		}
 	}
 	if len(all) == 0 {

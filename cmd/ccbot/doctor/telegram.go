@@ -18,7 +18,7 @@ const (
 // telegram asks who the bot is and where its messages go. It takes no update: that would take it from the bot.
 func telegram(ctx context.Context, w *World) []Finding {
 	switch {
-	case w.set.wrong != nil:
+	case w.wrong != nil:
 		return []Finding{unseen("telegram", errNoSettings)}
 	case !w.Token.Valid() || w.CheckAPI() != nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}

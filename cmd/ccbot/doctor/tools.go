@@ -82,7 +82,7 @@ var logins = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_
 
 // claude asks Claude Code for its version, and looks whether there is a login. It reads none.
 func claude(ctx context.Context, w *World) []Finding {
-	if w.set.wrong != nil {
+	if w.wrong != nil {
 		return []Finding{unseen("claude", errNoSettings)}
 	}
 	b := desk.Claude(w.Config, w.environ, w.QuietLog(io.Discard))
@@ -114,7 +114,7 @@ func hook(_ context.Context, w *World) []Finding {
 	if w.Hook.Err != nil {
 		return []Finding{found("hook_missing", "copy ccbot-hook beside ccbot", "%v", w.Hook.Err)}
 	}
-	if w.set.wrong != nil {
+	if w.wrong != nil {
 		return []Finding{unseen("hooks", errNoSettings)}
 	}
 	data, err := w.Hook.Settings.Read()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 
 	"github.com/caarlos0/env/v11"
 
@@ -30,7 +29,8 @@ type World struct {
 	vars    map[string]string
 	proc    string
 	stderr  io.Writer
-	set     settingsSeen
+	wrong   error  // the settings are no settings for any verb
+	partial error  // for the bot they are not, but for a verb that only looks
 	self    string // the program that looks
 	pid     int    // of the running bot; 0: none holds the lock
 	program string // of pid, as the kernel names it
@@ -38,15 +38,6 @@ type World struct {
 	blind   error  // why windows cannot be seen
 	seen    recovery.World
 	picture desk.Picture
-}
-
-// settingsSeen is what is wrong with the settings.
-type settingsSeen struct {
-	file    string
-	wrong   error             // the settings are no settings for any verb
-	partial error             // for the bot they are not, but for a verb that only looks
-	unknown map[string]string // names in the file that are no settings; the nearest setting of each
-	voice   string            // the program of VOICE_COMMAND
 }
 
 // Hook is ccbot's own hook, and Claude Code's settings, in which it may be installed.
@@ -63,19 +54,13 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 	if home == "" {
 		return nil, exit.Usage(errors.New("HOME is not set"))
 	}
-	dir := config.StateFolder(w.vars, home)
-	w.set = settingsSeen{file: filepath.Join(dir, statefolder.SettingsFile), unknown: make(map[string]string)}
 	c, wrong := config.LoadForReading(environ)
-	if w.set.wrong = wrong; wrong != nil {
-		c = config.Config{Home: home, Dir: dir}
+	if w.wrong = wrong; wrong != nil {
+		c = config.Config{Home: home, Dir: config.StateFolder(w.vars, home)}
 	} else if whole, partial := config.Load(environ); partial == nil {
-		c, w.set.voice = whole, whole.VoiceCommand()
+		c = whole
 	} else {
-		w.set.partial = partial
-	}
-	for _, name := range c.Unknown {
-		shown, near := config.Nearest(name)
-		w.set.unknown[shown] = near
+		w.partial = partial
 	}
 	if w.self, err = desk.Program(); err != nil {
 		return nil, err
@@ -90,7 +75,7 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 		}
 	}
 	if w.unread == nil {
-		w.unread = w.set.wrong
+		w.unread = w.wrong
 	}
 	if w.blind = w.unread; w.blind == nil {
 		w.seen, w.picture, w.blind = w.Survey(ctx)

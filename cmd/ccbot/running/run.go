@@ -6,6 +6,7 @@ import (
 	"io"
 	stdlog "log"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -89,9 +90,8 @@ func warn(c config.Config, log *slog.Logger) {
 			log.Warn("voice_command_missing", logkey.Command, command, logkey.Mend, "set VOICE_COMMAND to a command that is there")
 		}
 	}
-	for _, name := range c.Unknown {
-		name, nearest := config.Nearest(name)
-		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, nearest)
+	for _, name := range slices.Sorted(maps.Keys(c.Unknown)) {
+		log.Warn("setting_unknown", logkey.File, file, logkey.Name, name, logkey.Nearest, c.Unknown[name])
 	}
 }
 

@@ -117,7 +117,7 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
 		case err != nil && !failing:
-			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(err.Error()))
+			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(terminal.Plain(err)))
 		}
 		last := int64(0)
 		for _, raw := range updates {
