@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/port/diffs"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 )
 
 // Changes are the files that have changed, in JSON.
@@ -48,9 +49,7 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 	if all.Of == diffs.LastCommit {
 		c.Since = "last_commit"
 	}
-	for _, f := range all.Files {
-		c.Files = append(c.Files, File(f))
-	}
+	c.Files = append(c.Files, each.As(all.Files, func(f diffs.File) File { return File(f) })...)
 	return terminal.Show(out, asJSON, c, func(p *terminal.Printer) {
 		files, added, deleted := all.Sum()
 		p.Line("%s changed since %s: +%d -%d", terminal.Several(files, "file"), sinceText[all.Of], added, deleted)

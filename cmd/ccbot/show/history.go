@@ -12,6 +12,7 @@ import (
 
 	"ccbot/bot/port/history"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 )
 
 // Entry is one thing that was said, in JSON.
@@ -49,9 +50,7 @@ func Said(ctx context.Context, out io.Writer, said history.Conversations, sessio
 	entries := []Entry{}
 	for _, e := range slices.Backward(found) {
 		one := Entry{At: e.Time.UTC(), Kind: string(e.Kind), Text: strings.Join(e.Texts, "\n\n"), Cut: e.Cut, Images: e.Images, Interrupted: e.Interrupted}
-		for _, t := range e.Tools {
-			one.Tools = append(one.Tools, Tool(t))
-		}
+		one.Tools = each.As(e.Tools, func(t history.Tool) Tool { return Tool(t) })
 		entries = append(entries, one)
 	}
 	return terminal.Show(out, asJSON, entries, func(p *terminal.Printer) {
