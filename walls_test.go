@@ -19,7 +19,7 @@ const (
 	maxCircle       = 20 // files of one package that use each other's names in a loop
 	maxDependencies = 8  // of one constructor
 	maxInterface    = 3  // methods of an interface in bot/…
-	maxRoom         = 1484
+	maxRoom         = 1485
 )
 
 // roomLines are the rooms of the chat with a limit of their own: those that may be larger, and the roof.

@@ -291,6 +291,7 @@ func TestWhatIsShown(t *testing.T) {
 			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
 			[]string{"Your hook blocked the message to api and gave no reason. Change the message and send it again."}, false},
 		{"a local command", user("<command-name>/cost</command-name>"), nil, false},
+		{"a conversation that begins anew", user("<command-name>/clear</command-name>"), []string{"api now has a new, empty conversation."}, false},
 		{"its output", user("<local-command-stdout>\x1b[1mfive\x1b[0m dollars</local-command-stdout>"), []string{"five dollars"}, false},
 		{"no output", user("<local-command-stdout>\x1b[1m\x1b[0m</local-command-stdout>"), nil, false},
 		{"a compaction", line(`{"type":"system","subtype":"compact_boundary","content":"compacted"}`), nil, false},

@@ -65,6 +65,24 @@ func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
 	})
 }
 
+// A question about a prompt that waits behind something says when the prompt does not wait any more.
+func TestP4_AQuestionSaysThatItsPromptWasSent(t *testing.T) {
+	for _, why := range []news.Wait{news.Queued, news.HeldDraft} {
+		chattest.RunsAs(t, string(why), func(t *testing.T, w *chattest.World) {
+			r := w.NewCurrentSession(t, "api", session.Running)
+			about := prompts.Prompt{Key: w.MustHear(t, "first")}
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: why, Prompt: about}))
+			w.Work(t)
+			question := w.Telegram.LastID()
+			w.MustHear(t, "second")
+			require.Contains(t, w.Shows(t, question).Text.Text, behind(w, 1))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Delivered{Prompt: about}))
+			w.Work(t)
+			assert.Equal(t, w.Named(i18n.PromptSent, "api"), w.Shows(t, question).Text.Text)
+		})
+	}
+}
+
 // A question that has no buttons any more names none.
 func TestAClosedQuestionNamesNoButton(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {

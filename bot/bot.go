@@ -170,13 +170,13 @@ func (b *Bot) lives() []chat.Feature {
 		Thinking: b.Thinking, Signs: noCard})
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
-	b.Idle = idle.New(c, s, s.Looks, limits.Planned, ask.Kind, dialog.Kind, prompt.Kind)
+	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
 	goOn := sessions.GoingOn{Add: b.Entries.Add, Keep: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
-		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd})
+		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: s, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart,
@@ -210,7 +210,7 @@ func (b *Bot) talks() []chat.Feature {
 			turn.Mode: switches.Show, turn.Changes: b.Changes.Show,
 			turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	pages := browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
-	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries.Load, b.Transcripts, s),
+	return slices.Concat([]chat.Feature{b.Pages.Feature()}, status.New(c, s, s, b.Entries.Load, b.Transcripts, s, why.Sentences),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(),
 			switches.Feature(), b.Changes.Feature(), b.Moves.Feature(), menu.New(c), usage.New(c, s),
 			b.Files.Feature(), history.New(c, b.Transcripts, b.Transcripts).Feature(),

@@ -156,7 +156,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 		{"no git", &refusal.Error{Code: refusal.NoRepository, Dir: "/home/alice/api"},
 			"api: the folder ~/api is in no git repository, so there are no changes to show."},
 		{"a folder that is gone", &refusal.Error{Code: refusal.DirMissing, Dir: "/home/alice/api"},
-			"The folder ~/api no longer exists. Create it again, or choose another folder for api: /resume api PATH"},
+			"The folder ~/api no longer exists. Create it again. To go on in another folder: /kill api, then /resume api PATH"},
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
 			"Git failed in ~/api: fatal: bad config"},

@@ -272,6 +272,18 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		assert.Equal(t, file, e.Text)
 		assert.Empty(t, d.Telegram.Texts())
 	})
+	t.Run("not one that is longer than the server has said", func(t *testing.T) {
+		d := chattest.NewMediaWorld(t)
+		d.Voice = &chattest.FakeVoice{Says: "x"}
+		d.Connect(d.Lifecycle, d.Windows)
+		d.Downloads.More = attachment.MaxRecording
+		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: 1}})
+		assert.Equal(t, file, e.Text)
+		assert.Zero(t, len(d.Voice.(*chattest.FakeVoice).Got), "it is not written down")
+		info, err := os.Stat(filepath.Join(d.Dir, files.Folder, "voice-1001.png"))
+		require.NoError(t, err)
+		assert.EqualValues(t, len("bytes of v")+attachment.MaxRecording, info.Size(), "all of it is a file")
+	})
 	t.Run("only what is spoken", func(t *testing.T) {
 		d := chattest.NewMediaWorld(t)
 		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}

@@ -70,6 +70,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 		topics.Telegram
 	}{Outbox: o}, true
 	w.Again()
+	o.Elsewhere = w.Answers.Elsewhere
 	o.Named, o.OnSent = w.Deps.Cards, func(m outbox.Message, id int) { _ = w.Sent(m.To, id, m.Session) }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
@@ -194,6 +195,29 @@ func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {
 		require.Equal(t, lost, second.texts[0])
 		assert.Equal(t, answers(0, 7), append(first.said(), second.said()...))
 		assert.Zero(t, w.Cursors(r)[0].Joined)
+	})
+}
+
+// TestP5_AnswersOfAClosedTopicSayWhoseTheyAre: they come in the chat, where nothing else tells.
+func TestP5_AnswersOfAClosedTopicSayWhoseTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		api := &slowAPI{refuse: func(_ int, m *tgbot.SendMessageParams) error {
+			if m.MessageThreadID != 0 {
+				return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+			}
+			return nil
+		}}
+		c := chattest.TranscriptOf(t, "t.jsonl")
+		r := w.Session(t, "api", session.Running, c)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InForum(0) })
+		through(t, w, api)
+		for _, answer := range answers(0, 2) {
+			chattest.Grow(t, c, chattest.Says(answer))
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"api\nanswer 0", "api\nanswer 1"}, api.texts)
 	})
 }
 

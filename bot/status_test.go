@@ -41,8 +41,8 @@ func known(t *testing.T, w *chattest.World) session.Record {
 			Tokens: transcript.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
 			Tasks: []transcript.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
 				{Text: "write\nit down", Status: "pending"}}}
-		r.History = []session.Change{{At: chattest.Started, To: session.Starting, Why: "asked for"},
-			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Why: "ready"},
+		r.History = []session.Change{{At: chattest.Started, To: session.Starting, Rule: "start", Why: "asked for"},
+			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Rule: "ready", Why: "ready"},
 			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
 	})
 	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
@@ -123,9 +123,8 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"• run the tests once more",
 			"",
 			"Last events (all: /why):",
-			at(0)+" → starting asked for",
-			at(time.Minute)+" → running ready",
-			at(time.Hour)+" a note"), m.Text.Text, asked)
+			at(0)+" It was started.",
+			at(time.Minute)+" It became ready for messages."), m.Text.Text, asked)
 		assert.Equal(t, []string{w.Word(i18n.ButtonRename)}, labels(m), "its record is not for deleting")
 		assert.Equal(t, r.ID, m.Session)
 	}

@@ -348,6 +348,25 @@ func TestClosingATopicAsksToArchive(t *testing.T) {
 	assert.Len(t, w.Telegram.Texts(), posted+1, "of a session that is over nothing is asked")
 }
 
+// A topic that is open again asks nothing; what is asked about another session stays.
+func TestOpeningATopicAgainTakesItsQuestionBack(t *testing.T) {
+	inStep(t, func(t *testing.T, w *chattest.World, api session.Record) {
+		w.MustSayInForum(t, 0, "/new docs /")
+		for _, topic := range []int{0, 1} {
+			require.NoError(t, w.SaysInForum(t, chattest.FirstTopic+topic, models.Message{ForumTopicClosed: &models.ForumTopicClosed{}}))
+		}
+		w.Work(t)
+		docs := w.Telegram.LastID()
+		require.NoError(t, w.SaysInForum(t, chattest.FirstTopic, models.Message{ForumTopicReopened: &models.ForumTopicReopened{}}))
+		w.Work(t)
+		asked := w.Telegram.Now(docs - 1)
+		assert.Equal(t, w.Word(i18n.Cancelled), asked.Text.Text)
+		assert.Empty(t, asked.Buttons)
+		assert.Equal(t, w.Named(i18n.TopicClosedAsk, "docs"), w.Telegram.Now(docs).Text.Text)
+		assert.NotEmpty(t, w.Telegram.Now(docs).Buttons)
+	})
+}
+
 // An admin who is anonymous, or no person of ours, says nothing to the bot, and the topic is open all the same.
 func TestATopicTakesMessagesAgainWhoeverHasOpenedIt(t *testing.T) {
 	w := chattest.NewWorld(t)

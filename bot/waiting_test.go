@@ -195,7 +195,7 @@ func TestP4_DiscardTakesAPromptOutOfTheQueue(t *testing.T) {
 		q.Press(t, chattest.Bob, q.id, "1")
 		q.Press(t, chattest.Bob, q.id, "Discard")
 		assert.Equal(t, []string{"withdraw " + e.Key + " of " + q.r.ID.String()}, q.done())
-		assert.True(t, strings.HasSuffix(q.Shows(t, asked).Text.Text, "\n\n"+q.Word(i18n.Dropped)))
+		assert.Equal(t, q.Word(i18n.Dropped), q.Shows(t, asked).Text.Text)
 		assert.Empty(t, chattest.Words(q.Shows(t, asked)))
 		assert.Empty(t, q.Telegram.Reaction(e.MessageID))
 		assert.Equal(t, []string{"1"}, chattest.Words(q.now()))
@@ -360,11 +360,12 @@ func TestP4_TheMessageOfAQueuedPromptInterruptsForIt(t *testing.T) {
 			if tapped {
 				q.Press(t, chattest.Bob, id, "Interrupt and send")
 				assert.Equal(t, []string{"send now " + e.Key + " of " + q.r.ID.String()}, q.done())
-				assert.Contains(t, q.Shows(t, id).Text.Text, q.Named(i18n.SentNow, "api"))
+				assert.Equal(t, q.Named(i18n.SentNow, "api"), q.Shows(t, id).Text.Text)
 			} else {
 				q.Becomes(t, e.Key, inbox.Typing)
 				require.NoError(t, q.SessionNews(t.Context(), q.r, news.Typed{Prompt: about}))
 				q.Work(t)
+				assert.Equal(t, q.Named(i18n.PromptSent, "api"), q.Shows(t, id).Text.Text)
 			}
 			assert.Empty(t, chattest.Words(q.Shows(t, id)))
 			require.NoError(t, q.TapSpot(t, chattest.Alice, q.Spot(t, m, i18n.ButtonInterruptSend)))

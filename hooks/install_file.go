@@ -72,8 +72,10 @@ func (s SettingsFile) Writable() error {
 
 // Edit replaces the file's bytes with those that edit returns, completely or not at all. A missing
 // file is made. The previous bytes are kept in a backup beside Path, and the backup's name is
-// returned; when edit changes nothing, nothing is written and no backup is made. edit is called
-// again when another program has written the file in between.
+// returned; when edit changes nothing, nothing is written and no backup is made. What an earlier edit
+// has kept and this one brings back needs no backup any more, and a file that was made for an earlier
+// edit goes when nothing is left in it. edit is called again when another program has written the
+// file in between.
 func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, err error) {
 	for range editTries {
 		backup, err = s.editOnce(edit)
@@ -106,34 +108,42 @@ func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return "", err
 	}
-	if old.exists {
+	undone, before := s.keeping(data)
+	gone := len(undone) == 0 && saysNothing(data) // there was no file before the earlier edit
+	if len(undone) > 0 {
+		data = before
+	} else if old.exists && !gone {
 		if backup, err = s.backup(old); err != nil {
 			return "", fmt.Errorf("backup: %w", err)
 		}
 	}
-	if err := s.replace(target, old, data); err != nil {
+	if err := s.replace(target, old, data, gone); err != nil {
 		if backup != "" {
 			err = errors.Join(err, os.Remove(backup))
 		}
 		return "", err
 	}
-	s.prune()
+	s.prune(undone)
 	return backup, nil
 }
 
-// replace writes data unless the file has changed since old was read. A writer is overwritten only
-// when it writes between that last look and the rename right after it; this gap stays, because
-// there is no lock that Claude Code or an editor would take. The new name is not synced: after a
-// power cut the file is completely the old or completely the new one.
-func (s SettingsFile) replace(target string, old snapshot, data []byte) error {
-	pending, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
-		renameio.WithStaticPermissions(old.mode))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
-	if _, err := pending.Write(data); err != nil {
-		return err
+// replace writes data, or removes the file, unless the file has changed since old was read. A writer
+// is overwritten only when it writes between that last look and the rename right after it; this gap
+// stays, because there is no lock that Claude Code or an editor would take. The new name is not
+// synced: after a power cut the file is completely the old or completely the new one.
+func (s SettingsFile) replace(target string, old snapshot, data []byte, remove bool) error {
+	effect := func() error { return os.Remove(target) }
+	if !remove {
+		pending, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
+			renameio.WithStaticPermissions(old.mode))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = pending.Cleanup() }() // after a successful replace this does nothing
+		if _, err := pending.Write(data); err != nil {
+			return err
+		}
+		effect = pending.CloseAtomicallyReplace
 	}
 	if s.interfere != nil {
 		s.interfere()
@@ -149,7 +159,7 @@ func (s SettingsFile) replace(target string, old snapshot, data []byte) error {
 	if again != target || !now.same(old) {
 		return errSettingsBusy
 	}
-	return pending.CloseAtomicallyReplace()
+	return effect()
 }
 
 // snapshot is the state of the file at one moment.
@@ -282,13 +292,34 @@ func (s SettingsFile) backup(old snapshot) (string, error) {
 	return name, nil
 }
 
-// prune keeps the newest of our backups. A backup that cannot be removed does no harm, and is no
-// reason to report a successful edit as failed.
-func (s SettingsFile) prune() {
+// prune removes backups that nobody needs any more, and keeps the newest of the others. A backup that
+// cannot be removed does no harm, and is no reason to report a successful edit as failed.
+func (s SettingsFile) prune(needless []string) {
+	for _, name := range needless {
+		_ = os.Remove(filepath.Join(filepath.Dir(s.Path), name))
+	}
 	ours := s.backups()
 	for _, name := range ours[:max(0, len(ours)-keptBackups)] {
 		_ = os.Remove(filepath.Join(filepath.Dir(s.Path), name))
 	}
+}
+
+// keeping are the names of our backups that hold data, and the bytes of the newest: where data says
+// nothing, they may say nothing in other bytes.
+func (s SettingsFile) keeping(data []byte) (names []string, before []byte) {
+	for _, name := range s.backups() {
+		kept, err := os.ReadFile(filepath.Join(filepath.Dir(s.Path), name))
+		if err == nil && (bytes.Equal(kept, data) || saysNothing(kept) && saysNothing(data)) {
+			names, before = append(names, name), kept
+		}
+	}
+	return names, before
+}
+
+// saysNothing reports whether the bytes are blank, or an empty object.
+func saysNothing(data []byte) bool {
+	text := strings.Join(strings.Fields(string(data)), "")
+	return text == "" || text == "{}"
 }
 
 // backups are the names of our backups, oldest first; none when the folder cannot be read.

@@ -258,23 +258,43 @@ func TestSettingsWritable(t *testing.T) {
 	assert.Equal(t, []string{"settings.json"}, names(t, filepath.Dir(s.Path)), "it only looks")
 }
 
-// What was installed and taken out again and again leaves the newest backups.
-func TestSettingsBackupsOfUninstall(t *testing.T) {
-	s := newSettings(t, "{}\n")
-	var backups []string
-	for range 5 {
-		for _, edit := range []func([]byte) ([]byte, []Change, error){
-			func(data []byte) ([]byte, []Change, error) { return Install(data, ours) }, Uninstall,
-		} {
-			backup, err := s.Edit(func(data []byte) ([]byte, error) {
-				data, _, err := edit(data)
-				return data, err
-			})
-			require.NoError(t, err)
-			backups = append(backups, filepath.Base(backup))
-		}
+// TestP10_UninstallLeavesTheFolderAsInstallFoundIt also where there was no file, and however often it is done.
+func TestP10_UninstallLeavesTheFolderAsInstallFoundIt(t *testing.T) {
+	for _, before := range []string{"none", "", "{}", "{ }\n", `{"model":"opus"}`, "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"} {
+		t.Run(before, func(t *testing.T) {
+			s := newSettings(t, "")
+			if before != "none" {
+				require.NoError(t, os.WriteFile(s.Path, []byte(before), 0o640))
+			}
+			folder := names(t, filepath.Dir(s.Path))
+			for range 3 {
+				for _, edit := range []func([]byte) ([]byte, []Change, error){
+					func(data []byte) ([]byte, []Change, error) { return Install(data, ours) }, Uninstall,
+				} {
+					_, err := s.Edit(func(data []byte) ([]byte, error) {
+						data, _, err := edit(data)
+						return data, err
+					})
+					require.NoError(t, err)
+				}
+				assert.Equal(t, folder, names(t, filepath.Dir(s.Path)))
+				if before != "none" {
+					assert.Equal(t, before, read(t, s.Path))
+				}
+			}
+		})
 	}
-	assert.Equal(t, append([]string{"settings.json"}, backups[len(backups)-5:]...), names(t, filepath.Dir(s.Path)))
+}
+
+// TestP10_WhatAPersonHasChangedSinceIsKept with what was there before.
+func TestP10_WhatAPersonHasChangedSinceIsKept(t *testing.T) {
+	s := newSettings(t, `{"model":"opus"}`)
+	first, err := s.Edit(replaceBy(`{"model":"opus","x":1}`))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(s.Path, []byte(`{"model":"haiku","x":1}`), 0o640))
+	second, err := s.Edit(replaceBy(`{"model":"haiku"}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`{"model":"opus"}`, `{"model":"haiku","x":1}`}, []string{read(t, first), read(t, second)})
 }
 
 func TestSettingsRead(t *testing.T) {

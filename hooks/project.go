@@ -3,17 +3,19 @@ package hooks
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"ccbot/bot/port/decisions"
+	"ccbot/internal/ownfile"
 )
 
 // ProjectAnswerers are the answerers that the project in dir configures in its settings now: Claude
 // Code applies a change while it runs. Of the settings at the work tree's root only the local file
 // counts, as in Claude Code. A file that cannot be read has no answerers: Claude Code itself shows
-// that error.
+// that error. One that is too large to be read here counts as one with rules.
 func ProjectAnswerers(dir string) []decisions.Answerer {
 	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
 	if root := workTree(dir); root != "" && root != dir {
@@ -29,6 +31,9 @@ func ProjectAnswerers(dir string) []decisions.Answerer {
 
 func answerersIn(file string) (all []decisions.Answerer) {
 	data, err := readUserSettings(file)
+	if errors.Is(err, ownfile.ErrTooBig) {
+		return []decisions.Answerer{decisions.AnswersByRule} // it may hold anything
+	}
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package hooks
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -31,6 +32,7 @@ func TestProjectAnswerers(t *testing.T) {
 		{"hidden behind other letters", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":["Bash"]},"Permissions":{"allow":[]},
 			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByPlugin, decisions.AnswersByRule}},
 		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []decisions.Answerer{decisions.AnswersByHook}},
+		{"behind more blanks than are read", map[string]string{"sub/.claude/settings.json": strings.Repeat(" ", maxUserSettings) + allow}, []decisions.Answerer{decisions.AnswersByRule}},
 		{"no JSON", map[string]string{"sub/.claude/settings.json": "{"}, nil},
 		{"other types", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":[]}`}, nil},
 	} {

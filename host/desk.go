@@ -57,7 +57,7 @@ func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Lo
 func lookOf(ctx context.Context, r session.Record, l lifecycle.Look) desk.Look {
 	c, _ := r.Cursor()
 	shown := desk.Look{Now: l.Now, Idle: l.Phase == phase.Idle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path)}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, phase.Unknown)
 	switch l.Desk {
 	case lifecycle.DeskAttached:

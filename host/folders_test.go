@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -28,6 +29,7 @@ func TestChildren(t *testing.T) {
 	base := tree(t, []string{"root/b", "root/A", "root/.git", "root/sub/deep", "out"},
 		map[string]string{"root/link": "root/b", "root/leads-out": "out", "root/dangling": "nowhere"})
 	require.NoError(t, os.WriteFile(filepath.Join(base, "root/file"), nil, 0o600))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(base, "root/pipe"), 0o600))
 	at := func(name string) string { return filepath.Join(base, name) }
 	m := &Machine{Roots: []string{at("root")}}
 	names, err := m.Children(t.Context(), at("root"), false)
@@ -36,7 +38,7 @@ func TestChildren(t *testing.T) {
 	names, err = m.Children(t.Context(), at("root"), true)
 	require.NoError(t, err)
 	assert.Contains(t, names, ".git")
-	for dir, code := range map[string]refusal.Code{"root/none": refusal.DirMissing, "root/file": refusal.DirNotADir,
+	for dir, code := range map[string]refusal.Code{"root/none": refusal.DirMissing, "root/file": refusal.DirNotADir, "root/pipe": refusal.DirNotADir,
 		"root/leads-out": refusal.DirOutside, "out": refusal.DirOutside, "root/b/../..": refusal.DirOutside} {
 		_, err := m.Children(t.Context(), at(dir), false)
 		assert.True(t, refusal.Is(err, code), "%s: %v", dir, err)

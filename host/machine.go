@@ -160,7 +160,7 @@ func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names 
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would wait for who writes
 	if err != nil {
 		return nil, dirRefusal(dir, err)
 	}

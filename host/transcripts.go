@@ -134,7 +134,7 @@ func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) 
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure)}
+		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure)}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

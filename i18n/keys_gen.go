@@ -205,6 +205,7 @@ const (
 	ResumeAlreadyOpen      Key = "resume_already_open"  // Name
 	ResumeNotElsewhere     Key = "resume_not_elsewhere" // Name
 	DirGone                Key = "dir_gone"             // Dir, Name
+	DirGoneOpen            Key = "dir_gone_open"        // Dir, Name
 	AgeSeconds             Key = "age_seconds"          // Count
 	AgeMinutes             Key = "age_minutes"          // Count
 	AgeHours               Key = "age_hours"            // Count
@@ -220,6 +221,7 @@ const (
 	ReceiptStays           Key = "receipt_stays"
 	ReceiptWaiting         Key = "receipt_waiting"     // Count
 	TranscriptReplaced     Key = "transcript_replaced" // Name
+	ConversationNew        Key = "conversation_new"    // Name
 	StopRefused            Key = "stop_refused"        // Command, Name
 	ButtonTakeOver         Key = "button_take_over"
 	ButtonForkInstead      Key = "button_fork_instead"

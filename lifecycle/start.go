@@ -266,17 +266,10 @@ func inDir(got, want string) bool {
 // CheckDir says why no session can be opened in dir. It is needed because tmux silently replaces a
 // missing directory by the home directory.
 func CheckDir(dir string) error {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = syscall.ENOTDIR
-	}
-	if err == nil {
-		var d *os.File
-		if d, err = os.Open(dir); err == nil {
-			return d.Close()
-		}
-	}
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	switch {
+	case err == nil:
+		return d.Close()
 	case errors.Is(err, fs.ErrNotExist):
 		return &DirError{Dir: dir, Why: DirMissing}
 	case errors.Is(err, syscall.ENOTDIR): // also where the path leads through a file

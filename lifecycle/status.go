@@ -40,6 +40,7 @@ type Look struct {
 	Draft      bool           // the prompt box contains text that was not sent
 	Active     time.Time      // when something last happened, from either side
 	Usage      *session.Usage // the present usage, otherwise that of the record; nil: unknown
+	PIDs       []int          // of the agent and of all that it has started; none: unknown
 }
 
 // Quiet says whether no person would miss the agent now: it is idle, nothing that it has started
@@ -62,6 +63,7 @@ func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
 		l := Look{Phase: v.Phase(), Now: doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
 		processes, err := table()
 		l.Background = err != nil || background(processes, r.Binding.Agent)
+		l.PIDs = Tree(processes, r.Binding.Agent)
 		l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 		if l.Usage = o.Usage(r); l.Usage == nil {
 			l.Usage = r.Usage

@@ -112,7 +112,9 @@ func TestOneLookAtTheProcessesServesAllSessions(t *testing.T) {
 		before := w.processes.scanned()
 		lookAt := w.Observer.Looks(w.ctx)
 		for _, r := range all {
-			assert.Equal(t, PhaseIdle, lookAt(r).Phase)
+			l := lookAt(r)
+			assert.Equal(t, PhaseIdle, l.Phase)
+			assert.Equal(t, []int{r.Binding.Agent.PID}, l.PIDs, "the memory is summed up without another look")
 		}
 		assert.Equal(t, 1, w.processes.scanned()-before)
 	})

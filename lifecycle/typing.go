@@ -30,7 +30,8 @@ func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
 		}
 		p.State, p.Mark = Held, nil
 		w.again = holdPace
-		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, news.HeldUnknown, &p))
+		w.term.look(ctx) // something has come in between
+		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, w.term.inTheWay(), &p))
 	}
 	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
 	w.at("pasted")

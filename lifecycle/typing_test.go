@@ -255,6 +255,23 @@ func TestP4_APasteThatWasNotSentStaysHeld(t *testing.T) {
 	})
 }
 
+// A person who begins to scroll right before the paste is told to stop that, and of nothing else.
+func TestAPasteThatTheScrolledWindowRefusesSaysSo(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.order.onPoint(func(name string) {
+			if name == "typing-marked" {
+				w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+			}
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.held(news.HeldScroll))
+		assert.Zero(t, w.news.held(news.HeldUnknown))
+		assert.Equal(t, Held, w.prompts.state("k"))
+	})
+}
+
 func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

@@ -47,6 +47,14 @@ func headed(name render.Text, p render.Part) render.Part {
 	return p
 }
 
+// Elsewhere puts a session's name above what was made for the topic of the session and goes elsewhere.
+func (a *Answers) Elsewhere(m outbox.Message) outbox.Message {
+	r, _ := a.Chat.Book.Records.Get(m.Session)
+	p := headed(title(r), render.Part{Text: m.Text, Rich: m.Rich})
+	m.Text, m.Rich = p.Text, p.Rich
+	return m
+}
+
 // letter is a part on its way to the chat of a session.
 type letter struct {
 	session views.Session

@@ -72,7 +72,7 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	var said rendition
 	if !isForeign(r, item) {
 		said = draw(r, item)
-		t.asked = t.asked || isPrompt(item)
+		t.asked = t.asked || item.Asked
 	}
 	begun, finished := item.At.Part > 0 && said.counts(item.At), false
 	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
@@ -147,11 +147,6 @@ func (t *transcriptReader) note(r views.Session, item talk.Item) {
 // isBash reports whether an item is the output of a command of bash mode: the agent is asked about it,
 // and the turn goes on.
 func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
-
-// isPrompt reports whether an item is what a person has asked.
-func isPrompt(item talk.Item) bool {
-	return (item.Kind == talk.UserPrompt || item.Kind == talk.LocalCommand) && !item.Sidechain && !item.Meta
-}
 
 // letter is a part for the chat. People wait for the first answer to a prompt.
 func (t *transcriptReader) letter(r views.Session, p render.Part) letter {

@@ -99,7 +99,7 @@ func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined
 	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
-		if !ok || isPrompt(item) || endsTurn(item) && !front {
+		if !ok || item.Asked || endsTurn(item) && !front {
 			break
 		}
 		size += itemSize + len(item.Text)

@@ -256,7 +256,7 @@ const maxAgain = 40
 func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item,
 	draw drawing) error {
 	var parts []render.Part
-	items = slices.DeleteFunc(slices.Clone(items), isPrompt)
+	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.Asked })
 	for _, item := range items {
 		parts = append(parts, draw(r, item).parts...)
 	}
@@ -287,7 +287,7 @@ func (a *Answers) unread(ctx context.Context, r views.Session) (all []talk.Item,
 	for _, item := range items {
 		last := len(all) - 1
 		switch {
-		case isForeign(r, item) || mark.Has(item.At) && !isPrompt(item):
+		case isForeign(r, item) || mark.Has(item.At) && !item.Asked:
 		case last >= 0 && item.Kind == talk.Text && all[last].Kind == talk.Text:
 			all[last].Text += "\n\n" + item.Text
 		default:

@@ -104,14 +104,16 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r views.Sessi
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
-		recording, err := io.ReadAll(body)
+		recording, err := io.ReadAll(io.LimitReader(body, MaxRecording+1)) // it may be longer than the server has said
 		if err != nil {
 			return "", "", err
 		}
-		if said, err = a.saidIn(ctx, in, f.called(ending), recording); err != nil {
-			return "", "", unsaid{err}
+		if len(recording) <= MaxRecording {
+			if said, err = a.saidIn(ctx, in, f.called(ending), recording); err != nil {
+				return "", "", unsaid{err}
+			}
 		}
-		content = bytes.NewReader(recording)
+		content = io.MultiReader(bytes.NewReader(recording), body)
 	}
 	name, err = a.Files.Put(ctx, r.ID, id, f.called(ending), content)
 	return name, said, err

@@ -269,12 +269,12 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 }
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
-	old := c
+	old, goneWithItsTopic := c, c.At.ChatID == to.ChatID && !there && c.Message != 0
 	c.Look.To = to
 	switch {
 	case c.Closed:
 		return b.removeLocked(c)
-	case c.At.ChatID == to.ChatID && !there && c.Message != 0 && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
+	case goneWithItsTopic && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
 		return b.removeLocked(c)
 	case there:
 		return b.putLocked(c)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,13 +24,12 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Waits reports whether a question about a session is open that makes a sound, in a card of one of these
-// kinds.
-func (b *Board) Waits(session uuid.UUID, kinds ...string) bool {
+// Waits reports whether a question about a session is open that makes a sound, in a card of a kind that is Asking.
+func (b *Board) Waits(session uuid.UUID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
-		if c.Look.Session == session && c.Look.Sounds && !c.Closed && slices.Contains(kinds, c.Kind) {
+		if c.Look.Session == session && c.Look.Sounds && !c.Closed && b.asks[c.Kind] {
 			return true
 		}
 	}

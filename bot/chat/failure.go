@@ -80,8 +80,11 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		word = refusals[e.Code].bare
 	}
 	known := word != ""
-	if known && e.State == views.Stopping {
+	switch {
+	case known && e.State == views.Stopping:
 		word = i18n.StillEnding
+	case word == i18n.DirGone && s.Open: // it cannot be resumed
+		word = i18n.DirGoneOpen
 	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))

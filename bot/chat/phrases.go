@@ -133,6 +133,8 @@ const shownStep = 120
 func (p Phrases) NowText(n phase.Now) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
 	switch {
+	case n.Phase == phase.Limited && !n.Until.IsZero():
+		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
 	case what == "":
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
@@ -142,16 +144,12 @@ func (p Phrases) NowText(n phase.Now) string {
 	case n.Phase == phase.APIError, n.Phase == phase.Blocked:
 		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})
 	}
-	if n.Phase == phase.Limited && !n.Until.IsZero() {
-		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Time": p.Moment(n.Until)})
-	}
 	return said
 }
 
 // FailureText is what Claude Code or a hook says of a failure, as a part of a sentence.
 func FailureText(what string) string {
-	what = strings.TrimPrefix(glyph.Name(what), "API Error: ")
-	return strings.TrimRight(Head(what, shownStep), " .")
+	return strings.TrimRight(Head(strings.TrimPrefix(glyph.Name(what), "API Error: "), shownStep), " .")
 }
 
 // AskedText names what is asked for with a tool.
@@ -225,8 +223,7 @@ func (p Phrases) WriterText(w desk.Writer) render.Text {
 
 // NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) render.Text {
-	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
-	return p.Text(i18n.CleanupFailed, args)
+	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
 }
 
 // FailureTexts say what could not be proven of the end of a session, each sentence once.

@@ -28,7 +28,6 @@ type Idle struct {
 	chat  *chat.Chat
 	ender control.Ender
 	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look
-	kinds []string // of the cards that ask a person
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
@@ -71,10 +70,9 @@ const (
 	most       = 30 // sessions of one question, and lines of one list: all of it is one message
 )
 
-// New returns the Idle of a chat. plans reports whether a prompt is planned for a session; kinds are those of the cards
-// by which a session waits for a person's answer.
-func New(c *chat.Chat, e control.Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, plans func(session uuid.UUID) bool, kinds ...string) *Idle {
-	i := &Idle{chat: c, ender: e, looks: looks, kinds: kinds, plans: plans, cards: chat.NewCards[together](c, kind)}
+// New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
+func New(c *chat.Chat, e control.Ender, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]desk.Look, plans func(session uuid.UUID) bool) *Idle {
+	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }
@@ -97,7 +95,7 @@ func (i *Idle) After(configured time.Duration, at address.Conversation, session 
 }
 
 // Asks reports whether the chat has a question about a session that a person has to answer.
-func (i *Idle) Asks(session uuid.UUID) bool { return i.chat.Cards.Waits(session, i.kinds...) }
+func (i *Idle) Asks(session uuid.UUID) bool { return i.chat.Cards.Waits(session) }
 
 // Spared says why a session is not ended with the idle ones; empty: it may be.
 func (i *Idle) Spared(p chat.Phrases, r views.Session, l desk.Look) string {

@@ -81,9 +81,8 @@ func (l *lane) putBack(a *aside) {
 func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
 	var list []models.ReactionType
 	if emoji != "" {
-		list = []models.ReactionType{{
-			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
-		}}
+		one := &models.ReactionTypeEmoji{Emoji: emoji}
+		list = []models.ReactionType{{Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: one}}
 	}
 	o.beside(ctx, to, reaction, strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
@@ -98,9 +97,8 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 // Typing shows "typing…" for five seconds or until the next message. It is best effort.
 func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 	o.beside(ctx, to, typing, strconv.Itoa(to.ThreadID), func(ctx context.Context, to address.Conversation) error {
-		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
-			ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping,
-		})
+		typing := &tgbot.SendChatActionParams{ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping}
+		_, err := o.api.SendChatAction(ctx, typing)
 		return err
 	})
 }
@@ -110,9 +108,8 @@ func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 // is best effort.
 func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
 	o.beside(ctx, to, tapAnswer, queryID, func(ctx context.Context, _ address.Conversation) error {
-		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
-			CallbackQueryID: queryID, Text: text, ShowAlert: alert,
-		})
+		answer := &tgbot.AnswerCallbackQueryParams{CallbackQueryID: queryID, Text: text, ShowAlert: alert}
+		_, err := o.api.AnswerCallbackQuery(ctx, answer)
 		return err
 	})
 }

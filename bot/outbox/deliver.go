@@ -62,6 +62,11 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		j.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
+	if strays := j.to.ThreadID != j.message.To.ThreadID; strays && (j.kind == send || j.kind == upload) && o.Elsewhere != nil {
+		if m := o.Elsewhere(out.message); j.kind == send || m.Text.Length() <= MaxCaption {
+			out.message = m
+		}
+	}
 	id, err := o.call(calls, out)
 	if v = judge(err, j); v.answer == unknown {
 		v = o.unknownMethod(calls, err)
@@ -126,9 +131,7 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 
 // noPreview turns the preview of links off, because a preview of the first link pushes an answer
 // off a phone's screen.
-func noPreview() *models.LinkPreviewOptions {
-	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
-}
+var noPreview = &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
 
 func (o *Outbox) change(ctx context.Context, j job, m Message) (err error) {
 	chat, text, entities, keys := j.to.ChatID, m.Text.Text, m.Text.Entities, keyboard(m.Buttons)
@@ -153,7 +156,7 @@ func (o *Outbox) change(ctx context.Context, j job, m Message) (err error) {
 		})
 	default:
 		_, err = o.api.EditMessageText(ctx, &tgbot.EditMessageTextParams{
-			ChatID: chat, MessageID: j.messageID, Text: text, Entities: entities, LinkPreviewOptions: noPreview(), ReplyMarkup: keys,
+			ChatID: chat, MessageID: j.messageID, Text: text, Entities: entities, LinkPreviewOptions: noPreview, ReplyMarkup: keys,
 		})
 	}
 	return err
@@ -185,7 +188,7 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 		})
 	case !j.isRich():
 		return o.api.SendMessage(ctx, &tgbot.SendMessageParams{
-			ChatID: chat, MessageThreadID: topic, Text: m.Text.Text, Entities: m.Text.Entities, LinkPreviewOptions: noPreview(),
+			ChatID: chat, MessageThreadID: topic, Text: m.Text.Text, Entities: m.Text.Entities, LinkPreviewOptions: noPreview,
 			DisableNotification: quiet, ReplyParameters: reply, ReplyMarkup: keys,
 		})
 	case !o.TakesRich():

@@ -72,14 +72,10 @@ func (n *notes) park(chat int64, why error) {
 }
 
 func (n *notes) unpark(chat int64) {
-	if _, known := n.parked.Get(key(chat)); !known {
-		return
+	if _, known := n.parked.Get(key(chat)); known {
+		n.parked.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
+		n.log.Info("chat_unparked", logkey.ChatID, chat)
 	}
-	n.parked.Change(func(all map[string]time.Time) bool {
-		delete(all, key(chat))
-		return true
-	})
-	n.log.Info("chat_unparked", logkey.ChatID, chat)
 }
 
 // hold notes that a chat must wait.

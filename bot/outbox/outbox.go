@@ -64,6 +64,10 @@ type Outbox struct {
 	// ends or somebody writes there.
 	OnTopicGone func(gone address.Conversation)
 
+	// Elsewhere, when set before Run, has a message that Send or SendFile was given for a topic say
+	// whose it is, because it goes to the topic's chat.
+	Elsewhere func(m Message) Message
+
 	api     API
 	log     *slog.Logger
 	jitter  func() float64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/render"
 	"ccbot/internal/session"
 )
 
@@ -70,6 +72,39 @@ func TestP5_AClosedTopicIsNotADeletedOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestP5_WhatGoesPastItsTopicSaysWhoseItIs: each message and file does, once, however often it is tried.
+func TestP5_WhatGoesPastItsTopicSaysWhoseItIs(t *testing.T) {
+	broken := false
+	inBubble(t, func(_ context.Context, _ int, c call) error {
+		switch {
+		case c.thread == 9:
+			return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+		case c.text == "api\n2" && !broken:
+			broken = true
+			return errBroken
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		b.Elsewhere = func(m Message) Message {
+			m.Text = render.Join(render.Plain("api\n"), m.Text)
+			return m
+		}
+		for _, m := range []Message{inTopic(-5, 9, "1"), inTopic(-5, 9, "2"), inTopic(-5, 8, "3"), say(-5, "4")} {
+			_, err := b.Send(t.Context(), m)
+			require.NoError(t, err)
+		}
+		for _, caption := range []string{"5", strings.Repeat("x", MaxCaption)} {
+			f := file(-5, "hello")
+			f.To.ThreadID, f.Caption = 9, render.Plain(caption)
+			_, err := b.SendFile(t.Context(), f)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, []string{"api\n1", "api\n2", "3", "4"}, texts(b.seen("send", true)))
+		want := []string{"a.txt: hello (api\n5)", "a.txt: hello (" + strings.Repeat("x", MaxCaption) + ")"}
+		assert.Equal(t, want, texts(b.seen("file", true)), "a full caption stays whole")
+	})
 }
 
 // In a private chat Telegram refuses nothing: the message is elsewhere than asked.

@@ -112,6 +112,8 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})
 	case asking && became.Blank():
 		became = words.Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
+	case questions[c.Payload.Reason].state == inbox.Held: // what it says of the wait is not so any more
+		return p.cards.Close(ctx, e.Key, words.Text(i18n.PromptSent, i18n.Args{"Name": r.Name}))
 	}
 	return p.close(ctx, e.Key, became)
 }

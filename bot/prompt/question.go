@@ -256,10 +256,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
-// isOfItsTime reports whether a message says only what is true while its prompt waits for a session
-// that is over or unknown.
+// isOfItsTime reports whether a message says only what is true while its prompt waits.
 func (a asked) isOfItsTime() bool {
-	return a.Reason == over || a.Reason == gone || a.Reason == homeless || a.Reason == returning
+	return slices.Contains([]reason{over, gone, homeless, returning, queued}, a.Reason)
 }
 
 // passed is what such a message says when the prompt waits no more. Of any other message it is empty.

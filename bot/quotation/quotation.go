@@ -98,13 +98,19 @@ func inert(line string) string {
 		return r
 	}, line), "$1")
 	line = effort.ReplaceAllString(line, "$1 $2")
-	for before := ""; line != before; { // a blank may make a word of what stands behind it
-		before = line
+	for range mostPasses { // a blank may make a word of what stands behind it
+		before := line
 		line = mention.ReplaceAllString(line, "$1@ $2")
 		line = command.ReplaceAllString(line, "$1/ $2$3")
+		if line == before {
+			return line
+		}
 	}
-	return line
+	return strings.NewReplacer("@", "@ ", "/", "/ ").Replace(line) // of signs by the thousand each would need a pass
 }
+
+// mostPasses is more than any text needs that says something.
+const mostPasses = 16
 
 const joiners = "\u200c\u200d\ufe0f"
 

@@ -51,3 +51,12 @@ func TestInert(t *testing.T) {
 		assert.Equal(t, want, inert(text), text)
 	}
 }
+
+// A line of signs alone is inert after as many steps as any other: when its time grew with the square of its length, the
+// longest message took seconds, and this text hours.
+func TestP7_ALineOfSignsIsInertAtOnce(t *testing.T) {
+	for _, signs := range []string{"/", "@", "/@", "(/", "//@", "/(@/"} {
+		line := inert(strings.Repeat(signs, 1<<16))
+		assert.False(t, mention.MatchString(line) || command.MatchString(line), signs)
+	}
+}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // End is a wish to end one launch of a session.
@@ -28,6 +31,16 @@ func (s *Sessions) AskEnd(final views.State, question, word i18n.Key) chat.OnSes
 		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
 		return s.ends.Post(ctx, look, End{r.ID, r.StartedAt, final})
 	}
+}
+
+// KeepOpen takes back what was asked in a place about the end of a session.
+func (s *Sessions) KeepOpen(ctx context.Context, at address.Conversation, session uuid.UUID) (err error) {
+	for _, c := range s.ends.List() {
+		if c.Look.To == at && c.Payload.Session == session {
+			err = errors.Join(err, s.ends.Close(ctx, c.Key, render.Plain(s.chat.In(at).Say(i18n.Cancelled))))
+		}
+	}
+	return err
 }
 
 // session is the session of a wish; false: that launch has nothing left to end.

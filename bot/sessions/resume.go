@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
@@ -27,7 +28,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		open := func(r views.Session) bool { return !r.Resumable }
 		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
 	}
-	found, path := s.findToResume(in.To, arg)
+	found, path := findToResume(s.chat.Book, in.To, arg)
 	switch {
 	case len(found) > 1:
 		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
@@ -62,15 +63,15 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func (s *Sessions) findToResume(to outbox.Conversation, arg string) (found []views.Session, path string) {
+func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []views.Session, path string) {
 	name, path := NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
-	if found = s.chat.Book.Find(to, arg, comesBack); len(found) > 0 {
+	if found = book.Find(to, arg, comesBack); len(found) > 0 {
 		return found, ""
 	}
-	return s.chat.Book.Find(to, name, comesBack), path
+	return book.Find(to, name, comesBack), path
 }
 
 // PostPick shows sessions to choose one from, the latest end first.

@@ -91,7 +91,7 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	if at.Inspect {
 		at.Inspect = false
-		return chat.Screen{Text: a.text(ctx, v.To, r), Session: r.ID, Back: at.address()}, nil
+		return chat.Screen{Text: a.text(ctx, v.To, v.By, r), Session: r.ID, Back: at.address()}, nil
 	}
 	return a.one(ctx, p, at, r), nil
 }

@@ -41,6 +41,7 @@ type status struct {
 	records control.Keeper
 	entry   func(key string) (inbox.Entry, error)
 	names   *renames
+	told    Told
 	cards   chat.Cards[over]
 }
 
@@ -60,9 +61,13 @@ const (
 	surely       = "surely" // delete the record
 )
 
+// Told are the sentences about a session's history, oldest first, for a person who reads them.
+type Told func(p chat.Phrases, history []views.Change, reader int64) []string
+
 // New returns the features of a chat. entry reads the inbox.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error), said history.Asked, names control.Namer) []chat.Feature {
-	s := &status{chat: c, agents: agents, records: records, entry: entry, cards: chat.NewCards[over](c, kind),
+func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error), said history.Asked, names control.Namer,
+	told Told) []chat.Feature {
+	s := &status{chat: c, agents: agents, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
@@ -78,7 +83,7 @@ func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked in
 
 // status tells all of a session, and offers what can be done.
 func (s *status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
-	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, in.To, r)}
+	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, in.To, in.From, r)}
 	var options []card.Option
 	if r.Over && r.Resumable {
 		options = append(options, s.chat.In(in.To).Option(i18n.ButtonResume, resumeOption, outbox.Primary))
@@ -164,11 +169,11 @@ const (
 	shownTasks  = 12
 	shownQueued = 3
 	shownEvents = 3
-	shownText   = 80 // letters of a task, a message or an event
+	shownText   = 80 // letters of a task or a message
 )
 
 // text tells all of a session, a paragraph for each thing.
-func (s *status) text(ctx context.Context, to outbox.Conversation, r views.Session) render.Text {
+func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r views.Session) render.Text {
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
@@ -186,7 +191,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, r views.Sessi
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
-		queue, w.events(history))
+		queue, w.events(s.told(w.Phrases, history, reader)))
 }
 
 // words say what is known of a session.
@@ -320,20 +325,13 @@ func (w words) writers(n now) render.Text {
 	return chat.Lines(w.Text(i18n.StatusWriters), w.Bullets(chat.MaxListed, each.As(n.writers, w.WriterText)))
 }
 
-// events are the last lines of the session's history.
-func (w words) events(history []views.Change) render.Text {
-	if len(history) == 0 {
+// events are the last sentences of the session's history.
+func (w words) events(told []string) render.Text {
+	if len(told) == 0 {
 		return render.Text{}
 	}
-	text := render.Plain(w.Say(i18n.StatusEvents))
-	for _, c := range history[max(0, len(history)-shownEvents):] {
-		line := "\n" + w.Moment(c.At) + " "
-		if c.From != c.To {
-			line += "→ " + w.Say(i18n.StateKey.Of(string(c.To))) + " "
-		}
-		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
-	}
-	return text
+	last := told[max(0, len(told)-shownEvents):]
+	return render.Plain(w.Say(i18n.StatusEvents) + "\n" + strings.Join(last, "\n"))
 }
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.

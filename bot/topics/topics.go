@@ -38,6 +38,8 @@ type Deps struct {
 	Rename func(ctx context.Context, session uuid.UUID, name string) error
 	// AskEnd asks a person whether to end a session.
 	AskEnd func(final views.State, question, button i18n.Key) chat.OnSession
+	// KeepOpen takes back what AskEnd asks about a session in a place.
+	KeepOpen func(ctx context.Context, at outbox.Conversation, session uuid.UUID) error
 }
 
 // Topics open topics for sessions, and keep the two in step.
@@ -193,6 +195,8 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 		return t.renamed(ctx, in, r, m.ForumTopicEdited.Name)
 	case m.ForumTopicClosed != nil && r.Open:
 		return t.AskEnd(views.Archived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
+	case m.ForumTopicReopened != nil && r.Open:
+		return t.KeepOpen(ctx, in.To, r.ID)
 	case m.ForumTopicReopened != nil && r.Resumable:
 		return t.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
 	}

@@ -88,12 +88,11 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone says nothing of a crash
 		text = append([]render.Text{crash}, text...)
 	}
-	said := sentences(p.Words, history, v.By)
+	said := Sentences(p, history, v.By)
 	if left := len(said) - shownChanges; left > 0 {
 		text, said = append(text, render.Plain("…")), said[left:]
 	}
-	lines := each.As(said, func(one sentence) render.Text { return render.Plain(p.Moment(one.at) + " " + one.text) })
-	text = append(text, lines...)
+	text = append(text, each.As(said, render.Plain)...)
 	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: options(p, r, len(history) > 0)}
 	if cut := w.Interrupted(p, r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
@@ -145,20 +144,14 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 	return a, "", err
 }
 
-// sentence says what happened once.
-type sentence struct {
-	at   time.Time
-	text string
-}
-
-// sentences are a history as a person tells it: what was noted before and after one thing is one sentence.
-func sentences(words i18n.Words, history []views.Change, reader int64) (all []sentence) {
+// Sentences are a history as a person tells it, each with its time: what was noted before and after one thing is one
+// sentence.
+func Sentences(p chat.Phrases, history []views.Change, reader int64) (all []string) {
+	last := ""
 	for _, c := range history {
-		text := said(words, c, reader)
-		if text == "" || len(all) > 0 && all[len(all)-1].text == text {
-			continue
+		if text := said(p.Words, c, reader); text != "" && text != last {
+			all, last = append(all, p.Moment(c.At)+" "+text), text
 		}
-		all = append(all, sentence{c.At, text})
 	}
 	return all
 }

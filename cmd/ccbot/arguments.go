@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,11 +55,11 @@ func (c *call) record(what string) (d desk.Desk, r session.Record, err error) {
 var errInterrupted = errors.New("interrupted: nothing was done")
 
 // confirm asks a question that is answered with y.
-func (c *call) confirm(ctx context.Context, question string, answers io.Reader) error {
+func (c *call) confirm(cmd *cobra.Command, question string) error {
 	p := &terminal.Printer{Out: c.stderr}
 	p.Line("%s [y/N]", question)
-	said, _ := bufio.NewReader(terminal.Input(ctx, answers)).ReadString('\n')
-	if ctx.Err() != nil {
+	said, _ := bufio.NewReader(terminal.Input(cmd.Context(), cmd.InOrStdin())).ReadString('\n')
+	if cmd.Context().Err() != nil {
 		return errInterrupted
 	}
 	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
@@ -84,6 +83,7 @@ func flagError(err error) error {
 		if text := takes[wrong.GetFlag().Value.Type()]; text != "" {
 			return fmt.Errorf("--%s takes %s", wrong.GetFlag().Name, text) // the value may be a token
 		}
+		return fmt.Errorf("--%s: %w", wrong.GetFlag().Name, wrong.Unwrap())
 	}
 	return err
 }

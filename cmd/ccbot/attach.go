@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -56,7 +56,7 @@ func attaching(c config.Config, environ []string, window tmux.WindowID) (argv, e
 	}
 	vars := env.ToMap(environ)
 	socket := filepath.Join(cmp.Or(vars["TMUX_TMPDIR"], "/tmp"), fmt.Sprintf("tmux-%d", os.Getuid()), cmp.Or(c.TmuxSocket, "default"))
-	if isSocket(vars["TMUX"], socket) {
+	if inside, _, _ := strings.Cut(vars["TMUX"], ","); ownfile.Same(inside, socket) {
 		return append(argv, "switch-client", "-t", window.String()), environ
 	}
 	// tmux refuses to attach inside another server, unless it is not told of that one.
@@ -73,28 +73,16 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 	case r.Binding == nil:
 		return tmux.WindowID{}, fmt.Errorf("%s has no window yet: it is %s", name, r.State)
 	}
-	seen, _, err := d.Look(ctx)
-	if err != nil {
-		return tmux.WindowID{}, err
-	}
-	server, _ := seen.Server(ctx) // its error is that of the panes
-	panes, err := seen.Panes(ctx)
+	seen := d.Picture(ctx)
+	server, err := seen.Server(ctx)
 	if err != nil {
 		return tmux.WindowID{}, desk.TmuxError(d.Config, err)
 	}
-	for _, pane := range panes {
+	for _, pane := range seen.All {
 		if lifecycle.SameServer(server, *r.Binding) && pane.ID.String() == r.Binding.Pane {
 			return pane.Window, nil
 		}
 	}
 	return tmux.WindowID{}, fmt.Errorf("the window of %s is gone: tmux (%s) does not have it; `ccbot status %s` says what is left",
 		name, d.TmuxCommand(), terminal.ShellWord(r.Name))
-}
-
-// isSocket reports whether $TMUX of a terminal names that socket.
-func isSocket(inside, path string) bool {
-	here, _, _ := strings.Cut(inside, ",")
-	a, errA := os.Stat(here)
-	b, errB := os.Stat(path)
-	return errors.Join(errA, errB) == nil && os.SameFile(a, b)
 }

@@ -125,7 +125,7 @@ func (p *patient) runBot(pid int) {
 	require.Eventually(p.t, func() bool {
 		conn, err := net.Dial("unix", filepath.Join(p.state, hookwire.SocketName))
 		return err == nil && conn.Close() == nil
-	}, 2*time.Minute, time.Millisecond)
+	}, patience, time.Millisecond)
 	p.stop = func() {
 		cancel()
 		if done != nil {

@@ -47,5 +47,5 @@ func (c *call) dryRun(ctx context.Context) error {
 		}
 		a.Actions = append(a.Actions, would)
 	}
-	return a.Show(c.asJSON, c.stdout)
+	return c.show(a, a.Print)
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -30,19 +28,13 @@ func (c *call) forgetCommand() *cobra.Command {
 the records that have left by their age. It cannot be brought back. What the chat keeps of the session goes, too.
 Claude Code's own conversation file stays; the command says where. It asks first, unless --yes is given.`,
 		Example: "  ccbot forget api\n  ccbot forget --yes api --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answers := cmd.InOrStdin()
-			if yes {
-				answers = nil
-			}
-			return c.forget(cmd.Context(), args[0], answers)
-		}}
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.forget(cmd, args[0], yes) }}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
-// forget asks for confirmation first, unless answers is nil.
-func (c *call) forget(ctx context.Context, what string, answers io.Reader) error {
+// forget asks for confirmation first, unless the answer is yes already.
+func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 	d, err := desk.Open(c.environ, c.stderr)
 	if err != nil {
 		return err
@@ -55,7 +47,7 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 	if !r.State.Over() {
 		return desk.Sentence(desk.NotOver(words, r))
 	}
-	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
+	if yes && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
 	}
 	did := forgottenSession{ID: r.ID, Name: r.Name}
@@ -66,11 +58,11 @@ func (c *call) forget(ctx context.Context, what string, answers io.Reader) error
 		stays = words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})
 	}
 	fmt.Fprintf(c.stderr, "%s  %s  %s, in %s\n%s\n", terminal.Printable(r.Name), r.ID, r.State, terminal.Printable(r.Dir), stays)
-	if answers != nil {
-		err = c.confirm(ctx, words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}), answers)
+	if !yes {
+		err = c.confirm(cmd, words.Say(i18n.ForgetConfirm, i18n.Args{"Name": r.Name}))
 	}
 	if err == nil {
-		_, _, err = running.Forgetting.Make(ctx, c.environ, c.stderr, running.Forget{Session: r.ID})
+		_, _, err = running.Forgetting.Make(cmd.Context(), c.environ, c.stderr, running.Forget{Session: r.ID})
 	}
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ func TestImportKeepsToTheRules(t *testing.T) {
 
 func TestImportOfWhatCannotBeRead(t *testing.T) {
 	for _, tt := range []struct{ name, file, text, want string }{
-		{"nothing there", "other.json", "{}", "no such file"},
+		{"nothing there", "other.json", "{}", "/state.json is not there"},
 		{"cut short", "state.json", `{"sessions":{"a":{"na`, "is not as the Python ccbot writes it"},
 		{"another shape", "state.json", `{"sessions":[1]}`, "is not as the Python ccbot writes it"},
 		{"the map is damaged", "session_map.json", `[]`, "session_map.json is not as"},

@@ -8,7 +8,6 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/gauge"
-	"ccbot/lifecycle"
 )
 
 func (c *call) listCommand() *cobra.Command {
@@ -36,7 +35,6 @@ token, takes no lock, and may run beside the bot.`,
 			if len(live) > 0 {
 				looks = d.Eyes(d.Picture(cmd.Context())).Looks(cmd.Context(), live...)
 			}
-			processes, _ := d.Table.Snapshot(cmd.Context()) // without it the memory is not known
 			for _, r := range records {
 				if !all && r.State.Over() {
 					continue
@@ -44,7 +42,7 @@ token, takes no lock, and may run beside the bot.`,
 				l := show.SessionOf(r, d.Table.Liveness)
 				if look, lives := looks[r.ID]; lives {
 					see(&l, r, look)
-					l.Memory = gauge.Sum(cmd.Context(), lifecycle.Tree(processes, r.Binding.Agent)...)
+					l.Memory = gauge.Sum(cmd.Context(), look.PIDs...)
 				}
 				sessions = append(sessions, l)
 			}

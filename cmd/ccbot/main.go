@@ -32,7 +32,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exit.OK
 	}
-	fmt.Fprintln(stderr, "ccbot:", terminal.Text(err.Error()))
+	fmt.Fprintln(stderr, "ccbot:", terminal.Text(terminal.Plain(err)))
 	return exit.Code(err)
 }
 

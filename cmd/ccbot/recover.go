@@ -40,7 +40,7 @@ must not run. --restore list says what there is.`,
 			}
 			did, _, err := running.Recovering.Make(cmd.Context(), c.environ, c.stderr, struct{}{})
 			if err == nil {
-				err = did.Show(c.asJSON, c.stdout)
+				err = c.show(did, did.Print)
 			}
 			if n := did.Failed(); err == nil && n > 0 {
 				err = fmt.Errorf("%s failed; what could not be done stays as it is, and the next start tries again", terminal.Several(n, "action"))

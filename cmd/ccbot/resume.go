@@ -17,7 +17,11 @@ current one; where none is, the resumed one becomes it. What has to be chosen (s
 conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
 		Example: "  ccbot resume api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			back, alone, err := running.Resuming.Make(cmd.Context(), c.environ, c.stderr, running.Resume{Session: args[0]})
+			_, r, err := c.record(args[0])
+			if err != nil {
+				return err
+			}
+			back, alone, err := running.Resuming.Make(cmd.Context(), c.environ, c.stderr, running.Resume{Session: r.ID})
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ func botThat(t *testing.T, dir string, answer func(ctx context.Context, c hookwi
 
 // TestChangesGoThroughTheBot prints what it answers. No configuration is needed.
 func TestChangesGoThroughTheBot(t *testing.T) {
-	dir := socketDir(t)
+	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	var no error
 	chat := "its chat goes on with it"
@@ -108,13 +108,15 @@ func TestASilentBotIsNamed(t *testing.T) {
 
 // Without a bot the whole configuration is needed, as for a start.
 func TestChangesWithoutABotNeedTheConfiguration(t *testing.T) {
-	home := t.TempDir()
+	dir := stateWith(t, one(1, "api"))
+	before := tree(t, dir)
+	environ := []string{"HOME=" + t.TempDir(), "CCBOT_DIR=" + dir}
 	ccbot := installed(t)
 	for _, args := range [][]string{{"resume", "api"}, {"recover"}} {
-		said := ccbot(t, []string{"HOME=" + home}, exit.Misuse, args...)
+		said := ccbot(t, environ, exit.Misuse, args...)
 		assert.Contains(t, said, "TELEGRAM_BOT_TOKEN is missing")
 	}
-	said := ccbot(t, []string{"HOME=" + home}, exit.Misuse, "resume")
+	said := ccbot(t, environ, exit.Misuse, "resume")
 	assert.Contains(t, said, "say which session: ccbot resume NAME|ID")
-	assert.Empty(t, tree(t, home)[1:])
+	assert.Equal(t, before, tree(t, dir))
 }

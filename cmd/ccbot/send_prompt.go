@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/port/views"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/running"
@@ -33,9 +33,6 @@ the agent is busy.`,
 			if timeout != 0 && !wait {
 				return exit.Usage(errors.New("--timeout goes with --wait"))
 			}
-			if timeout != 0 && timeout < time.Second {
-				return exit.Usage(errors.New("--timeout is 1s or more, or 0: as long as it takes"))
-			}
 			text, err := given(cmd.Context(), args[1], cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -43,7 +40,10 @@ the agent is busy.`,
 			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Patience{Most: timeout, Since: time.Now()})
 		}}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait at most so long, 1s or more, such as 10m; 0: as long as it takes; the prompt stays")
+	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays", func(text string) (err error) {
+		timeout, err = config.Span(text)
+		return err
+	})
 	return cmd
 }
 
@@ -58,7 +58,7 @@ func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, pat
 	}
 	did, alone, err := send.Make(ctx, c.environ, c.stderr, running.Prompt{Key: uuid.New(), Session: r.ID, Text: text})
 	if !alone && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("ccbot has not answered in %s, so it is not known whether the prompt is in the queue", patience.Most)
+		return errors.New("ccbot has not answered in time, so it is not known whether the prompt is in the queue")
 	}
 	if err == nil && wait {
 		err = patience.Wait(ctx, did.Name, func(ctx context.Context) error {

@@ -283,8 +283,12 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	stranger.Send(-1000000000077, "/start "+code)
 	me.Send(5, "/start "+code)
 	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+	assert.Contains(t, d.all(), "█")
+	require.NoError(t, pty.Setsize(d.in, &pty.Winsize{Rows: 24, Cols: 30}))
+	from := len(d.all())
 	d.types("\n") // no: the code is used up
 	next := d.scans()
+	assert.NotContains(t, d.all()[from:], "█", "where its lines would be broken there is only the link")
 	assert.NotEqual(t, code, next)
 	stranger.Send(66, "/start "+code)
 	me.Send(5, "/start "+next)
@@ -292,7 +296,7 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	d.types("y\n")
 	d.reads("Folder for new sessions \\[~\\]: ")
 	d.types("~/nowhere\n")
-	d.reads("That did not work: .*no such file or directory")
+	d.reads("That did not work: .*/nowhere is not there\\.")
 	d.reads("Folder for new sessions \\[~\\]: ")
 	d.types("work\n")
 	d.reads("Install hooks .*\\[Y/n\\] ")
@@ -408,7 +412,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 		{"a file without a token", []string{"--token-file", d.ccbot + "-hook", "--allow", "5", "--yes"}, "that is no bot token"},
 		{"the token for its file", []string{"--token-file", d.api.Token(), "--allow", "5", "--yes"}, "wants a file with the token in it"},
 		{"the token as an argument", []string{d.api.Token()}, "setup takes no arguments"},
-		{"a folder that is not there", []string{"--token-file", path, "--allow", "5", "--yes", "--folder", "/nowhere/at/all"}, "/nowhere/at/all: no such file"},
+		{"a folder that is not there", []string{"--token-file", path, "--allow", "5", "--yes", "--folder", "/nowhere/at/all"}, "ccbot: /nowhere/at/all is not there"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Contains(t, d.script(2, tt.args...), tt.want)
@@ -471,7 +475,7 @@ func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	d.scans()
-	require.Eventually(t, d.api.Polling, 2*time.Minute, time.Millisecond)
+	require.Eventually(t, d.api.Polling, patience, time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	rival, err := http.NewRequestWithContext(ctx, http.MethodGet, d.api.URL()+"/bot"+d.api.Token()+"/getUpdates?timeout=50", nil)
 	require.NoError(t, err)

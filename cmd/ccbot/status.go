@@ -44,7 +44,7 @@ its folder since it was started, who else has its conversation open, and what wa
 			m := host.Sessions{Desk: d.Eyes(seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
-			return all.Show(c.stdout, c.asJSON)
+			return c.show(all, all.Print)
 		}}
 }
 

@@ -16,6 +16,7 @@ what evidence, oldest first. It reads only. Times are this machine's, with --jso
 			if err != nil {
 				return err
 			}
-			return show.Became(c.stdout, d.Store.List(), r, c.asJSON)
+			fate := show.FateOf(d.Store.List(), r)
+			return c.show(fate, fate.Print)
 		}}
 }

@@ -32,10 +32,10 @@ func safeName(name string) string {
 	if name == "" {
 		name = nameless
 	}
-	if instructs(name) {
+	if name = numbered(name, 1); instructs(name) {
 		name = nameless + "-" + name
 	}
-	return numbered(name, 1)
+	return name
 }
 
 // harmless removes characters that have no visible shape, and replaces those that have a meaning

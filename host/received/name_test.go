@@ -46,6 +46,7 @@ func TestP9_HostileNamesAreMadeHarmless(t *testing.T) {
 		{"no text", "\xff\xfe.bin", "bin"},
 		{"instructions", "CLAUDE.md", "file-CLAUDE.md"},
 		{"instructions in disguise", "./.claude\u200b.MD", "file-claude.MD"},
+		{"instructions behind a second dot", "CLAUDE..md", "file-CLAUDE.md"},
 		{"of other agents", "AGENTS.md", "file-AGENTS.md"},
 		{"a long one", strings.Repeat("a", 200) + ".pdf", strings.Repeat("a", 76) + ".pdf"},
 		{"a long one of two bytes each", strings.Repeat("я", 200) + ".txt", strings.Repeat("я", 38) + ".txt"},
@@ -67,7 +68,7 @@ func TestNumberedNamesKeepTheirEnding(t *testing.T) {
 }
 
 func FuzzSafeName(f *testing.F) {
-	for _, seed := range []string{"", "a.txt", "../..", ".@-\u202e", "CLAUDE.md", "\xff", strings.Repeat("я", 100), "a.\u200b", "x.y.z"} {
+	for _, seed := range []string{"", "a.txt", "../..", ".@-\u202e", "CLAUDE..md", "\xff", strings.Repeat("я", 100), "a.\u200b", "x.y.z"} {
 		f.Add(seed, 1)
 	}
 	f.Fuzz(func(t *testing.T, wished string, n int) {

@@ -27,8 +27,8 @@ const (
 	maxComplaint = 1 << 10
 )
 
-// errFilter says that the repository has a filter whose name cannot be switched off safely.
-var errFilter = errors.New("git: a filter has a strange name")
+// errName says that the repository has a filter or a hook that cannot be switched off safely by its name.
+var errName = errors.New("git: a filter or a hook has a strange name")
 
 // Compare tells the state of the repository that dir is in, and what has changed in its work tree since a commit; since
 // may be empty. A nil state without an error says that dir is in no repository, or that there is no git. env is git's whole
@@ -107,8 +107,10 @@ type caller struct {
 	options      []string // stand before every command, too
 }
 
-// always stands before every command: nothing is locked or written, no hook and no file system monitor runs.
-var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}
+// always stands before every command: nothing is locked or written; no hook, no file system monitor and no program that
+// proves signatures runs.
+var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+	"-c", "log.showSignature=false"}
 
 // run gives the start of what git said.
 func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
@@ -145,10 +147,11 @@ func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpa
 
 func (e *Refused) Unwrap() error { return e.err }
 
-// filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
-// whether a file has changed, and to check it out, git would run them. With git-lfs a touched file may then look changed.
-func (g caller) filtersOff(ctx context.Context) ([]string, error) {
-	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
+// programsOff are options that switch off the programs that the configuration names for the conversion of files, which
+// git would run to see whether a file has changed, and to check it out, and those that are hooks (since 2.54). With
+// git-lfs a touched file may then look changed.
+func (g caller) programsOff(ctx context.Context) ([]string, error) {
+	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^(filter\..*\.(clean|smudge|process)|hook\..*\.command)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, nil // there are none
@@ -157,15 +160,19 @@ func (g caller) filtersOff(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(said) == maxOutput {
-		return nil, errFilter // not all of them are known
+		return nil, errName // not all of them are known
 	}
 	var off []string
 	for key := range strings.SplitSeq(strings.TrimSuffix(string(said), "\x00"), "\x00") {
-		driver := key[:max(0, strings.LastIndexByte(key, '.'))]
-		if strings.ContainsAny(driver, "=\n") {
-			return nil, fmt.Errorf("%w: %q", errFilter, driver) // -c would take it for something else
+		name := key[:max(0, strings.LastIndexByte(key, '.'))]
+		if strings.ContainsAny(name, "=\n") {
+			return nil, fmt.Errorf("%w: %q", errName, name) // -c would take it for something else
 		}
-		off = append(off, "-c", key+"=", "-c", driver+".required=false")
+		if strings.HasPrefix(name, "hook.") {
+			off = append(off, "-c", name+".enabled=false")
+		} else {
+			off = append(off, "-c", key+"=", "-c", name+".required=false")
+		}
 	}
 	return off, nil
 }

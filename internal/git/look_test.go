@@ -216,10 +216,11 @@ func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
 		{"a filter with a strange name", func(r repo, program string) {
 			r.git("config", "filter.a=b.clean", program)
 			r.file(".gitattributes", "* filter=a=b\n")
-		}, errFilter},
+		}, errName},
 		{"a hook", func(r repo, program string) {
 			require.NoError(r.t, os.Symlink(program, filepath.Join(r.dir, ".git", "hooks", "post-index-change")))
 		}, nil},
+		{"a configured hook with a strange name", func(r repo, program string) { r.git("config", "hook.a=b.command", program) }, errName},
 		{"a pager", func(r repo, program string) { r.git("config", "pager.status", program) }, nil},
 		{"a pager of what has changed", func(r repo, program string) { r.git("config", "pager.diff", program) }, nil},
 		{"a program that compares", func(r repo, program string) { r.git("config", "diff.external", program) }, nil},

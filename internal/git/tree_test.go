@@ -417,6 +417,12 @@ func TestATreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 	}
 	r.file(".git/info/attributes", "* filter=f diff=d\n")
 	r.file("a", "two\n")
+	r.git("config", "hook.evil.command", program)
+	r.git("config", "hook.evil.enabled", "true")
+	r.git("config", "hook.evil.event", "post-index-change")
+	g, err := open(t.Context(), r.dir, r.env)
+	require.NoError(t, err)
+	assert.Contains(t, g.options, "hook.evil.enabled=false", "git before 2.54 runs none")
 	m := r.mark()
 	r.file("a", "2\n")
 	r.file("b", "2\n")

@@ -96,7 +96,10 @@ func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, err
 	if err := g.makeBranch(ctx, name, commit); err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
-	_, err = g.run(ctx, "worktree", "add", "--quiet", path, name)
+	_, err = g.run(ctx, "worktree", "add", "--quiet", "--no-checkout", path, name)
+	if err == nil {
+		err = checkOut(ctx, path, g.env)
+	}
 	if err == nil {
 		err = mark(path, name)
 	}
@@ -104,6 +107,17 @@ func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, err
 		return nil, errors.Join(err, g.undo(ctx, path, name, commit))
 	}
 	return FindWorktree(path)
+}
+
+// checkOut fills a new work tree. Git is opened in it, because the repository's configuration may have filters for this
+// work tree only.
+func checkOut(ctx context.Context, path string, env []string) error {
+	g, err := open(ctx, path, env)
+	if g == nil || err != nil {
+		return err
+	}
+	_, err = g.run(ctx, "reset", "--quiet", "--hard", "--no-recurse-submodules")
+	return err
 }
 
 // leftover gives the work tree at a path, if this program has made it at that commit and nothing has happened to it since.
@@ -295,7 +309,8 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 			return Unfinished, nil
 		}
 	}
-	said, err := g.run(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+	// In a submodule git would run what that one has configured. Git removes no work tree that has any.
+	said, err := g.run(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	switch {
 	case err != nil:
 		return "", err
@@ -347,13 +362,14 @@ func (e ErrWork) Error() string { return "git: the work tree has work in it: " +
 // Remove takes a work tree away, with its branch, unless there is work in it: then it is an ErrWork. Git itself looks
 // once more for what is not committed, and the branch goes only as it was looked at, and while no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
-	g, err := open(ctx, w.Of, env)
+	g, err := open(ctx, w.Dir, env) // git looks there for changes, with what is configured for that work tree
 	switch {
 	case err != nil:
 		return err
 	case g == nil:
-		return fmt.Errorf("git: no repository in %s", w.Of)
+		return fmt.Errorf("git: no work tree in %s", w.Dir)
 	}
+	g.dir = w.Of
 	tip, _ := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch)
 	work, err := w.Work(ctx, env)
 	switch {
@@ -371,7 +387,7 @@ func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	return nil
 }
 
-// open is git in the repository that dir is in, with its filters switched off; nil: there is none, or no git.
+// open is git in the repository that dir is in, with its filters and hooks switched off; nil: there is none, or no git.
 func open(ctx context.Context, dir string, env []string) (g *caller, err error) {
 	root, ok := findRoot(dir)
 	if !ok {
@@ -382,6 +398,6 @@ func open(ctx context.Context, dir string, env []string) (g *caller, err error) 
 		return nil, nil
 	}
 	g = &caller{program: program, dir: root, env: clean(env)}
-	g.options, err = g.filtersOff(ctx)
+	g.options, err = g.programsOff(ctx)
 	return g, err
 }

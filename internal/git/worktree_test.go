@@ -143,11 +143,82 @@ func TestAWorktreeRunsNothingThatTheRepositoryNames(t *testing.T) {
 		r.git("config", "core.fsmonitor", run)
 		r.file(".git/hooks/post-checkout", "#!/bin/sh\n"+run+"\n")
 		require.NoError(t, os.Chmod(filepath.Join(r.dir, ".git/hooks/post-checkout"), 0o700))
+		r.git("config", "hook.evil.command", run)
+		for _, event := range []string{"post-checkout", "reference-transaction", "post-index-change"} {
+			r.git("config", "--add", "hook.evil.event", event)
+		}
+		require.NoError(t, os.RemoveAll(mine)) // git itself has run a hook
 		w := r.add(anywhere)
 		assert.NoFileExists(t, mine, filters)
 		require.NoError(t, w.Remove(t.Context(), r.env))
 		assert.NoFileExists(t, mine, filters)
 	}
+}
+
+// A repository may have a configuration for the other work trees only, and a submodule has one of its own.
+func TestP9_AWorktreeRunsNothingThatIsConfiguredForItAlone(t *testing.T) {
+	r := inRoom(t)
+	sub := r
+	sub.dir = filepath.Join(filepath.Dir(r.dir), "sub")
+	require.NoError(t, os.Mkdir(sub.dir, 0o700))
+	sub.git("init", "-q", "-b", "main")
+	sub.git("config", "user.email", "nobody@localhost")
+	sub.git("config", "user.name", "nobody")
+	sub.file(".gitattributes", "* filter=evil\n")
+	sub.commit("b")
+	r.file(".gitattributes", "* filter=evil\n")
+	r.commit("c")
+	mine := filepath.Join(t.TempDir(), "ran")
+	evil := "[filter \"evil\"]\n\tclean = \"touch " + mine + "; cat\"\n\tsmudge = \"touch " + mine + "; cat\"\n"
+	r.file(".git/evil", evil)
+	r.git("config", "includeIf.gitdir:**/worktrees/**.path", "evil")
+	w := r.add(anywhere)
+	assert.NoFileExists(t, mine, "it was filled")
+	assert.FileExists(t, filepath.Join(w.Dir, "a"))
+
+	touch := func(path string) {
+		t.Helper()
+		require.NoError(t, os.Chtimes(path, time.Now(), time.Now())) // git reads it
+	}
+	touch(filepath.Join(w.Dir, "a"))
+	require.NoError(t, w.Remove(t.Context(), r.env))
+	assert.NoFileExists(t, mine, "it was removed")
+
+	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub.dir, "sub")
+	r.git("commit", "-q", "-m", "sub")
+	w = r.add(anywhere)
+	in := r.in(w)
+	in.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+	in.dir = filepath.Join(w.Dir, "sub")
+	in.git("config", "filter.evil.clean", "touch "+mine+"; cat")
+	touch(filepath.Join(in.dir, "b"))
+	work, err := w.Work(t.Context(), r.env)
+	require.NoError(t, err)
+	assert.Empty(t, work)
+	in.file("new", "work\n")
+	require.Error(t, w.Remove(t.Context(), r.env))
+	assert.NoFileExists(t, mine, "a submodule was looked at")
+	assert.FileExists(t, filepath.Join(in.dir, "new"))
+}
+
+// A stash may be signed, and the program that proves signatures is configured.
+func TestP9_TheLookAtStashesRunsNothing(t *testing.T) {
+	r := inRoom(t)
+	w := r.add(anywhere)
+	mine := filepath.Join(t.TempDir(), "ran")
+	r.file("prove", "#!/bin/sh\ntouch "+mine+"\n")
+	require.NoError(t, os.Chmod(filepath.Join(r.dir, "prove"), 0o700))
+	r.git("config", "gpg.program", filepath.Join(r.dir, "prove"))
+	r.git("config", "log.showSignature", "true")
+	head := "\nparent " + r.git("rev-parse", "HEAD")
+	r.file("signed", "tree "+r.git("rev-parse", "HEAD^{tree}")+head+head+
+		"\nauthor nobody <nobody@localhost> 1700000000 +0000\ncommitter nobody <nobody@localhost> 1700000000 +0000"+
+		"\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n\nstash\n")
+	r.git("stash", "store", "-m", "WIP on main: a", r.git("hash-object", "-t", "commit", "-w", "signed"))
+	work, err := w.Work(t.Context(), r.env)
+	require.NoError(t, err)
+	assert.Empty(t, work, "it is of another branch, and older")
+	assert.NoFileExists(t, mine)
 }
 
 // What was made before is taken again only as it was made.

@@ -116,7 +116,7 @@ func (e Event) check() error {
 		return fmt.Errorf("version %d, want %d", e.Version, Version)
 	case e.Name == "":
 		return errors.New("no event name")
-	case e.Received.IsZero():
+	case !isTime(e.Received):
 		return errors.New("no time")
 	case e.ClaudePID < 0:
 		return fmt.Errorf("pid %d", e.ClaudePID)

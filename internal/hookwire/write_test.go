@@ -157,6 +157,7 @@ func TestReadEvent_Malformed(t *testing.T) {
 		{"later version", `{"version":2,"name":"Stop","received":"2026-01-02T03:04:05Z","session_id":"` + someID + `"}`},
 		{"no name", `{"version":1,"received":"2026-01-02T03:04:05Z","session_id":"` + someID + `"}`},
 		{"no time", `{"version":1,"name":"Stop","session_id":"` + someID + `"}`},
+		{"a time that no record can hold", `{"version":1,"name":"Stop","received":"9999-12-31T23:59:59-01:00","session_id":"` + someID + `"}`},
 		{"bad time", `{"version":1,"name":"Stop","received":"yesterday","session_id":"` + someID + `"}`},
 		{"negative pid", `{"version":1,"name":"Stop","received":"2026-01-02T03:04:05Z","claude_pid":-1,"session_id":"` + someID + `"}`},
 		{"no session", `{"version":1,"name":"Stop","received":"2026-01-02T03:04:05Z"}`},

@@ -71,6 +71,13 @@ func Read(path string, limit int64, allow Allow) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
+// Same reports whether two paths lead to one file.
+func Same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, errOther := os.Stat(b)
+	return errors.Join(err, errOther) == nil && os.SameFile(one, other)
+}
+
 // Owner is the uid of whom something on disk belongs to; -1 where the system does not say.
 func Owner(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -1,11 +1,13 @@
 package transcript
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // errs is a line that 2.1.328 writes when a request has failed; says are the keys that tell how.
@@ -51,5 +53,28 @@ func TestAFailureStandsUntilSomebodyGoesOn(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, advanced(t, tc.content).Failed) })
+	}
+}
+
+// What a record cannot hold would keep all of it from being saved, and its session from being ended.
+func TestP3_NoTimeOfATranscriptIsOneThatARecordCannotHold(t *testing.T) {
+	for _, stamp := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"} {
+		begun := `{"type":"user","timestamp":"` + stamp + `","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"
+		ended := `{"type":"system","subtype":"turn_duration","timestamp":"` + stamp + `"}` + "\n"
+		for _, content := range []string{reply("m", "usage") + strings.Replace(begun, "{", `{"permissionMode":"plan",`, 1), ended,
+			errs("a limit", `"timestamp":"`+stamp+`"`)} {
+			_, err := json.Marshal(advanced(t, content))
+			require.NoError(t, err, content)
+		}
+		items, err := parse([]byte(begun))
+		require.NoError(t, err)
+		require.Len(t, items, 1)
+		assert.Zero(t, items[0].Time, stamp)
+	}
+	for _, end := range []string{"1e17", "1e300", "9e18"} {
+		p := advanced(t, errs("a limit", `"quotaLimits":{"resetsAt":`+end+`}`))
+		require.Equal(t, FailedLimit, p.Failed.Kind, end)
+		_, err := json.Marshal(p)
+		require.NoError(t, err, end)
 	}
 }

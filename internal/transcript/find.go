@@ -158,7 +158,7 @@ const beginning = 256 << 10
 
 // Began reports whether a conversation began in a folder, as far as its first lines say.
 func (c Conversation) Began(dir string) bool {
-	f, err := os.Open(c.Path)
+	f, _, err := openAnyones(c.Path)
 	if err != nil {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,4 +54,6 @@ func TestInFolder(t *testing.T) {
 	gone := all[0]
 	require.NoError(t, os.Remove(gone.Path))
 	assert.False(t, gone.Began("/srv/a-b"))
+	require.NoError(t, syscall.Mkfifo(gone.Path, 0o600))
+	assert.False(t, gone.Began("/srv/a-b"), "a pipe in its place is not waited for")
 }

@@ -54,7 +54,7 @@ func LastAnswer(before Cursor) (items []Item, err error) {
 func Said(from, before Cursor) (items []Item, err error) {
 	start := Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
 	err = Each(start, true, func(item Item) bool {
-		if !item.At.precedes(from) && item.At.precedes(before) && (item.Spoken() && item.says() || item.asks()) {
+		if !item.At.precedes(from) && item.At.precedes(before) && (item.Spoken() && item.says() || item.Asked()) {
 			items = append(items, item)
 		}
 		return item.At.precedes(before)
@@ -94,7 +94,8 @@ func (c Cursor) precedes(other Cursor) bool {
 
 func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
-func (i Item) asks() bool {
+// Asked reports whether an item is what a person has asked.
+func (i Item) Asked() bool {
 	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
 }
 

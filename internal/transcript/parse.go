@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"ccbot/internal/clip"
 )
 
@@ -113,8 +115,21 @@ func (e *entry) stamp(item *Item) {
 	item.UUID, item.MessageID, item.Sidechain = e.UUID, e.Message.ID, e.IsSidechain
 	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
 	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
-	// A time that cannot be read is no reason to lose the text.
-	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)
+	item.Time = e.time()
+}
+
+// time is when a line was written; zero where that cannot be read, which is no reason to lose the text.
+func (e *entry) time() time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, e.Timestamp)
+	return writable(at)
+}
+
+// writable is a time in UTC; zero where the years of JSON do not reach: a record with such a time could not be saved.
+func writable(at time.Time) time.Time {
+	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
+		return time.Time{}
+	}
+	return at
 }
 
 func (e *entry) items() []Item {
@@ -209,7 +224,11 @@ func appendText(items []Item, item Item) []Item {
 	return append(items, item)
 }
 
-// blocks reads a message's content; a string is one text block.
+// maxBlocks is far more than any message has. A block takes many times the memory of its shortest text: a long line of
+// such blocks would need more than most machines have, and be read again at each start.
+const maxBlocks = 10_000
+
+// blocks reads a message's content, maxBlocks of it; a string is one text block.
 func blocks(raw json.RawMessage) (list []block) {
 	if len(raw) > 0 && raw[0] == '"' {
 		list = make([]block, 1)
@@ -217,7 +236,14 @@ func blocks(raw json.RawMessage) (list []block) {
 		_ = json.Unmarshal(raw, &list[0].Text) // it is sound: the line was checked as a whole
 		return list
 	}
-	_ = decode(raw, &list) // so is this, where there is any
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil
+	}
+	gjson.ParseBytes(raw).ForEach(func(_, one gjson.Result) bool {
+		list = append(list, block{})
+		_ = decode([]byte(one.Raw), &list[len(list)-1]) // so is this
+		return len(list) < maxBlocks
+	})
 	return list
 }
 
@@ -265,7 +291,7 @@ func (e *entry) failure() Failure {
 	case e.Error == "authentication_failed":
 		f.Kind = FailedLogin
 	case e.QuotaLimits.ResetsAt > 0:
-		f.Kind, f.Until = FailedLimit, time.Unix(int64(e.QuotaLimits.ResetsAt), 0).UTC()
+		f.Kind, f.Until = FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
 	}
 	return f
 }

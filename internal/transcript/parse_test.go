@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,4 +139,16 @@ func FuzzParseLine(f *testing.F) {
 			proves(item, item.Text)
 		}
 	})
+}
+
+// A message of blocks without end takes no memory without end: what stands in its first ones is shown.
+func TestP8_AMessageHasNoMoreBlocksThanFitIntoMemory(t *testing.T) {
+	line := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"first"}` + strings.Repeat(",{}", 2*maxBlocks) + `]}}`
+	var e entry
+	require.NoError(t, decode([]byte(line), &e))
+	assert.Len(t, blocks(e.Message.Content), maxBlocks)
+	items, err := parseLine([]byte(line))
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	assert.Equal(t, "first", items[0].Text)
 }

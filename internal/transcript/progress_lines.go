@@ -7,7 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/tidwall/gjson"
 
 	"ccbot/internal/clip"
 )
@@ -179,7 +180,7 @@ func (t *tally) heard(l tallied) {
 // goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
 // Progress may hold the old one.
 func (t *tally) goesOn(l tallied) {
-	turn := Turn{At: timeOf(l)}
+	turn := Turn{At: l.time()}
 	if t.Open != nil {
 		turn.Step = t.Open.Step
 	}
@@ -196,14 +197,8 @@ var taskTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"}
 
 func (t *tally) turnEnded(l tallied) {
 	t.Turns++
-	t.LastTurn, t.Open = timeOf(l), nil
+	t.LastTurn, t.Open = l.time(), nil
 	t.release()
-}
-
-// timeOf is the time of a line; zero when it cannot be read.
-func timeOf(l tallied) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, l.Timestamp)
-	return at.UTC()
 }
 
 // subjects are the inputs that best describe a call, even without the tool's name.
@@ -212,11 +207,9 @@ var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern
 // stepOf describes a tool call in one line: a shell command as it is, any other call as the tool's
 // name and its subject.
 func stepOf(b block) string {
-	var input map[string]any
-	_ = json.Unmarshal(b.Input, &input) // without it the name has to do
 	for _, key := range subjects {
-		subject, _ := input[key].(string)
-		if subject = strings.Join(strings.Fields(subject), " "); subject == "" {
+		subject := strings.Join(strings.Fields(gjson.GetBytes(b.Input, key).Str), " ")
+		if subject == "" { // without any the name has to do
 			continue
 		}
 		if key == "command" {

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/claudeui"
 	reader "ccbot/internal/transcript"
+	"ccbot/try/demoagent/agenttest"
 )
 
 func decide(d string) string {
@@ -67,7 +68,7 @@ func (s *stage) waitDone(id uuid.UUID) (o reader.Outcome) {
 	require.Eventually(s.t, func() bool {
 		o, _ = s.outcome(id)
 		return o.Done
-	}, 2*time.Minute, 20*time.Millisecond)
+	}, agenttest.Patience, 20*time.Millisecond)
 	o.ToolID = ""
 	return o
 }
@@ -102,13 +103,13 @@ func TestWhatTheTranscriptSaysOfAPermission(t *testing.T) {
 				require.Eventually(t, func() bool { // a No ends the hook, which may not have noted its payload yet
 					names, _ := s.events()
 					return strings.HasPrefix(names[len(names)-1], "PermissionRequest")
-				}, 2*time.Minute, 10*time.Millisecond)
+				}, agenttest.Patience, 10*time.Millisecond)
 				w.Press(tt.keys...)
 			}
 			got := s.waitDone(p.SessionID)
 			if tt.want.Denial == "user-rejected" {
 				got.Text = ""
-				require.Eventually(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted }, 2*time.Minute, 20*time.Millisecond)
+				require.Eventually(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted }, agenttest.Patience, 20*time.Millisecond)
 				got.Interrupted = true
 			}
 			assert.Equal(t, tt.want, got)
@@ -154,7 +155,7 @@ func TestWhoEndsTheHook(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(dir, "child"))
 				child, _ = strconv.Atoi(strings.TrimSpace(string(data)))
 				return err == nil && child > 0
-			}, 2*time.Minute, 10*time.Millisecond)
+			}, agenttest.Patience, 10*time.Millisecond)
 			w.Press(tt.key)
 			s.waitStatus(w, "idle")
 			alive := func() bool { return syscall.Kill(child, 0) == nil && !zombie(child) }
@@ -162,11 +163,11 @@ func TestWhoEndsTheHook(t *testing.T) {
 				assert.True(t, alive())
 				signalPID(t, "-TERM", w.PID())
 			}
-			require.Eventually(t, func() bool { return !alive() }, 2*time.Minute, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return !alive() }, agenttest.Patience, 10*time.Millisecond)
 			require.Eventually(t, func() bool {
 				_, err := os.Stat(filepath.Join(dir, "sh"))
 				return err == nil
-			}, 2*time.Minute, 10*time.Millisecond)
+			}, agenttest.Patience, 10*time.Millisecond)
 		})
 	}
 }
@@ -303,7 +304,7 @@ func TestTwoDialogsComeOneAfterTheOther(t *testing.T) {
 			chosen = true
 		}
 		return allowed && chosen && strings.Contains(w.Screen(), `"Which colour?"="Blue"`)
-	}, 2*time.Minute, 20*time.Millisecond)
+	}, agenttest.Patience, 20*time.Millisecond)
 	s.waitStatus(w, "idle")
 }
 

@@ -91,7 +91,7 @@ func (s *stage) waitStatus(w *agenttest.Terminal, status string) presence {
 		data, err := os.ReadFile(path)
 		p = presence{}
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
-	}, 2*time.Minute, 10*time.Millisecond, "waiting for presence %q", status)
+	}, agenttest.Patience, 10*time.Millisecond, "waiting for presence %q", status)
 	return p
 }
 
@@ -128,7 +128,7 @@ func (s *stage) waitEvent(name string) map[string]any {
 			}
 		}
 		return found != nil
-	}, 2*time.Minute, 10*time.Millisecond, "waiting for hook %s", name)
+	}, agenttest.Patience, 10*time.Millisecond, "waiting for hook %s", name)
 	return found
 }
 

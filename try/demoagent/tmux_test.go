@@ -218,7 +218,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 	w.WaitFor("\n" + strings.Repeat("─", 60) + "\n❯\u00a0first\n  second")
 	assert.NotContains(t, w.Screen(), strings.Repeat("─", 61))
 	w.Press("Escape", "Escape")
-	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, 2*time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, agenttest.Patience, 20*time.Millisecond)
 
 	w.Submit("!echo $((20+3)); pwd")
 	w.WaitFor("! echo $((20+3)); pwd", "⎿ \u00a023")
@@ -284,7 +284,7 @@ func TestEnds(t *testing.T) {
 			w.Submit(tt.prompt)
 			if tt.signal != "" {
 				require.Eventually(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") },
-					2*time.Minute, 10*time.Millisecond)
+					agenttest.Patience, 10*time.Millisecond)
 				signalPID(t, tt.signal, w.PID())
 			}
 			assert.Equal(t, tt.status, w.WaitDead())
@@ -354,7 +354,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 			child, err = strconv.Atoi(strings.TrimSpace(string(out)))
 		}
 		return err == nil
-	}, 2*time.Minute, 20*time.Millisecond)
+	}, agenttest.Patience, 20*time.Millisecond)
 
 	signalPID(t, "-TERM", agent)
 	signalPID(t, "-HUP", agent)
@@ -381,7 +381,7 @@ func TestSilentAgents(t *testing.T) {
 			require.Eventually(t, func() bool {
 				w.Submit("say heard")
 				return strings.Contains(w.Screen(), "● heard")
-			}, 2*time.Minute, 500*time.Millisecond)
+			}, agenttest.Patience, 500*time.Millisecond)
 			_, err := os.Stat(filepath.Join(s.config, "sessions"))
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})

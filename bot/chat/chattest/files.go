@@ -87,12 +87,13 @@ func (d *MediaWorld) Queued(key string) error {
 
 var ErrNet = errors.New("connection reset by peer")
 
-// fakeDownloads gives each file its own id as its bytes. Those of fails it does not.
+// fakeDownloads gives each file its own id as its bytes, with so many More behind them. Those of fails it does not.
 type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
 	fails  map[string]error
 	During func(id string)
+	More   int
 }
 
 func (f *fakeDownloads) Open(_ context.Context, id string) (io.ReadCloser, string, error) {
@@ -103,7 +104,7 @@ func (f *fakeDownloads) Open(_ context.Context, id string) (io.ReadCloser, strin
 	if during != nil {
 		during(id)
 	}
-	body := io.Reader(strings.NewReader("bytes of " + id))
+	body := io.Reader(strings.NewReader("bytes of " + id + strings.Repeat("x", f.More)))
 	if err != nil {
 		body = io.MultiReader(body, iotest.ErrReader(err))
 	}

@@ -101,6 +101,7 @@ type Look struct {
 	Active     time.Time    // when something last happened, from either side
 	Usage      *views.Usage // nil: not known
 	Asked      string       // the beginning of what a person has asked last; empty: not known
+	PIDs       []int        // the processes of the agent and of all that it has started; none: not known
 }
 
 // Presence says whether a person has a session's window before them in a terminal.

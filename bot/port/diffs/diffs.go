@@ -54,12 +54,12 @@ func (c Changes) Sum() (files, added, deleted int) {
 
 // File is a file that has changed.
 type File struct {
-	Path    string // from Root, with slashes
-	From    string // its earlier path, where it was renamed
-	Kind    Kind
-	Added   int // lines
-	Deleted int
-	Binary  bool // it has no lines, or is too large to count them
+	Path    string `json:"path"`           // from Root, with slashes
+	From    string `json:"from,omitempty"` // its earlier path, where it was renamed
+	Kind    Kind   `json:"kind"`
+	Added   int    `json:"added"` // lines
+	Deleted int    `json:"deleted"`
+	Binary  bool   `json:"binary,omitempty"` // it has no lines, or is too large to count them
 }
 
 // Kind says how a file has changed.

@@ -78,8 +78,8 @@ const (
 
 // Tool is how often a tool was called.
 type Tool struct {
-	Name  string
-	Count int
+	Name  string `json:"name"`
+	Count int    `json:"count"`
 }
 
 // Found is what a search has found so far.

@@ -45,17 +45,20 @@ type Span struct {
 
 // Line is the part of one model, or of one session.
 type Line struct {
-	Name    string    // of the model, or of a session that ccbot knows
-	Session uuid.UUID // of ccbot, or else of Claude Code's conversation
-	Dir     string    // where a session's agent works that ccbot does not know
+	Name    string    `json:"name,omitempty"`      // of the model, or of a session that ccbot knows
+	Session uuid.UUID `json:"session_id,omitzero"` // of ccbot, or else of Claude Code's conversation
+	Dir     string    `json:"dir,omitempty"`       // where a session's agent works that ccbot does not know
 	Sum
 }
 
 // Sum is tokens and what they cost.
 type Sum struct {
-	Input, Output, CacheRead, CacheWrite int64
-	Cost                                 float64 // in dollars; an estimate
-	Unpriced                             bool    // it leaves out models whose price is not known
+	Input      int64   `json:"input_tokens"`
+	Output     int64   `json:"output_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
+	Cost       float64 `json:"cost_usd"`           // an estimate
+	Unpriced   bool    `json:"unpriced,omitempty"` // it leaves out models whose price is not known
 }
 
 // Tokens are all of them.
@@ -63,9 +66,9 @@ func (s Sum) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheW
 
 // Limit is how much of what the account may use is used.
 type Limit struct {
-	Window  Window
-	Percent float64 // 0 to 100
-	Resets  time.Time
+	Window  Window    `json:"window"`
+	Percent float64   `json:"percent"` // 0 to 100
+	Resets  time.Time `json:"resets_at"`
 }
 
 // Apart is how far two ends of one window may be apart: they are not told to the second.

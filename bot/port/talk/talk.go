@@ -58,6 +58,7 @@ type Item struct {
 	Time      time.Time // zero: not known
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
+	Asked     bool      // by a person: a prompt, or a command of the terminal
 	Last      bool      // of a Text that ends a turn, or may: earlier versions of Claude Code do not say
 	Text      string
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in

@@ -32,6 +32,9 @@ const (
 	TokenSecret = "AAsecret" // what no error may show
 )
 
+// Patience is how long something may take on a busy machine before a test calls it missing.
+const Patience = 2 * time.Minute
+
 // SocketDir is a folder for a socket: t.TempDir may be too long for one.
 func SocketDir(t *testing.T) string {
 	t.Helper()
@@ -55,7 +58,7 @@ func Serve(t *testing.T, server *control.Server, dir string) (stop func()) {
 	require.Eventually(t, func() bool {
 		_, err := os.Lstat(filepath.Join(dir, hookwire.SocketName))
 		return err == nil
-	}, 2*time.Minute, time.Millisecond)
+	}, Patience, time.Millisecond)
 	return stop
 }
 

@@ -79,7 +79,7 @@ func split(name, text, home, instead string) ([]string, error) {
 	}
 	words, err := shell.Fields(text, func(name string) string { return map[string]string{"HOME": home}[name] })
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
+		return nil, fmt.Errorf("%s cannot be split into words as a shell does it: look at its quotes, and at signs such as ; & | < (", name)
 	}
 	return words, nil
 }

@@ -140,7 +140,7 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	}
 	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "", Unknown: unknownSettings(merged, vars)}
 	if err := env.ParseWithOptions(&c, env.Options{Environment: merged,
-		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): readSpan}}); err != nil {
+		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return Span(text) }}}); err != nil {
 		return Config{}, exit.Usage(describe(err, file))
 	}
 	for _, check := range checks {

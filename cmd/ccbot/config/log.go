@@ -11,13 +11,19 @@ import (
 
 // Log makes the program's log: with colours for a person at a terminal, otherwise as key=value
 // lines or JSON. Each line is written whole, and the token is removed from it, however the token
-// came there.
+// came there. In each of them a time span has its unit, as "1.5s".
 func (c Config) Log(level slog.Leveler, out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	clean := c.Token.Writer(out)
 	f, isFile := out.(*os.File)
 	switch {
 	case c.LogFormat == "json":
+		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			if a.Value.Kind() == slog.KindDuration { // which would be a number of nanoseconds
+				a.Value = slog.StringValue(a.Value.String())
+			}
+			return a
+		}
 		return slog.New(slog.NewJSONHandler(clean, options))
 	case c.LogFormat == "auto" && !c.Colourless && isFile && isatty.IsTerminal(f.Fd()):
 		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))

@@ -9,10 +9,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/token"
 )
 
@@ -33,6 +35,16 @@ func TestP9_AConfigurationShowsNoToken(t *testing.T) {
 		var out strings.Builder
 		Config{LogFormat: format}.Log(slog.LevelDebug, &out).Info("x", "config", c, "token", c.Token, "inside", inside)
 		assert.NotContains(t, out.String(), tokenSecret, "a log that knows of no token")
+	}
+}
+
+// TestATimeSpanInTheLogHasItsUnit in every format, as docs/operations.md says.
+func TestATimeSpanInTheLogHasItsUnit(t *testing.T) {
+	for format, want := range map[string]string{"text": " duration=1.5s g.pause=2m0s\n", "json": `,"duration":"1.5s","g":{"pause":"2m0s"}}` + "\n"} {
+		var out strings.Builder
+		Config{LogFormat: format}.Log(slog.LevelInfo, &out).Info("x", logkey.Duration, 1500*time.Millisecond,
+			slog.Group("g", logkey.Pause, 2*time.Minute))
+		assert.True(t, strings.HasSuffix(out.String(), want), out.String())
 	}
 }
 

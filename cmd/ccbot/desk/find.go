@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -67,6 +66,9 @@ func meant(records []session.Record, what string, fits func(session.Record) bool
 	return naming.Find(records, what, named, fits)
 }
 
+// mostListed is how many sessions a question lists: each line is one to read.
+const mostListed = 10
+
 // theOne is the one record that is meant. If several are possible, the error lists the properties
 // that distinguish them.
 func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
@@ -76,11 +78,11 @@ func theOne(what string, found []session.Record, letters func(uuid.UUID) string)
 	case 1:
 		return found[0], nil
 	}
-	lines := []string{fmt.Sprintf("%q may be any of %d sessions; give the letters of one:", what, len(found))}
+	var lines []string
 	for _, r := range found {
 		lines = append(lines, fmt.Sprintf("  %s  %s, %s, in %s", letters(r.ID), terminal.Printable(r.Name), r.State, terminal.Printable(r.Dir)))
 	}
-	return session.Record{}, errors.New(strings.Join(lines, "\n"))
+	return session.Record{}, fmt.Errorf("%q may be any of %d sessions; give the letters of one:\n%s", what, len(found), terminal.Some(lines, mostListed))
 }
 
 // RecordToForget finds a session by its record, or by the copy of a record that was removed because

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -57,6 +58,18 @@ func TestFind(t *testing.T) {
 			assert.Equal(t, tt.want.ID, got.ID)
 		})
 	}
+}
+
+// TestAmongManyAFewAreListed: hundreds of lines would hide the question above them.
+func TestAmongManyAFewAreListed(t *testing.T) {
+	var records []session.Record
+	for i := range 300 {
+		records = append(records, sessiontest.Over(i, fmt.Sprintf("many-%d", i)))
+	}
+	_, err := Meant(records, "many")
+	require.ErrorContains(t, err, "may be any of 300 sessions")
+	assert.Equal(t, mostListed+1, strings.Count(err.Error(), "\n"))
+	assert.True(t, strings.HasSuffix(err.Error(), "\nand 290 more"), err.Error())
 }
 
 func TestTheChatsCommandsAreVerbsInATerminal(t *testing.T) {

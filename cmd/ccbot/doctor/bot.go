@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/session"
 )
 
@@ -85,12 +86,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 }
 
 func (w *World) otherProgram() bool {
-	if w.program == "" || w.program == w.self {
-		return false
-	}
-	a, err := os.Stat(w.program)
-	b, selfErr := os.Stat(w.self)
-	return strings.HasSuffix(w.program, " (deleted)") || err != nil || selfErr != nil || !os.SameFile(a, b)
+	return w.program != "" && w.program != w.self && (strings.HasSuffix(w.program, " (deleted)") || !ownfile.Same(w.program, w.self))
 }
 
 // socket is what a bot that was killed leaves behind.

@@ -42,7 +42,7 @@ func good(id, format string, args ...any) Finding {
 func skipped(id, why string) Finding { return Finding{ID: id, Status: Skip, Summary: why} }
 
 func unseen(id string, err error) Finding {
-	return Finding{ID: id, Status: Unknown, Summary: "it cannot be seen", Detail: err.Error()}
+	return Finding{ID: id, Status: Unknown, Summary: "it cannot be seen", Detail: terminal.Plain(err)}
 }
 
 // Report is what `ccbot doctor --json` prints.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,12 +94,12 @@ func (w *World) files() (all []Finding) {
 	dir := w.Dir
 	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
 		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s set aside as unreadable", terminal.Several(len(names), "file"))
-		f.Detail = some(names)
+		f.Detail = terminal.Some(names, shown)
 		all = append(all, f)
 	}
 	if names := w.asideRecords(); len(names) > 0 {
 		f := found("records_unreadable", "ccbot recover --dry-run", "%s cannot be read", terminal.Several(len(names), "record"))
-		f.Detail = some(names)
+		f.Detail = terminal.Some(names, shown)
 		all = append(all, f)
 	}
 	if paths := w.cutShort(); len(paths) > 0 {
@@ -114,7 +113,7 @@ func (w *World) files() (all []Finding) {
 
 func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
 	f := found(code, "ccbot doctor --fix", format, args...)
-	f.Detail, f.locked = some(paths), true
+	f.Detail, f.locked = terminal.Some(paths, shown), true
 	f.mend = func() (string, error) { return removeAll(paths) }
 	return f
 }
@@ -201,11 +200,5 @@ func (w *World) rests(path string) bool {
 	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 
-// some are the first of many names, one on a line.
-func some(names []string) string {
-	const most = 3
-	if len(names) > most {
-		return strings.Join(names[:most], "\n") + fmt.Sprintf("\nand %d more", len(names)-most)
-	}
-	return strings.Join(names, "\n")
-}
+// shown is how many names a detail has.
+const shown = 3

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/cmd/ccbot/terminal"
 )
 
 // machine looks at what every program of this user has.
@@ -55,7 +57,7 @@ func settings(_ context.Context, w *World) (all []Finding) {
 	s := w.set
 	switch {
 	case s.wrong != nil:
-		return []Finding{found("settings_wrong", "", "%v", s.wrong)} // the sentence says where to mend it
+		return []Finding{found("settings_wrong", "", "%s", terminal.Plain(s.wrong))} // the sentence says where to mend it
 	case s.partial != nil && w.pid != 0:
 		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", s.partial))
 	case s.partial != nil:

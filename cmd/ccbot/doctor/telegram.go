@@ -23,11 +23,10 @@ func telegram(ctx context.Context, w *World) []Finding {
 	case !w.Token.Valid() || w.CheckAPI() != nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}
 	}
-	var me struct {
-		Username string `json:"username"`
-	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
 	asked := time.Now()
-	at, err := w.ask(ctx, "getMe", &me)
+	name, webhook, at, err := botapi.Who(ctx, botapi.Client(w.Token, w.APIURL), w.APIURL)
 	switch {
 	case errors.Is(err, botapi.ErrRevoked):
 		return []Finding{found("token_refused", "ask @BotFather for the present token, and put it into TELEGRAM_BOT_TOKEN", "Telegram does not know TELEGRAM_BOT_TOKEN")}
@@ -36,26 +35,15 @@ func telegram(ctx context.Context, w *World) []Finding {
 	case err != nil:
 		return []Finding{found("telegram_unreachable", "look at the network, HTTPS_PROXY and TELEGRAM_API_URL", "the Bot API does not answer: %v", err)}
 	}
-	all := []Finding{good("telegram", "the token is that of @%s", me.Username)}
-	all = append(all, w.webhook(ctx)...)
+	all := []Finding{good("telegram", "the token is that of @%s", name)}
+	if webhook != "" {
+		where := "somewhere"
+		if u, err := url.Parse(webhook); err == nil { // its path may be a secret
+			where = u.Host
+		}
+		all = append(all, found("webhook_set", "stop the program that has set it, then call deleteWebhook with the token", "the messages of this bot go to %s", where))
+	}
 	return append(all, clock(asked, time.Now(), at))
-}
-
-func (w *World) webhook(ctx context.Context) []Finding {
-	var hook struct {
-		URL string `json:"url"`
-	}
-	if _, err := w.ask(ctx, "getWebhookInfo", &hook); err != nil {
-		return []Finding{unseen("telegram", err)}
-	}
-	if hook.URL == "" {
-		return nil
-	}
-	where := "somewhere"
-	if u, err := url.Parse(hook.URL); err == nil { // its path may be a secret
-		where = u.Host
-	}
-	return []Finding{found("webhook_set", "stop the program that has set it, then call deleteWebhook with the token", "the messages of this bot go to %s", where)}
 }
 
 // clock compares the server's time with that before and after the question.
@@ -73,11 +61,4 @@ func clock(before, after, at time.Time) Finding {
 		return found("clock_skewed", "sudo timedatectl set-ntp true", "the clock differs from Telegram's by %s", skew.Round(time.Second))
 	}
 	return good("clock", "as Telegram's")
-}
-
-// ask calls a method.
-func (w *World) ask(ctx context.Context, method string, result any) (at time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
-	defer cancel()
-	return botapi.Ask(ctx, botapi.Client(w.Token, w.APIURL), w.APIURL, method, nil, result)
 }

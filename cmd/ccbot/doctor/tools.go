@@ -45,7 +45,7 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	due, orphans := w.planned()
 	if n := len(orphans); n > 0 {
 		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s without a session", terminal.Several(n, "window"))
-		f.Detail = some(orphans)
+		f.Detail = terminal.Some(orphans, shown)
 		all = append(all, f)
 	}
 	if due > 0 && w.pid == 0 {
@@ -176,5 +176,5 @@ func (w *World) reinstall() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "the hooks run this ccbot's now; as it was: " + backup, nil
+	return "the hooks run this ccbot's now" + terminal.Words("; as it was: ", backup, ""), nil
 }

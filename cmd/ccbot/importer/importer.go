@@ -85,7 +85,7 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	}
 	dir, err := desk.Folder(ctx, i.Config, f.Dir)
 	if err != nil {
-		return r, "its folder cannot be used: " + err.Error()
+		return r, "its folder cannot be used: " + terminal.Plain(err)
 	}
 	person := f.person
 	if person == 0 && len(i.AllowedUsers) == 1 {

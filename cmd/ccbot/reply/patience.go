@@ -60,7 +60,7 @@ func (p Patience) Wait(ctx context.Context, name string, fn func(context.Context
 	err := fn(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s has not answered in %s; the prompt stays", name, p.Most)
+		return fmt.Errorf("%s has not answered in time; the prompt stays", name)
 	case errors.Is(err, context.Canceled):
 		return errors.New("not waited for the answer; the prompt stays")
 	}

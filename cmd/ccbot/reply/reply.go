@@ -197,31 +197,32 @@ func (l *looking) transcriptOf(r session.Record, claude uuid.UUID) string {
 }
 
 func (l *looking) record() (r session.Record, err error) {
-	data, err := spool.Folder{Path: filepath.Join(l.Dir, "sessions")}.Read(l.id.String() + ".json")
+	err = l.read("sessions", l.id.String()+".json", &r)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, errors.New("the session is forgotten by now")
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &r)
+		err = errors.New("the session is forgotten by now")
 	}
 	return r, err
 }
 
 // entry is the prompt, and whether the inbox has finished it: it was delivered then, or taken back.
 func (l *looking) entry() (e inbox.Entry, finished bool, err error) {
-	folder := spool.Folder{Path: filepath.Join(l.Dir, "inbox")}
-	data, err := folder.Read(l.key + ".json")
+	err = l.read("inbox", l.key+".json", &e)
 	if errors.Is(err, fs.ErrNotExist) {
 		finished = true
-		data, err = folder.Read(l.key + ".done")
+		err = l.read("inbox", l.key+".done", &e)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return e, true, errors.New("nothing is known of the prompt any more")
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &e)
+		err = errors.New("nothing is known of the prompt any more")
 	}
 	return e, finished, err
+}
+
+func (l *looking) read(folder, name string, into any) error {
+	data, err := spool.Folder{Path: filepath.Join(l.Dir, folder)}.Read(name)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	return err
 }
 
 // seen is what one look has shown.

@@ -19,7 +19,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
-	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -97,7 +96,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 			return nil
 		})
 		g.Go(func() error {
-			_, fromHere = s.resume(ctx, "api")
+			_, fromHere = s.resume(ctx, r.ID)
 			return nil
 		})
 		require.NoError(t, g.Wait())
@@ -106,7 +105,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 			state := (*lifecycle.StateError)(nil)
 			assert.ErrorAs(t, fromChat, &state)
 		}
-		_, again := s.resume(ctx, naming.ShortID(r.ID))
+		_, again := s.resume(ctx, r.ID)
 		require.ErrorContains(t, again, "api is already open. In a terminal: tmux -L ")
 
 		panes, err := s.tmux.Panes(ctx)
@@ -132,10 +131,10 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	environ := machine(t, before, api, web)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		require.NoError(t, s.bot.SetCurrent(here, before.ID))
-		back, err := s.resume(ctx, "api")
+		back, err := s.resume(ctx, api.ID)
 		require.NoError(t, err)
 		assert.Equal(t, "its chat goes on with it", back.Chat)
-		back, err = s.resume(ctx, "web")
+		back, err = s.resume(ctx, web.ID)
 		require.NoError(t, err)
 		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
 		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)

@@ -18,16 +18,14 @@ const pruneEvery = time.Hour
 // pruneBindings removes the bindings of processes that have ended, now and every hour, until ctx ends.
 func (s *system) pruneBindings(ctx context.Context) error {
 	for {
-		if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
+		err := hooks.PruneBindings(s.Dir, func(b hookwire.Binding) bool {
+			return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
+		})
+		if err != nil {
 			s.log.Warn("bindings_not_pruned", logkey.Error, err.Error())
 		}
 		if err := pause.For(ctx, pruneEvery); err != nil {
 			return err
 		}
 	}
-}
-
-// ended reports whether the process of a hook's binding is proven gone.
-func (s *system) ended(b hookwire.Binding) bool {
-	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
 }

@@ -23,10 +23,8 @@ import (
 // Change is a verb that changes something. The same function carries it out in the running bot, which hears of it
 // through the socket, and, where no bot runs, in this process, under the lock and after a recovery.
 type Change[Body, Reply any] struct {
-	Verb  string
-	keyed bool // the body has a key with which it is not made twice
-	// first, which may be nil, refuses what needs no recovery to be refused, before a tmux server is started for it.
-	first    func(c config.Config, body Body, stderr io.Writer) error
+	Verb     string
+	keyed    bool // the body has a key with which it is not made twice
 	do       func(ctx context.Context, s *system, body Body) (Reply, error)
 	patience reply.Patience // bounds the wait for a bot's answer
 	// alone, which may be nil, is what follows where no bot runs, under the lock.
@@ -76,11 +74,6 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	}
 	if c, err = config.Load(environ); err != nil {
 		return reply, true, err
-	}
-	if v.first != nil {
-		if err := v.first(c, body, stderr); err != nil {
-			return reply, true, err
-		}
 	}
 	hook, err := desk.HookBinary()
 	if err != nil {

@@ -98,7 +98,10 @@ type Queued struct {
 	Answer  *string   `json:"answer,omitempty"`
 }
 
-var errBlank = control.Refuse(control.CodeRefused, "the prompt has no text to send")
+var (
+	errBlank     = control.Refuse(control.CodeRefused, "the prompt has no text to send")
+	errForgotten = control.Refuse(control.CodeRefused, "the session is forgotten by now")
+)
 
 // Prompting puts a prompt into the queue of a session. It is on disk before anything is said of it.
 var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx context.Context, s *system, body Prompt) (did Queued, err error) {
@@ -107,7 +110,7 @@ var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx
 	}
 	r, ok := s.bot.Records.Get(body.Session)
 	if !ok {
-		return did, control.Refuse(control.CodeRefused, "the session is forgotten by now")
+		return did, errForgotten
 	}
 	did = Queued{Session: r.ID, Name: r.Name, Prompt: inbox.PromptKey(body.Key)}
 	return did, desk.AsTheChatSays(s.english(), r, s.queue(ctx, body.Key, r, body.Text))

@@ -46,7 +46,6 @@ func newForgetful(t *testing.T) forgetful {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	s := &system{Config: config.Config{Dir: dir}, log: log}
 	require.NoError(t, s.openStores())
-	require.NoError(t, s.openAsks())
 	words := i18n.Load(glyph.Name)
 	out := filepath.Join(dir, "outbox")
 	mayShow := func(session.Conversation) bool { return true }

@@ -29,19 +29,12 @@ func (s *system) tellLosses(ctx context.Context) error {
 // run reports losses until ctx ends. The next start reports the losses that run has not reported by
 // then.
 func (l losses) run(ctx context.Context, tell func(context.Context, recovery.Report)) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-l:
-		}
-		if err := pause.For(ctx, lossPause); err != nil {
-			return err
-		}
+	for pause.Until(ctx, pause.Forever, l) && pause.For(ctx, lossPause) == nil {
 		select {
 		case <-l: // it is told now
 		default:
 		}
 		tell(ctx, recovery.Report{At: time.Now()})
 	}
+	return ctx.Err()
 }

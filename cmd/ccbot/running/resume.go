@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/google/uuid"
@@ -24,9 +23,9 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Resume asks for a session by its name or id.
+// Resume asks for a session.
 type Resume struct {
-	Session string `json:"session"`
+	Session uuid.UUID `json:"session"`
 }
 
 // Resumed is a session that came back.
@@ -39,29 +38,21 @@ type Resumed struct {
 	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
 }
 
-// Resuming finds the session before a tmux server is started for nothing.
+// Resuming brings a session back.
 var Resuming = Change[Resume, Resumed]{Verb: "resume",
-	first: func(c config.Config, body Resume, stderr io.Writer) error {
-		d, err := desk.Of(c, nil, stderr)
-		if err == nil {
-			_, err = d.Record(body.Session)
-		}
-		return err
-	},
 	do: func(ctx context.Context, s *system, body Resume) (Resumed, error) { return s.resume(ctx, body.Session) }}
 
 // resume brings a session back. If the chat and this verb want the same session at the same time,
 // the worker of its record lets only one of them through.
-func (s *system) resume(ctx context.Context, what string) (Resumed, error) {
-	if what == "" {
-		return Resumed{}, control.Refuse(control.CodeMalformed, "not the name of a session")
+func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
+	if id == uuid.Nil {
+		return Resumed{}, control.Refuse(control.CodeMalformed, "not the id of a session")
 	}
-	records := s.store.List()
-	r, err := desk.Meant(records, what)
-	if err != nil {
-		return Resumed{}, control.Refuse(control.CodeRefused, err.Error())
+	r, known := s.store.Get(id)
+	if !known {
+		return Resumed{}, errForgotten
 	}
-	if next, ok := session.Successor(records, r.ID); ok {
+	if next, ok := session.Successor(s.store.List(), id); ok {
 		r = next
 	}
 	r, back, err := bringBack(ctx, s.Config, s.lifecycle, s.store.Get, r)

@@ -129,12 +129,12 @@ func TestAChangeIsMadeByItsVerb(t *testing.T) {
 	for name, want := range map[string]error{"it is made": nil, "it is refused": control.Refuse(control.CodeRefused, "no"), "it fails": errors.New("disk")} {
 		t.Run(name, func(t *testing.T) {
 			one := Change[Resume, Resumed]{Verb: "one", do: func(_ context.Context, _ *system, body Resume) (Resumed, error) {
-				return Resumed{Name: body.Session, Dir: "/src", Attach: "tmux attach"}, want
+				return Resumed{ID: body.Session, Dir: "/src", Attach: "tmux attach"}, want
 			}}
-			did, err := one.by(&system{})(t.Context(), json.RawMessage(`{"session":"api"}`))
+			did, err := one.by(&system{})(t.Context(), json.RawMessage(`{"session":"`+idOf(1).String()+`"}`))
 			require.Equal(t, want, err)
 			if err == nil {
-				assert.Equal(t, Resumed{Name: "api", Dir: "/src", Attach: "tmux attach"}, did)
+				assert.Equal(t, Resumed{ID: idOf(1), Dir: "/src", Attach: "tmux attach"}, did)
 			}
 		})
 	}

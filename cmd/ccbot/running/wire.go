@@ -147,6 +147,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Shown(m.Written)
 		if err := s.bot.Sent(m.To, id, m.Session); err != nil {
@@ -177,6 +178,10 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
+	if err != nil {
+		return err
+	}
 	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
 	if err := desk.Moments(s.Dir).Tidy(goesOn); err != nil {
 		s.log.Warn("moments_not_removed", logkey.Error, err.Error())
@@ -184,19 +189,10 @@ func (s *system) openStores() (err error) {
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
-// openAsks opens the store of the questions of agents that the chat shows.
-func (s *system) openAsks() (err error) {
-	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
-	return err
-}
-
 // wireChat makes the chat side.
 func (s *system) wireChat(environ []string) error {
 	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
 	if err != nil {
-		return err
-	}
-	if err := s.openAsks(); err != nil {
 		return err
 	}
 	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, StateDir: s.Dir, Records: s.store,
@@ -215,7 +211,9 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = Failpoint(environ)
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Spending: s.spending(), Forgets: s.forget, Memory: gauge.Sum}
+	used := &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+		Watch: s.watch, Now: time.Now, Log: s.log}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Spending: used, Forgets: s.forget, Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {
 		*host.Transcripts
@@ -230,19 +228,17 @@ func (s *system) wireChat(environ []string) error {
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call}}
 	c := chat.New(m, speaks, chats, s.cards, i18n.Load(glyph.Name), time.Now, s.log)
 	c.Lang, c.Failpoint = s.Lang, Failpoint(environ)
+	var hears attachment.Transcriber // nil: VOICE_COMMAND is not set
+	if len(s.VoiceWords) > 0 {
+		hears = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
+	}
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: s.transcriber(environ), Health: s.health})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL), Voice: hears, Health: s.health})
 	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
 	return nil
-}
-
-// spending counts what all agents use.
-func (s *system) spending() *host.Spending {
-	return &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
-		Watch: s.watch, Now: time.Now, Log: s.log}
 }
 
 // wireSessions makes the parts that run sessions, and the parts that archive them.
@@ -322,14 +318,6 @@ func (s *system) wireSocket(hook string) {
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
 	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Projects: s.ProjectsDir(), Hook: hook, Log: s.log}
-}
-
-// transcriber makes VOICE_COMMAND usable for the chat: nil where it is not set.
-func (s *system) transcriber(environ []string) attachment.Transcriber {
-	if len(s.VoiceWords) == 0 {
-		return nil
-	}
-	return voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
 }
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are

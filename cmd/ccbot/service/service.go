@@ -184,8 +184,8 @@ func (s *Service) Uninstall(ctx context.Context, force bool) error {
 
 // Restart restarts the service; the agents live on.
 func (s *Service) Restart(ctx context.Context) error {
-	if _, there, err := read(s.manager.file()); err != nil || !there {
-		return cmp.Or(err, ErrNotInstalled)
+	if err := s.installed(); err != nil {
+		return err
 	}
 	if err := s.manager.restart(ctx, s.Run); err != nil {
 		return fmt.Errorf("restart the service: %w", err)
@@ -196,8 +196,8 @@ func (s *Service) Restart(ctx context.Context) error {
 // Stop stops the service until Restart, or until the next login (with lingering: the next start of the
 // machine); the agents live on.
 func (s *Service) Stop(ctx context.Context) error {
-	if _, there, err := read(s.manager.file()); err != nil || !there {
-		return cmp.Or(err, ErrNotInstalled)
+	if err := s.installed(); err != nil {
+		return err
 	}
 	if err := s.manager.stop(ctx, s.Run); err != nil {
 		return fmt.Errorf("stop the service: %w", err)
@@ -215,11 +215,14 @@ var (
 )
 
 // Logs is the command that shows the log.
-func (s *Service) Logs() ([]string, error) {
-	if _, there, err := read(s.manager.file()); err != nil || !there {
-		return nil, cmp.Or(err, ErrNotInstalled)
+func (s *Service) Logs() ([]string, error) { return s.manager.logs(s.Program), s.installed() }
+
+func (s *Service) installed() error {
+	_, there, err := read(s.manager.file())
+	if err == nil && !there {
+		err = ErrNotInstalled
 	}
-	return s.manager.logs(s.Program), nil
+	return err
 }
 
 // read gives a file. A link to nothing is there, and says nothing.

@@ -2,10 +2,9 @@ package servicemanager
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -24,12 +23,8 @@ type Service struct {
 	fed    bool                     // the manager ends ccbot unless it is fed
 	Pulse  *inbox.Pulse
 	log    *slog.Logger
-
-	mu    sync.Mutex
-	ready bool
-	name  string // of the bot, once it is known
-	said  string // the last status
-	stuck bool   // the stuck loop was logged
+	name   atomic.Pointer[string] // of the bot, empty: not known; nil: ccbot is not up
+	stuck  bool                   // the stuck loop was logged
 }
 
 // statusEvery is how often the status is updated when there is no watchdog to feed.
@@ -74,22 +69,20 @@ func (s *Service) Run(ctx context.Context) error {
 
 // look feeds the watchdog, if the polls go on. That it is no longer fed is logged once.
 func (s *Service) look(now time.Time) {
-	_, goesOn, failing := s.Pulse.State(now)
-	s.mu.Lock()
-	ready, name := s.ready, s.name
-	if ready && !goesOn && !s.stuck {
-		s.log.Error("polls_stuck", logkey.Watchdog, s.fed)
-	}
-	s.stuck = ready && !goesOn
-	s.mu.Unlock()
-	if !ready {
+	name := s.name.Load()
+	if name == nil {
 		return
 	}
+	_, goesOn, failing := s.Pulse.State(now)
+	if !goesOn && !s.stuck {
+		s.log.Error("polls_stuck", logkey.Watchdog, s.fed)
+	}
+	s.stuck = !goesOn
 	state := ""
 	if goesOn && s.fed {
 		state = daemon.SdNotifyWatchdog
 	}
-	s.say(state, statusOf(name, goesOn, failing))
+	s.say(state, statusOf(*name, goesOn, failing))
 }
 
 // statusOf is what the manager shows of ccbot.
@@ -107,15 +100,8 @@ func statusOf(name string, goesOn, failing bool) string {
 // Telegram at present. Begun does not wait for Telegram, because the manager would give up such a
 // start.
 func (s *Service) Begun(name string) {
-	s.mu.Lock()
-	first := !s.ready
-	s.ready, s.name = true, name
-	s.mu.Unlock()
-	state := ""
-	if first {
-		state = daemon.SdNotifyReady
-	}
-	s.say(state, statusOf(name, true, name == ""))
+	s.name.Store(&name)
+	s.say(daemon.SdNotifyReady, statusOf(name, true, name == ""))
 }
 
 // Tried notes that Telegram was asked who the bot is. wait is the pause until the next try, zero if
@@ -129,22 +115,12 @@ func (s *Service) Tried(wait time.Duration) {
 	}
 }
 
-// say reports a state to the manager, with the status if it has changed.
+// say reports a state to the manager, with the status: to say what it knows already does no harm.
 func (s *Service) say(state, status string) {
 	if s.notify == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if status != s.said {
-		state = strings.TrimSpace(fmt.Sprintf("%s\nSTATUS=%s", state, status))
-	}
-	if state == "" {
-		return
-	}
-	if err := s.notify(state); err != nil {
+	if err := s.notify(strings.TrimSpace(state + "\nSTATUS=" + status)); err != nil {
 		s.log.Debug("service_manager_not_told", logkey.Error, err.Error())
-		return
 	}
-	s.said = status
 }

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/telegram"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
 	"ccbot/internal/token"
 )
@@ -34,7 +35,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 			return bot{}, exit.Usage(err)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
-			s.Terminal.say("group or others may read %s, where the token is: chmod 600, or delete it", printable(path))
+			s.Terminal.say("group or others may read %s, where the token is: chmod 600, or delete it", terminal.Printable(path))
 		}
 		b, err := s.connect(ctx, text)
 		if errors.Is(err, errUnknownToken) {
@@ -42,7 +43,7 @@ func (s *Setup) chooseBot(ctx context.Context) (bot, error) {
 		}
 		return b, err
 	}
-	if b, err := s.configured(ctx); err != nil || b.me != nil {
+	if b, err := s.configured(ctx); err != nil || b.name != "" {
 		return b, err
 	}
 	if s.Flags.Yes {
@@ -68,7 +69,7 @@ func (s *Setup) configured(ctx context.Context) (bot, error) {
 	}
 	b, err := s.meet(ctx, s.Token)
 	if errors.Is(err, errUnknownToken) && !s.Flags.Yes {
-		s.Terminal.say("Telegram does not know the token in %s any more.", printable(s.File))
+		s.Terminal.say("Telegram does not know the token in %s any more.", terminal.Printable(s.File))
 		return bot{}, nil
 	}
 	if err != nil || s.Flags.Yes {
@@ -109,28 +110,21 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	if !secret.Valid() {
 		return bot{}, errForm
 	}
-	client, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return bot{}, secret.CleanError(err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	me, err := client.GetMe(ctx)
-	if errors.Is(err, tgbot.ErrorUnauthorized) || errors.Is(err, tgbot.ErrorNotFound) {
+	name, webhook, _, err := telegram.Who(ctx, telegram.Client(secret, s.APIURL), s.APIURL)
+	if errors.Is(err, telegram.ErrRevoked) {
 		return bot{}, errUnknownToken
 	}
 	if err != nil {
 		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", secret.CleanError(err))
 	}
-	s.Terminal.say("Bot: @%s", printable(me.Username))
-	hook, err := client.GetWebhookInfo(ctx)
-	if err != nil {
-		return bot{}, fmt.Errorf("ask Telegram for the bot's webhook: %w", secret.CleanError(err))
-	}
-	if hook.URL != "" {
+	s.Terminal.say("Bot: @%s", terminal.Printable(name))
+	if webhook != "" {
 		return bot{}, exit.Usage(fmt.Errorf("%w. End the program that has set it, have it call deleteWebhook, and begin again", telegram.ErrWebhook))
 	}
-	return bot{api: client, me: me, token: secret}, nil
+	api, err := telegram.New(secret, s.APIURL, slog.New(slog.DiscardHandler))
+	return bot{api: api, name: name, token: secret}, secret.CleanError(err)
 }
 
 // sayHello writes to the people who were chosen. Telegram lets a bot write only to people who have
@@ -147,7 +141,7 @@ func (s *Setup) sayHello(ctx context.Context, b bot, people []person) error {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("say hello to %d: %w", p.id, err))
 		default:
-			s.Terminal.say("@%s has said hello to %d.", printable(b.me.Username), p.id)
+			s.Terminal.say("@%s has said hello to %d.", terminal.Printable(b.name), p.id)
 		}
 	}
 	return errors.Join(errs...)

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -13,6 +14,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/telegram"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
 )
 
@@ -79,12 +81,12 @@ func (s *Setup) pair(ctx context.Context, b bot, at *door) (sender, error) {
 	_, _ = rand.Read(random) // it never fails
 	code := base64.RawURLEncoding.EncodeToString(random)
 	link := b.link() + "?start=" + code
-	picture, err := draw(link)
+	picture, err := draw(link, s.Terminal.width())
 	if err != nil {
 		return sender{}, fmt.Errorf("draw the link: %w", err)
 	}
-	s.Terminal.say("%s\nScan this with your phone or open %s\nand press Start. It can be used once, for %d minutes. Waiting…",
-		picture, link, int(codeFor/time.Minute))
+	s.Terminal.say("%s %s\nand press Start. It can be used once, for %d minutes. Waiting…",
+		cmp.Or(terminal.Words("", picture, "\nScan this with your phone or open"), "Open"), link, int(codeFor/time.Minute))
 	return at.wait(ctx, code)
 }
 
@@ -102,7 +104,8 @@ type door struct {
 func (d *door) wait(ctx context.Context, code string) (sender, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, codeFor, errNobody)
 	defer cancel()
-	for failures := 0; ; {
+	pace := pause.Backoff{Min: again, Max: pollWait}
+	for failing := false; ; {
 		updates, err := d.look(limited, d.offset)
 		switch {
 		case ctx.Err() != nil:
@@ -113,8 +116,8 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 			return sender{}, fmt.Errorf("%w: end it and begin again, or give --allow with your Telegram id", err)
 		case errors.Is(err, telegram.ErrRevoked), errors.Is(err, telegram.ErrWebhook):
 			return sender{}, err
-		case err != nil && failures == 0:
-			d.say("Telegram cannot be asked just now, trying again: %s", printable(err.Error()))
+		case err != nil && !failing:
+			d.say("Telegram cannot be asked just now, trying again: %s", terminal.Printable(err.Error()))
 		}
 		last := int64(0)
 		for _, raw := range updates {
@@ -130,15 +133,11 @@ func (d *door) wait(ctx context.Context, code string) (sender, error) {
 			}
 			d.offset = last + 1
 		}
-		switch {
-		case err != nil:
-			_ = pause.For(limited, pause.Doubled(again, pollWait, failures))
-			failures++
-		case len(updates) > 0: // the next look does not wait, because they are still there
-			_ = pause.For(limited, again)
-			failures = 0
-		default:
-			failures = 0
+		if failing = err != nil; !failing {
+			pace.Reset()
+		}
+		if failing || len(updates) > 0 { // the next look does not wait, because they are still there
+			_ = pause.For(limited, pace.Next())
 		}
 	}
 }
@@ -185,7 +184,7 @@ func (u update) with(code string) (sender, bool) {
 // quotes keep a name from looking like an id.
 func (f sender) named() string {
 	if f.Username != "" {
-		return "@" + printable(f.Username)
+		return "@" + terminal.Printable(f.Username)
 	}
 	return strconv.Quote(f.FirstName)
 }

@@ -137,10 +137,17 @@ func TestSetupEndsAtAWebhook(t *testing.T) {
 // TestDraw reads the picture again.
 func TestDraw(t *testing.T) {
 	const link = "https://t.me/ccbot_sandbox_bot?start=" + code
-	picture, err := draw(link)
-	require.NoError(t, err)
 	want, err := qr.Encode(link, qr.L)
 	require.NoError(t, err)
+	width := want.Size + 2*quietZone
+	narrow, err := draw(link, width-1)
+	require.NoError(t, err)
+	assert.Empty(t, narrow, "its lines would be broken")
+	picture, err := draw(link, 0)
+	require.NoError(t, err)
+	fitting, err := draw(link, width)
+	require.NoError(t, err)
+	assert.Equal(t, picture, fitting)
 	lines := strings.Split(strings.TrimSuffix(picture, "\n"), "\n")
 	require.LessOrEqual(t, len(lines), 22, "a terminal of 24 lines shows it with the link")
 	for i, line := range lines {
@@ -149,7 +156,7 @@ func TestDraw(t *testing.T) {
 		line, ok = strings.CutSuffix(line, plainAgain)
 		require.True(t, ok)
 		modules := []rune(line)
-		require.Len(t, modules, want.Size+2*quietZone)
+		require.Len(t, modules, width)
 		for x, r := range modules {
 			y := 2*i - quietZone
 			assert.Equal(t, want.Black(x-quietZone, y), r == '█' || r == '▀')

@@ -14,10 +14,10 @@ const (
 )
 
 // draw is a link as a QR code for a terminal: a character stands for two modules, one above the
-// other.
-func draw(link string) (string, error) {
+// other. It is empty where a line has too few characters for it; 0 is a line of which that is not known.
+func draw(link string, line int) (string, error) {
 	code, err := qr.Encode(link, qr.L)
-	if err != nil {
+	if err != nil || line > 0 && line < code.Size+2*quietZone {
 		return "", err
 	}
 	var b strings.Builder

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	tgbot "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
 	"ccbot/internal/token"
 )
@@ -112,7 +112,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		now = "~"
 	}
 	for {
-		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", printable(now)), "--folder", true)
+		text, err := s.Terminal.ask(ctx, fmt.Sprintf("Folder for new sessions [%s]: ", terminal.Printable(now)), "--folder", true)
 		if err != nil {
 			return "", err
 		}
@@ -120,7 +120,7 @@ func (s *Setup) chooseFolder(ctx context.Context, first person) (string, error) 
 		if err == nil {
 			return dir, nil
 		}
-		s.Terminal.say("That did not work: %s.", printable(err.Error()))
+		s.Terminal.say("That did not work: %s.", terminal.Printable(terminal.Plain(err)))
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *Setup) save(b bot, people []person, dir string) error {
 		return err
 	}
 	if written {
-		s.Terminal.say("Written: %s", printable(s.File))
+		s.Terminal.say("Written: %s", terminal.Printable(s.File))
 	}
 	for _, p := range people {
 		if dir == "" {
@@ -177,10 +177,10 @@ func list(ids []int64) string {
 // bot is the bot that was chosen.
 type bot struct {
 	api    *tgbot.Bot
-	me     *models.User
+	name   string
 	token  token.Token
 	reveal func() string // the token for ccbot.env; nil: it stands there already
 }
 
 // link opens the chat with the bot.
-func (b bot) link() string { return "https://t.me/" + b.me.Username }
+func (b bot) link() string { return "https://t.me/" + b.name }

@@ -88,5 +88,11 @@ func show(f *os.File, shown bool) error {
 	return nil
 }
 
-// printable makes a text from somebody else safe for a terminal.
-func printable(text string) string { return terminal.Printable(text) }
+// width is how many characters a line of the terminal has; 0: not known.
+func (t Terminal) width() int {
+	size, err := unix.IoctlGetWinsize(int(t.In.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}

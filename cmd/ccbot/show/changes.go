@@ -10,31 +10,20 @@ import (
 
 	"ccbot/bot/port/diffs"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/each"
 )
 
 // Changes are the files that have changed, in JSON.
 type Changes struct {
-	Since  string `json:"since"` // session_start, or last_commit where the start is not known
-	Root   string `json:"root"`
-	Branch string `json:"branch,omitempty"`
-	Files  []File `json:"files"`
-	Cut    bool   `json:"cut,omitempty"` // there are more files
-}
-
-// File is a file that has changed, in JSON.
-type File struct {
-	Path    string     `json:"path"`
-	From    string     `json:"from,omitempty"` // its earlier path
-	Kind    diffs.Kind `json:"kind"`
-	Added   int        `json:"added"`
-	Deleted int        `json:"deleted"`
-	Binary  bool       `json:"binary,omitempty"`
+	Since  string       `json:"since"` // session_start, or last_commit where the start is not known
+	Root   string       `json:"root"`
+	Branch string       `json:"branch,omitempty"`
+	Files  []diffs.File `json:"files"`
+	Cut    bool         `json:"cut,omitempty"` // there are more files
 }
 
 // Patch is what has changed in one file, in JSON.
 type Patch struct {
-	File
+	diffs.File
 	Patch string `json:"patch"` // the hunks, in the unified format
 	Cut   bool   `json:"cut,omitempty"`
 }
@@ -45,16 +34,15 @@ func Changed(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUI
 	if err != nil {
 		return err
 	}
-	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: []File{}, Cut: all.Cut}
+	c := Changes{Since: "session_start", Root: all.Root, Branch: all.Branch, Files: append([]diffs.File{}, all.Files...), Cut: all.Cut}
 	if all.Of == diffs.LastCommit {
 		c.Since = "last_commit"
 	}
-	c.Files = append(c.Files, each.As(all.Files, func(f diffs.File) File { return File(f) })...)
 	return terminal.Show(out, asJSON, c, func(p *terminal.Printer) {
 		files, added, deleted := all.Sum()
 		p.Line("%s changed since %s: +%d -%d", terminal.Several(files, "file"), sinceText[all.Of], added, deleted)
 		for _, f := range c.Files {
-			p.Line("  %-9s %s  %s", f.Kind, f.lines(), terminal.Printable(f.name()))
+			p.Line("  %s", fileText(f, "%-9s %s  %s"))
 		}
 		if c.Cut {
 			p.Line("  (there are more)")
@@ -68,9 +56,9 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 	if err != nil {
 		return err
 	}
-	f := Patch{File: File(found.File()), Patch: found.Text, Cut: found.Cut}
+	f := Patch{File: found.File(), Patch: found.Text, Cut: found.Cut}
 	return terminal.Show(out, asJSON, f, func(p *terminal.Printer) {
-		p.Line("%s  %s  %s", f.Kind, f.lines(), terminal.Printable(f.name()))
+		p.Line("%s", fileText(f.File, "%s  %s  %s"))
 		if f.Patch != "" {
 			p.Line("%s", terminal.Text(f.Patch))
 		}
@@ -82,16 +70,11 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 
 var sinceText = map[diffs.Since]string{diffs.SessionStart: "the session's start", diffs.LastCommit: "the last commit"}
 
-func (f File) lines() string {
+// fileText is the kind of a change, the lines and the name of a file.
+func fileText(f diffs.File, format string) string {
+	lines := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
 	if f.Binary {
-		return "binary"
+		lines = "binary"
 	}
-	return fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
-}
-
-func (f File) name() string {
-	if f.From != "" {
-		return f.From + " → " + f.Path
-	}
-	return f.Path
+	return fmt.Sprintf(format, f.Kind, lines, terminal.Printable(terminal.Words("", f.From, " → ")+f.Path))
 }

@@ -12,24 +12,17 @@ import (
 
 	"ccbot/bot/port/history"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/each"
 )
 
 // Entry is one thing that was said, in JSON.
 type Entry struct {
-	At          time.Time `json:"at,omitzero"`
-	Kind        string    `json:"kind"`            // prompt, answer or compacted
-	Text        string    `json:"text"`            // of an answer Markdown, as the agent wrote it
-	Cut         bool      `json:"cut,omitempty"`   // the text is longer
-	Tools       []Tool    `json:"tools,omitempty"` // that were called, the most used first
-	Images      int       `json:"images,omitempty"`
-	Interrupted bool      `json:"interrupted,omitempty"` // a person has stopped the answer
-}
-
-// Tool is how often a tool was called.
-type Tool struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
+	At          time.Time      `json:"at,omitzero"`
+	Kind        string         `json:"kind"`            // prompt, answer or compacted
+	Text        string         `json:"text"`            // of an answer Markdown, as the agent wrote it
+	Cut         bool           `json:"cut,omitempty"`   // the text is longer
+	Tools       []history.Tool `json:"tools,omitempty"` // that were called, the most used first
+	Images      int            `json:"images,omitempty"`
+	Interrupted bool           `json:"interrupted,omitempty"` // a person has stopped the answer
 }
 
 // Hit is a place that has a word, in JSON.
@@ -49,9 +42,7 @@ func Said(ctx context.Context, out io.Writer, said history.Conversations, sessio
 	}
 	entries := []Entry{}
 	for _, e := range slices.Backward(found) {
-		one := Entry{At: e.Time.UTC(), Kind: string(e.Kind), Text: strings.Join(e.Texts, "\n\n"), Cut: e.Cut, Images: e.Images, Interrupted: e.Interrupted}
-		one.Tools = each.As(e.Tools, func(t history.Tool) Tool { return Tool(t) })
-		entries = append(entries, one)
+		entries = append(entries, Entry{e.Time.UTC(), string(e.Kind), strings.Join(e.Texts, "\n\n"), e.Cut, e.Tools, e.Images, e.Interrupted})
 	}
 	return terminal.Show(out, asJSON, entries, func(p *terminal.Printer) {
 		for i, e := range entries {

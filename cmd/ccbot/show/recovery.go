@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -164,19 +163,14 @@ func (a Account) count(is func(Action) bool) (n int) {
 	return n
 }
 
-// Show prints the account for people or programs.
-func (a Account) Show(asJSON bool, out io.Writer) error {
-	return terminal.Show(out, asJSON, a, a.print)
-}
-
 // Failed is the number of actions that could not be done.
 func (a Account) Failed() int {
 	return a.count(func(did Action) bool { return did.Error != "" })
 }
 
-// print prints the account like a plan: first the changes, then the actions that change nothing,
+// Print prints the account like a plan: first the changes, then the actions that change nothing,
 // then the notices, and a line that sums up.
-func (a Account) print(p *terminal.Printer) {
+func (a Account) Print(p *terminal.Printer) {
 	if a.Bot != 0 {
 		p.Line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -48,7 +49,7 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 
 func TestAReportForPeople(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, AccountOf(reported(t)).Show(false, &out))
+	AccountOf(reported(t)).Print(&terminal.Printer{Out: &out})
 	assert.Equal(t, `web (00000002): mark_lost
     why:      its pane and its process are gone (reboot)
     evidence: boot `+"\uFFFD"+`[1mb

@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -51,13 +50,9 @@ type Queued struct {
 	Received time.Time `json:"received_at"`
 }
 
-// Show prints the details for people or programs.
-func (d Details) Show(out io.Writer, asJSON bool) error {
-	return terminal.Show(out, asJSON, d, func(p *terminal.Printer) { d.print(p, time.Now()) })
-}
-
-// print prints it for people, one thing on a line.
-func (d Details) print(p *terminal.Printer, now time.Time) {
+// Print prints it for people, one thing on a line.
+func (d Details) Print(p *terminal.Printer) {
+	now := time.Now()
 	row := func(title, format string, args ...any) {
 		p.Line("  %-10s%s", title, terminal.Printable(fmt.Sprintf(format, args...)))
 	}

@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +35,8 @@ type Exit struct {
 	At     time.Time `json:"at"`
 }
 
-// Became prints what became of one of the records.
-func Became(out io.Writer, records []session.Record, r session.Record, asJSON bool) error {
+// FateOf is what became of one of the records.
+func FateOf(records []session.Record, r session.Record) Fate {
 	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver,
 		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
 	if e := r.Exit; e != nil && e.Known {
@@ -49,12 +48,12 @@ func Became(out io.Writer, records []session.Record, r session.Record, asJSON bo
 	if next, ok := session.Successor(records, r.ID); ok {
 		t.GoesOn = next.ID
 	}
-	return terminal.Show(out, asJSON, t, t.print)
+	return t
 }
 
-// print prints the history for people: the time by their own clock, from → to, the rule, and the
+// Print prints the history for people: the time by their own clock, from → to, the rule, and the
 // evidence on a line of its own.
-func (t Fate) print(p *terminal.Printer) {
+func (t Fate) Print(p *terminal.Printer) {
 	state := string(t.State)
 	if t.Crashed {
 		state = crashed

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
@@ -52,7 +53,7 @@ type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, erro
 // Run serves all verbs at the socket of a folder until ctx ends. A person has to remove
 // the cause of its error.
 func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change) error {
-	s.now, s.refused = time.Now, &refusals{now: time.Now, log: s.Log}
+	s.now, s.refused = time.Now, newRefusals(s.Log)
 	err := s.server(dir, table, changes).Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
@@ -109,7 +110,7 @@ func fromHook(chain []process.Process, agent process.Identity, hook string) bool
 		if p.Identity == agent {
 			return true
 		}
-		if !isShell(p.Exe) {
+		if !slices.Contains(shells, filepath.Base(strings.TrimSuffix(p.Exe, replaced))) {
 			return false
 		}
 	}
@@ -126,18 +127,10 @@ func isProgram(exe, program string) bool {
 	if strings.TrimSuffix(exe, replaced) == program {
 		return program != ""
 	}
-	a, errA := os.Stat(exe)
-	b, errB := os.Stat(program)
-	return errors.Join(errA, errB) == nil && os.SameFile(a, b)
+	return ownfile.Same(exe, program)
 }
 
-func isShell(exe string) bool {
-	switch filepath.Base(strings.TrimSuffix(exe, replaced)) {
-	case "sh", "bash", "rbash", "dash", "ash", "zsh", "fish", "ksh", "ksh93", "mksh", "busybox", "toybox":
-		return true
-	}
-	return false
-}
+var shells = []string{"sh", "bash", "rbash", "dash", "ash", "zsh", "fish", "ksh", "ksh93", "mksh", "busybox", "toybox"}
 
 // caller is the program at the socket, and the agent that it runs below.
 type caller struct {

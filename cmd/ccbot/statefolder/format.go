@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/spool"
 )
@@ -53,9 +51,5 @@ func noteFormat(dir string) error {
 	if n, err := ReadFormat(dir); err != nil || n == Format {
 		return err
 	}
-	path := filepath.Join(dir, formatFile)
-	if err := renameio.WriteFile(path, []byte(strconv.Itoa(Format)+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return spool.Folder{Path: dir}.Put(formatFile, []byte(strconv.Itoa(Format)+"\n"))
 }

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/google/uuid"
 
 	"ccbot/cmd/ccbot/exit"
@@ -21,12 +20,8 @@ func MakeInstance(dir string) (string, error) {
 	if id, err := ReadInstance(dir); id != "" || err != nil {
 		return id, err
 	}
-	path := filepath.Join(dir, instanceFile)
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
-	if err := renameio.WriteFile(path, []byte(id+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
-		return "", fmt.Errorf("write %s: %w", path, err)
-	}
-	return id, nil
+	return id, spool.Folder{Path: dir}.Put(instanceFile, []byte(id+"\n"))
 }
 
 const instanceFile = "instance"

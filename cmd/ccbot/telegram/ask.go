@@ -43,6 +43,19 @@ func Peek(ctx context.Context, client *http.Client, server string, offset int64,
 	return updates, err
 }
 
+// Who asks for the name of the bot, and for the address that a webhook sends its messages to; empty: there is none. at and
+// the errors are those of Ask.
+func Who(ctx context.Context, client *http.Client, server string) (name, webhook string, at time.Time, err error) {
+	var answer struct {
+		Username string `json:"username"`
+		URL      string `json:"url"`
+	}
+	if at, err = Ask(ctx, client, server, "getMe", nil, &answer); err == nil {
+		_, err = Ask(ctx, client, server, "getWebhookInfo", nil, &answer)
+	}
+	return answer.Username, answer.URL, at, err
+}
+
 // Ask calls a method of the Bot API and reads its result. at is the server's clock, zero where it
 // does not tell. An error shows neither the address nor what was answered, which may be any page;
 // attachment.ErrFileTooBig is an answer about a file.

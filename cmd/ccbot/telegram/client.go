@@ -50,16 +50,10 @@ type redacting struct{ client *http.Client }
 // Do sends a request.
 func (r redacting) Do(q *http.Request) (*http.Response, error) {
 	resp, err := r.client.Do(q)
-	return resp, withoutURL(err)
-}
-
-// withoutURL takes the URL out of an error of net/http and keeps its cause.
-func withoutURL(err error) error {
-	var e *url.Error
-	if errors.As(err, &e) {
-		return fmt.Errorf("%s: %w", strings.ToLower(e.Op), e.Err)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = fmt.Errorf("%s: %w", strings.ToLower(e.Op), e.Err)
 	}
-	return err
+	return resp, err
 }
 
 // callTimeout bounds a call of the Bot API that is made here. The outbox bounds its own calls,

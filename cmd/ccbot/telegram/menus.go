@@ -104,7 +104,11 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 		if len(one.Commands) > 0 {
 			has.Lists = append(has.Lists, one)
 		}
-		if err := m.note(has); err != nil {
+		data, err := json.Marshal(has)
+		if err == nil {
+			err = m.folder.Put(menuFile, append(data, '\n'))
+		}
+		if err != nil {
 			return again, errors.Join(all, err)
 		}
 	}
@@ -114,14 +118,6 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 // place is where a list of the same people stands among others; -1: nowhere.
 func place(all []menu.List, one menu.List) int {
 	return slices.IndexFunc(all, func(other menu.List) bool { return other.Chat == one.Chat && other.Lang == one.Lang })
-}
-
-func (m *Menus) note(has published) error {
-	data, err := json.Marshal(has)
-	if err != nil {
-		return err
-	}
-	return m.folder.Put(menuFile, append(data, '\n'))
 }
 
 // call gives Telegram a list, or takes the list away that has no commands.

@@ -1,10 +1,17 @@
 package terminal
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -29,6 +36,31 @@ func Text(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Plain is what an error says, in the place of Go's own words about files, programs, addresses and time.
+func Plain(err error) string {
+	text := err.Error()
+	say := func(part error, plain string) { text = strings.ReplaceAll(text, part.Error(), plain) }
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		switch {
+		case errors.Is(file, fs.ErrNotExist):
+			say(file, file.Path+" is not there")
+		case errors.Is(file, fs.ErrPermission):
+			say(file, "this user has no permission for "+file.Path)
+		default:
+			say(file, file.Path+": "+file.Err.Error())
+		}
+	}
+	if program, ok := errors.AsType[*exec.Error](err); ok && errors.Is(program, exec.ErrNotFound) {
+		say(program, "there is no program "+program.Name)
+	}
+	if call, ok := errors.AsType[*net.OpError](err); ok && call.Addr != nil {
+		if reason, ok := errors.AsType[syscall.Errno](call); ok {
+			say(call, call.Addr.String()+": "+reason.Error())
+		}
+	}
+	return strings.NewReplacer(context.DeadlineExceeded.Error(), "it took too long", context.Canceled.Error(), "it was interrupted").Replace(text)
 }
 
 // JSON prints a value for programs, one field on a line.
@@ -72,6 +104,14 @@ func Several(n int, thing string) string {
 		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Some are the first of many lines, and how many more there are.
+func Some(lines []string, most int) string {
+	if more := len(lines) - most; more > 0 {
+		lines = append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Age is a time span in its largest unit.

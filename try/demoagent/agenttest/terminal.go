@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long something may take on a busy machine before a test calls it missing.
-const patience = 2 * time.Minute
+// Patience is how long something may take on a busy machine before a test calls it missing.
+const Patience = 2 * time.Minute
 
 // Spec says what runs in the window.
 type Spec struct {
@@ -63,7 +63,7 @@ func (w *Terminal) close(server int, dir string) {
 	pid := w.PID()
 	_, _ = w.run("kill-server")
 	for _, p := range []int{pid, server} {
-		assert.Eventually(w.t, func() bool { return gone(p) }, patience, 20*time.Millisecond, "process %d is left", p)
+		assert.Eventually(w.t, func() bool { return gone(p) }, Patience, 20*time.Millisecond, "process %d is left", p)
 	}
 	assert.NoError(w.t, os.RemoveAll(dir))
 }
@@ -75,7 +75,7 @@ func gone(pid int) bool {
 }
 
 func (w *Terminal) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "tmux", append(append([]string(nil), w.base...), args...)...)
 	cmd.Env = w.env
@@ -172,7 +172,7 @@ func (w *Terminal) WaitFor(texts ...string) string {
 		}
 		return true
 	}
-	if !assert.Eventually(w.t, found, patience, 20*time.Millisecond) {
+	if !assert.Eventually(w.t, found, Patience, 20*time.Millisecond) {
 		require.FailNow(w.t, "not on the screen", "waiting for %q; there is:\n%s", texts, screen)
 	}
 	return screen
@@ -204,6 +204,6 @@ func (w *Terminal) WaitDead() string {
 			return false
 		}
 		return dead == "1"
-	}, patience, 20*time.Millisecond, "waiting for the end")
+	}, Patience, 20*time.Millisecond, "waiting for the end")
 	return status
 }

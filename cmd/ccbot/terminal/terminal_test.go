@@ -1,0 +1,42 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestAnErrorHasNoWordsOfGo: what is not there, what may not be read, and what does not answer is said in a sentence.
+func TestAnErrorHasNoWordsOfGo(t *testing.T) {
+	dir := t.TempDir()
+	_, missing := os.Stat(dir + "/nope")
+	_, inFile := os.ReadFile("terminal_test.go/x")
+	_, program := exec.LookPath("ccbot-nope")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	assert.NoError(t, err)
+	defer taken.Close()
+	_, busy := net.Listen("tcp", taken.Addr().String())
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"not there", fmt.Errorf("import: %w", missing), "import: " + filepath.Join(dir, "nope") + " is not there"},
+		{"one of several", errors.Join(errors.New("first"), missing), "first\n" + filepath.Join(dir, "nope") + " is not there"},
+		{"no permission", &os.PathError{Op: "lstat", Path: "/x", Err: os.ErrPermission}, "this user has no permission for /x"},
+		{"another reason", inFile, "terminal_test.go/x: not a directory"},
+		{"no program", fmt.Errorf("show the log: %w", program), "show the log: there is no program ccbot-nope"},
+		{"an address", fmt.Errorf("METRICS_ADDR: %w", busy), "METRICS_ADDR: " + taken.Addr().String() + ": address already in use"},
+		{"no answer", fmt.Errorf("ask tmux: %w", context.DeadlineExceeded), "ask tmux: it took too long"},
+		{"ccbot's own", errors.New("nothing was done"), "nothing was done"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Plain(tt.err)) })
+	}
+}
