@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/internal/each"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
@@ -127,8 +128,6 @@ func (e *TranscriptError) As(target any) bool {
 	if e.Nothing {
 		r.Code = refusal.NothingLeft
 	}
-	for _, fault := range e.Health.Faults {
-		r.Faults = append(r.Faults, string(fault))
-	}
+	r.Faults = each.As(e.Health.Faults, func(fault transcript.Fault) string { return string(fault) })
 	return r.Into(target)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -119,11 +120,10 @@ func (r *Receipt) ended() (text string) {
 const maxNamed = 6
 
 // kept returns the failures in the form that the record has.
-func (r *Receipt) kept() (kept []session.CleanupFailure) {
-	for _, f := range r.Failures {
-		kept = append(kept, session.CleanupFailure{Kind: string(f.Kind), PID: f.ID.PID, Detail: f.Detail})
-	}
-	return kept
+func (r *Receipt) kept() []session.CleanupFailure {
+	return each.As(r.Failures, func(f Failure) session.CleanupFailure {
+		return session.CleanupFailure{Kind: string(f.Kind), PID: f.ID.PID, Detail: f.Detail}
+	})
 }
 
 // sameFailures compares the kinds of the failures and their processes. It ignores the details,
@@ -140,12 +140,7 @@ func sameFailures(a, b []session.CleanupFailure) bool {
 	return maps.Equal(set(a), set(b))
 }
 
-func (r *Receipt) reasons() (all []string) {
-	for _, f := range r.Failures {
-		all = append(all, f.String())
-	}
-	return all
-}
+func (r *Receipt) reasons() []string { return each.As(r.Failures, Failure.String) }
 
 // aged adds the process's age to its outcome.
 func aged(out process.Outcome, now process.Moment) Ending {

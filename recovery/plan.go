@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -170,10 +171,7 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
 		return nil, &Notice{Kind: Pending, Why: describePending(r)}
 	}
-	var seen []string
-	for _, w := range left {
-		seen = append(seen, describeWriter(w))
-	}
+	seen := each.As(left, describeWriter)
 	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: strings.Join(seen, "; ")}, nil
 }
 

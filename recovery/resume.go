@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/each"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -167,11 +168,7 @@ func (f resumeFacts) fresh() (left []Owner, stale []Stale) {
 
 // stays returns an outcome that moves nothing; the histories of the owners get a line about it.
 func stays(outcome outcome, owners []Owner, why string) resume {
-	d := resume{Outcome: outcome, Why: why}
-	for _, o := range owners {
-		d.Records = append(d.Records, o.ID)
-	}
-	return d
+	return resume{Outcome: outcome, Why: why, Records: each.As(owners, func(o Owner) uuid.UUID { return o.ID })}
 }
 
 // mayRun says whether something of the session may still run, or is being ended.

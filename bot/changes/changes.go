@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"net/url"
 	"path"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,19 +41,9 @@ type subject struct {
 type view struct {
 	Since diffs.Since `json:"since,omitempty"`
 	Page  int         `json:"page,omitempty"` // of the list
-	File  quoted      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
+	File  string      `json:"file,omitempty"` // whose hunks are shown; empty: the list is
 	Part  int         `json:"part,omitempty"` // of the hunks
 	Save  bool        `json:"save,omitempty"` // send the hunks as a file, and show the same
-}
-
-// quoted is a path, which may be no text, as a text.
-type quoted string
-
-func quote(path string) quoted { return quoted(strconv.Quote(path)) }
-
-func (q quoted) path() string {
-	path, _ := strconv.Unquote(string(q))
-	return path
 }
 
 const kind = "changes"
@@ -106,6 +96,7 @@ func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, 
 	if err := json.Unmarshal([]byte(t.Card.Option), &v); err != nil {
 		return chat.Answer{}, err
 	}
+	v.File, _ = url.PathUnescape(v.File)
 	if _, ok := c.chat.Book.Records.Get(s.Session); !ok {
 		return c.cards.Over(ctx, t)
 	}
@@ -127,7 +118,7 @@ func (c *Changes) tap(ctx context.Context, t chat.Tap, s subject) (chat.Answer, 
 // failed shows in the card why there is nothing to show. A file that is as it was has left the list.
 func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why error) (card.Look, error) {
 	if refusal.Is(why, refusal.Unchanged) {
-		note := c.chat.In(t.To).Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())})
+		note := c.chat.In(t.To).Say(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File)})
 		look, err := c.look(ctx, t.To, s, view{Since: v.Since, Page: v.Page})
 		if err == nil {
 			look.Text = chat.Paragraphs(render.Plain(note), look.Text)
@@ -148,7 +139,7 @@ func (c *Changes) failed(ctx context.Context, t chat.Tap, s subject, v view, why
 func (c *Changes) look(ctx context.Context, to outbox.Conversation, s subject, v view) (card.Look, error) {
 	look := card.Look{To: to, Session: s.Session}
 	if v.File != "" {
-		p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+		p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File)
 		if err != nil {
 			return card.Look{}, err
 		}
@@ -169,11 +160,11 @@ const sendFor = 2 * time.Minute
 
 // send sends all hunks of a file as one.
 func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error {
-	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File.path())
+	p, err := c.diffs.Patch(ctx, s.Session, v.Since, v.File)
 	if err != nil {
 		r, _ := c.chat.Book.Records.Get(s.Session)
 		if refusal.Is(err, refusal.Unchanged) {
-			return c.chat.Tell(ctx, t, c.chat.In(t.To).Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File.path())}))
+			return c.chat.Tell(ctx, t, c.chat.In(t.To).Text(i18n.ChangesUnchanged, i18n.Args{"Path": shortPath(v.File)}))
 		}
 		return c.chat.Explain(ctx, t.To, c.chat.In(t.To).Failure(r, err))
 	}
@@ -194,6 +185,7 @@ func (c *Changes) send(ctx context.Context, t chat.Tap, s subject, v view) error
 func (w words) option(word i18n.Key, v view) card.Option { return to(w.Say(word), v) }
 
 func to(text string, v view) card.Option {
-	value, _ := json.Marshal(v) // of texts and numbers: it cannot fail
+	v.File = url.PathEscape(v.File) // which may be no text
+	value, _ := json.Marshal(v)     // of texts and numbers: it cannot fail
 	return card.Option{Text: text, Value: string(value)}
 }

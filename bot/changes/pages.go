@@ -55,7 +55,7 @@ func (w words) list(r views.Session, s subject, v view, all diffs.Changes) (rend
 			line = append(line, render.Plain(" "+said))
 		}
 		lines = append(lines, render.Join(line...))
-		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: quote(f.Path)}))
+		files = append(files, to(number+" "+chat.Tail(glyph.Name(path.Base(f.Path)), shownButton), view{Since: v.Since, File: f.Path}))
 	}
 	text := chat.Paragraphs(chat.Lines(append(head, w.sum(all))...), chat.Lines(lines...), w.foot(part, all.Cut))
 	return text, append(chat.Rows(2, files...), w.around(s, v, part)...)
@@ -163,13 +163,13 @@ func (w words) hunks(v view, p diffs.Patch) (render.Text, [][]card.Option) {
 	case part > 0:
 		row = append(row, to("←", view{Since: v.Since, File: v.File, Part: part - 1}))
 	case at > 0:
-		row = append(row, to("← "+beside(files[at-1]), view{Since: v.Since, File: quote(files[at-1].Path)}))
+		row = append(row, to("← "+beside(files[at-1]), view{Since: v.Since, File: files[at-1].Path}))
 	}
 	switch {
 	case part < len(parts)-1:
 		row = append(row, to("→", view{Since: v.Since, File: v.File, Part: part + 1}))
 	case at < len(files)-1:
-		row = append(row, to(beside(files[at+1])+" →", view{Since: v.Since, File: quote(files[at+1].Path)}))
+		row = append(row, to(beside(files[at+1])+" →", view{Since: v.Since, File: files[at+1].Path}))
 	}
 	foot := []card.Option{w.option(i18n.ButtonFiles, view{Since: v.Since, Page: at / pageFiles})}
 	if len(parts) > 0 {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"ccbot/internal/each"
 )
 
 // Part is one message of an answer.
@@ -106,11 +108,7 @@ func ThinkingParts(asRich bool, title, text string, room int) []Part {
 		p.pop()
 		return withTexts(p.finish(), room)
 	}
-	var parts []Part
-	for _, t := range thinking(text).Split(Limit - room) {
-		parts = append(parts, Part{Text: t})
-	}
-	return parts
+	return each.As(thinking(text).Split(Limit-room), func(t Text) Part { return Part{Text: t} })
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -147,10 +148,7 @@ func backupLines(list []recovery.Backup) string {
 
 // findPurged finds a session among those whose records were removed because of their age.
 func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
-	var records []session.Record
-	for _, p := range all {
-		records = append(records, p.Record)
-	}
+	records := each.As(all, func(p recovery.Purged) session.Record { return p.Record })
 	r, err := desk.Meant(records, what)
 	if err != nil {
 		return recovery.Purged{}, err

@@ -17,6 +17,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
 	"ccbot/tmux"
@@ -36,9 +37,7 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if err != nil {
 		return append(all, unseen("folder", err))
 	}
-	for _, x := range exposed {
-		all = append(all, w.exposure(x))
-	}
+	all = append(all, each.As(exposed, w.exposure)...)
 	at := dir // or the nearest folder above it, in which the first start makes it
 	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(at) {
 		at = filepath.Dir(at)
@@ -176,13 +175,11 @@ func (w *World) launches() (paths []string) {
 }
 
 // asideRecords are the records that cannot be read.
-func (w *World) asideRecords() (all []string) {
-	if w.unread == nil {
-		for _, a := range w.Store.Aside() {
-			all = append(all, desk.Aside(a))
-		}
+func (w *World) asideRecords() []string {
+	if w.unread != nil {
+		return nil
 	}
-	return all
+	return each.As(w.Store.Aside(), desk.Aside)
 }
 
 // forgotten: no record has the id of a launch, and no window; false where that is not known.

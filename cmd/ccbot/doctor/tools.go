@@ -15,6 +15,7 @@ import (
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
+	"ccbot/internal/each"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -134,10 +135,7 @@ func hook(_ context.Context, w *World) []Finding {
 	case in.Complete():
 		return []Finding{good("hooks", "installed for %s", terminal.Several(len(in.Events), "event"))}
 	}
-	var detail []string
-	for _, e := range in.Events {
-		detail = append(detail, e.Event+": "+string(e.State))
-	}
+	detail := each.As(in.Events, func(e hooks.EventState) string { return e.Event + ": " + string(e.State) })
 	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/internal/each"
 	"ccbot/lifecycle"
 )
 
@@ -42,9 +43,7 @@ func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, err
 func promptOf(e inbox.Entry) lifecycle.Prompt {
 	q := lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
-	for _, told := range e.Told {
-		q.Told = append(q.Told, news.Wait(told))
-	}
+	q.Told = each.As(e.Told, func(told string) news.Wait { return news.Wait(told) })
 	if m := e.Typing; m != nil {
 		mark := lifecycle.Mark(*m)
 		q.Mark = &mark
@@ -74,10 +73,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 
 // SavePrompt puts a prompt's new state on disk.
 func (p prompts) SavePrompt(q lifecycle.Prompt) error {
-	var told []string
-	for _, kind := range q.Told {
-		told = append(told, string(kind))
-	}
+	told := each.As(q.Told, func(why news.Wait) string { return string(why) })
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		if !slices.Contains(queued, e.State) { // it is typed before it was held
 			if e.Text != q.Text || e.Class != string(q.Class) { // the next step types what it says now

@@ -17,6 +17,7 @@ import (
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/control"
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -63,9 +64,7 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		return Resumed{}, notResumed(s.english(), host.View(now), s.sessions.Refused(err))
 	}
 	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
-	for _, e := range back.Ended {
-		done.Ended = append(done.Ended, show.EndingText(e))
-	}
+	done.Ended = each.As(back.Ended, show.EndingText)
 	return done, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -94,9 +95,7 @@ func AccountOf(r recovery.Report, name func(uuid.UUID) string) Account {
 		if result.Err != nil {
 			did.Error = result.Err.Error()
 		}
-		for _, e := range result.Ended {
-			did.Ended = append(did.Ended, EndingText(e))
-		}
+		did.Ended = each.As(result.Ended, EndingText)
 		a.Actions = append(a.Actions, did)
 	}
 	return a

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 	"ccbot/internal/ownfile"
 )
 
@@ -105,9 +106,6 @@ func IsOwnWrite(name string) bool {
 }
 
 // Subfolders are the folders that ccbot makes in its folder.
-func Subfolders(dir string) (paths []string) {
-	for _, name := range subfolders {
-		paths = append(paths, filepath.Join(dir, name))
-	}
-	return paths
+func Subfolders(dir string) []string {
+	return each.As(subfolders, func(name string) string { return filepath.Join(dir, name) })
 }
