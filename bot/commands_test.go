@@ -341,19 +341,6 @@ func TestListText(t *testing.T) {
 	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.Lifecycle.Done())
 }
 
-// The first line and the first button are those of the session that waits for a person, with one sign.
-func TestTheButtonsOfTheListAreInTheOrderOfItsLines(t *testing.T) {
-	w := chattest.NewWorld(t)
-	w.Lifecycle.Doing = make(map[uuid.UUID]lifecycle.Look)
-	w.Lifecycle.Doing[w.Session(t, "idle", session.Running).ID] = now(phase.Idle, "", 0)
-	w.Lifecycle.Doing[w.Session(t, "busy", session.Running).ID] = now(phase.Working, "", 0)
-	w.Lifecycle.Doing[w.Session(t, "asks", session.Running).ID] = now(phase.WaitingPermission, "Bash", 0)
-	w.MustHear(t, "/list")
-	m := w.Telegram.Last(t)
-	assert.Regexp(t, "(?s)❗ asks.*⏳ busy.*💤 idle", m.Text.Text)
-	assert.Equal(t, []string{"asks ❗", "busy ⏳", "idle"}, chattest.Words(m)[:3])
-}
-
 // now is a look at an agent that does this; after is when it ends, from the start of the test's world. 0: never.
 func now(p phase.Phase, what string, after time.Duration) lifecycle.Look {
 	l := lifecycle.Look{Phase: lifecycle.PhaseIdle, Now: phase.Now{Phase: p, What: what}}

@@ -231,8 +231,8 @@ func TestTheCardLeadsToOtherSessions(t *testing.T) {
 		w.Work(t)
 		assert.Len(t, w.Telegram.Edited, edits, "what others do is no reason to edit")
 		w.writes(chattest.PromptLine("go"), bash("a", "one"))
-		assert.Equal(t, []string{"web ❗"}, last())
-		w.Press(t, chattest.Alice, id, "web ❗")
+		assert.Equal(t, []string{"web ❓"}, last())
+		w.Press(t, chattest.Alice, id, "web ❓")
 		w.CurrentIs(t, web.ID)
 		assert.Equal(t, []string{"api ⏳"}, last(), "the way back")
 		for _, name := range []string{"x", "y", "z"} {

@@ -37,7 +37,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 const idleOption = "idle"
 
 // look is the list as it is now: first who waits for a person, then who works, and of those the oldest
-// first. The buttons are in the order of the lines.
+// first. The buttons stay where they are, whatever the sessions do.
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	p := s.chat.In(to)
 	var entries []entry
@@ -61,15 +61,14 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
-	needs := make(map[uuid.UUID]need)
 	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
 	if len(entries) == 0 {
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
 	for _, e := range entries {
-		lines, needs[e.id] = append(lines, e.text()), e.need
+		lines = append(lines, e.text())
 	}
-	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks, needs)}
+	shown := card.Look{To: to, Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
 		var all []string
 		for _, key := range endings {
@@ -237,7 +236,6 @@ const (
 
 // entry is what a list says of a session in two lines: what it does, and what it was asked last.
 type entry struct {
-	id uuid.UUID
 	need
 	sign    string
 	current bool
@@ -250,7 +248,7 @@ type entry struct {
 
 // entryOf is what a list says of a session; l is a look at one that runs.
 func (s *Sessions) entryOf(p chat.Phrases, r views.Session, l desk.Look, current bool) entry {
-	e := entry{id: r.ID, need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
+	e := entry{need: works, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == views.Running:
 		e.below = chat.FirstLine(l.Asked)
@@ -341,16 +339,14 @@ const (
 const allLink = "all"
 
 // switches are the buttons under a list, which make a session the current one of a plain chat: those of the
-// open sessions, the newest eight in the order of the lines and, if there are more, one that shows all.
+// open sessions, the newest eight in the order of their creation and, if there are more, one that shows all.
 // looks has a look at each of them that runs.
-func (s *Sessions) switches(to address.Conversation, open []views.Session, looks map[uuid.UUID]desk.Look,
-	needs map[uuid.UUID]need) [][]card.Option {
+func (s *Sessions) switches(to address.Conversation, open []views.Session, looks map[uuid.UUID]desk.Look) [][]card.Option {
 	now, first := s.chat.Book.CurrentID(to), max(0, len(open)-maxSwitch)
 	shown := slices.Clone(open[first:])
 	if i := slices.IndexFunc(open[:first], func(r views.Session) bool { return r.ID == now }); i >= 0 {
 		shown[0] = open[i] // whatever its age
 	}
-	slices.SortStableFunc(shown, func(a, b views.Session) int { return cmp.Compare(needs[a.ID], needs[b.ID]) })
 	var options []card.Option
 	for _, r := range shown {
 		options = append(options, option(s.chat, to, r, r.ID == now, looks[r.ID].Now))
@@ -413,7 +409,7 @@ func switchLabel(name string, current, unread bool, now phase.Now) string {
 	}
 	switch {
 	case now.Phase.Waiting():
-		return name + " ❗"
+		return name + " ❓"
 	case now.Works():
 		return name + " ⏳"
 	case now.Phase == phase.LoggedOut, now.Phase == phase.Limited, now.Phase == phase.APIError, now.Phase == phase.Blocked:
