@@ -161,6 +161,9 @@ func (t *Tree) Since(ctx context.Context, m Moment) (all []Change, cut bool, err
 	}
 	room := int64(maxCountedAll)
 	for _, path := range untracked {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
 		if tracked[path] || t.isKnown(m, path) {
 			continue
 		}

@@ -524,3 +524,30 @@ func TestP9_WhatGitKeepsIsItsUsersAlone(t *testing.T) {
 	}))
 	assert.Greater(t, seen, 4, "two objects, each in a folder")
 }
+
+// ending is a context that ends after it was asked so many times.
+type ending struct {
+	context.Context
+	left *int
+}
+
+func (e ending) Err() error {
+	if *e.left--; *e.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Git tells of hundreds of thousands of files within a second; each of them is looked at.
+func TestTheLookAtUntrackedFilesEndsWithItsContext(t *testing.T) {
+	r := newRepo(t)
+	for _, name := range []string{"a", "b", "c"} {
+		r.file(name, "x\n")
+	}
+	tree, err := OpenTree(t.Context(), r.dir, r.env, t.TempDir())
+	require.NoError(t, err)
+	defer tree.Close()
+	calls := 2 // of git
+	_, _, err = tree.Since(ending{t.Context(), &calls}, Moment{})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
