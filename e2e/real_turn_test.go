@@ -21,7 +21,7 @@ func TestRealATurnIsOneCard(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	before := w.say("job " + filepath.Join(w.dir, "notes.txt"))
-	running := w.hear(before, "work · ")
+	running := w.hear(before, "work · working since")
 	card := func() string { return w.cards("work")[0].Text }
 	asked := w.hear(before, "wants to change a file")
 	w.until("the card shows that a person is waited for", func() bool { return strings.Contains(card(), "waiting for your answer: permission for Edit") })

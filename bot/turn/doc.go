@@ -6,7 +6,7 @@
 // and never for what other sessions do; and that the card in the end says what the transcript says. A turn
 // goes on in the same message over restarts: the card has the place in the transcript behind which nothing
 // of it is missing, so that an item may come twice. A turn that is over before anybody could have seen its
-// card has none, and one that is over within a second neither: its answer says it all. The files of a turn are counted only where no step can have been before or after.
+// card has none. The files of a turn are counted only where no step can have been before or after.
 //
 // Pace is the outbox's: all cards of a chat share a budget behind all messages, and what has come to a
 // turning point goes first. So what a line changes is drawn at most once in outbox.CardsEach, and a new phase

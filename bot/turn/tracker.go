@@ -188,9 +188,6 @@ func (o *tracker) end(ctx context.Context, how ending, at time.Time) {
 	}
 }
 
-// briefly is how long a turn runs before it has a card: the answer of a shorter one says it all.
-const briefly = time.Second
-
 // settle shows the turn as it is now, or says how long to wait with that: the chat takes no edit of the
 // card yet, or the turn is over, and what it has cost is not known yet. With late nothing is waited for.
 func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
@@ -215,9 +212,6 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	}
 	switch {
 	case o.key == "" && s.End == "":
-		if wait = briefly - o.turns.Chat.Now().Sub(s.Began); wait > 0 && !late {
-			return wait
-		}
 		o.show(ctx, r)
 	case s.End == "":
 		wait = outbox.CardsEach - o.turns.Chat.Now().Sub(o.looked)
