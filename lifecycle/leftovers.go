@@ -228,16 +228,18 @@ func (w *ender) grace() process.Grace {
 	return process.Grace{Term: termAfter, Kill: max(w.patience, termAfter)}
 }
 
-// logOutcome logs what became of a process that ccbot set out to end, and counts it.
+// logOutcome logs what became of a process that ccbot set out to end, and counts it. What failed is
+// logged with the reasons of the session's cleanup.
 func (w *ender) logOutcome(out process.Outcome, err error) {
 	if what := outcomeOf(out, err); what != "" && w.outcome != nil {
 		w.outcome(what)
 	}
-	if out.Ended {
+	switch {
+	case out.Ended:
 		w.Log.Info("leftover_ended", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.How, string(out.How))
-		return
+	case out.Spared != "":
+		w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
 	}
-	w.Log.Info("leftover_spared", logkey.PID, out.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, out.Spared)
 }
 
 // The outcomes of a process that did not end, in addition to the ways in which a process ends.

@@ -49,6 +49,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	})
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
+		assert.NotContains(t, w.logged(), "leftover_spared", "it was not left alone on purpose")
 		var counted []string
 		w.deps.Hears.Outcome = func(what string) { counted = append(counted, what) }
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "again"))
