@@ -24,9 +24,9 @@ func TestRealATurnIsOneCard(t *testing.T) {
 	running := w.hear(before, "work · working since")
 	card := func() string { return w.cards("work")[0].Text }
 	asked := w.hear(before, "wants to change a file")
-	w.until("the card shows that a person is waited for", func() bool { return strings.Contains(card(), "waiting for your answer: permission for Edit") })
-	for _, part := range []string{"☰ 1/2: Change the notes", "✓ Read notes.txt", "✓ wc -l notes.txt", "▸ Edit notes.txt", "◆ Count the words"} {
-		assert.Contains(t, card(), part)
+	for _, part := range []string{"waiting for your answer: permission for Edit", "☰ 1/2: Change the notes", "✓ Read notes.txt",
+		"✓ wc -l notes.txt", "▸ Edit notes.txt", "◆ Count the words"} { // a line of the transcript may come after the question
+		w.until("the card shows "+part, func() bool { return strings.Contains(card(), part) })
 	}
 	w.picture("real-permission")
 	w.tap(asked, "Allow")
