@@ -109,7 +109,7 @@ func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string
 		return "", err
 	}
 	undone, before := s.keeping(data)
-	gone := len(undone) == 0 && saysNothing(data) // there was no file before the earlier edit
+	gone := len(undone) == 0 && saysNothing(data) && target == s.Path // no backup says that there was a file before
 	if len(undone) > 0 {
 		data = before
 	} else if old.exists && !gone {
@@ -308,7 +308,7 @@ func (s SettingsFile) prune(needless []string) {
 // nothing, they may say nothing in other bytes.
 func (s SettingsFile) keeping(data []byte) (names []string, before []byte) {
 	for _, name := range s.backups() {
-		kept, err := os.ReadFile(filepath.Join(filepath.Dir(s.Path), name))
+		kept, err := ownfile.Read(filepath.Join(filepath.Dir(s.Path), name), maxSettings, 0)
 		if err == nil && (bytes.Equal(kept, data) || saysNothing(kept) && saysNothing(data)) {
 			names, before = append(names, name), kept
 		}

@@ -17,6 +17,8 @@ var (
 	ErrTooOld = errors.New("tmux is too old")
 	// ErrDefaultSocket: a test binary asked for the user's own server.
 	ErrDefaultSocket = errors.New("the default tmux socket is refused in a test")
+	// ErrFolder: others may enter the folder of the sockets, or it is another user's. Nothing was sent.
+	ErrFolder = errors.New("others may enter the folder of tmux's sockets, or it is another user's; make it yours alone (chmod 700), or remove it")
 	// ErrNoTarget: the zero WindowID or PaneID, or a guard without a pid. Nothing was sent.
 	ErrNoTarget = errors.New("no tmux target")
 	// ErrNoServer: no server listens on the socket; this is proven, not guessed.

@@ -273,7 +273,7 @@ func (p place) private() error {
 		return err
 	}
 	if !info.IsDir() || ownfile.Owner(info) != os.Getuid() || info.Mode().Perm()&0o007 != 0 {
-		return fmt.Errorf("%s is not a private folder of ours", dir)
+		return fmt.Errorf("%w: %s", ErrFolder, dir)
 	}
 	return nil
 }

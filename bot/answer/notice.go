@@ -52,7 +52,7 @@ func (b *batch) add(item talk.Item) {
 		b.from = item.At
 	}
 	b.next, b.patience = item.Next, quietAfter
-	if isAnswer(item) || item.Asked { // of prompts only a /clear comes here
+	if isAnswer(item) {
 		b.line = cmp.Or(firstLine(item.Text), b.line)
 	}
 }

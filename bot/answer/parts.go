@@ -52,7 +52,7 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.LocalCommand:
-		if item.Text == "/clear" { // with it the file of a conversation begins
+		if item.Text == "/clear" && a.InFull(r) { // with it the file of a conversation begins
 			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationNew, name))}
 		}
 	case talk.APIError:

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,6 +53,7 @@ type Browser struct {
 	Deps
 	chat *chat.Chat
 	crew guard.Crew // what takes longer than a message may
+	left sync.Mutex // held by the one that looks at what a session has left: many may end together
 }
 
 // New returns the page of a chat.
@@ -165,6 +167,9 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	then := a.in(begun, a.Dir)
 	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
+	if a.Key == "" && slices.Contains([]string{start, fork, goOn, beside}, verb) {
+		verb = "" // the page says no more where a session would begin, see parse
+	}
 	switch verb {
 	case start:
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, control.Start{Dir: a.Dir}) }), then.String(), nil

@@ -16,15 +16,19 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 )
 
-// hear has what a session leaves looked at: git may take seconds. A session that was lost comes back, mostly.
+// hear asks about the work tree that a session leaves, outside of the session's worker: git may take seconds.
+// Of a session that was lost nothing is asked: mostly it comes back.
 func (b *Browser) hear(_ context.Context, r views.Session, n news.News) error {
 	switch n.(type) {
 	case news.Stopped, news.Ended, news.Failed:
 		b.crew.Add(func(ctx context.Context) {
-			if err := b.Left(ctx, r); err != nil {
+			b.left.Lock()
+			defer b.left.Unlock()
+			if err := guard.Call(func() error { return b.Left(ctx, r) }); err != nil {
 				b.chat.Log.Error("worktree_not_asked", logkey.SessionID, r.ID.String(), logkey.Error, err.Error())
 			}
 		})

@@ -54,7 +54,7 @@ type Board struct {
 	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
 	cards   map[string]record
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
-	asks    map[string]Answer                                         // the kinds that are questions
+	asks    map[string]Wait                                           // the kinds that are questions, and whether a session waits for the answer
 }
 
 // Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
@@ -63,7 +63,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Answer{},
+		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]Wait{},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)

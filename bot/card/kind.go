@@ -27,20 +27,19 @@ type kind struct {
 	changing *sync.Mutex // see Hold
 }
 
-// Answer says whether a session waits for the answer to a question (see Waits).
-type Answer bool
+// Wait says whether a session waits for the answer to a question (see Waits).
+type Wait bool
 
-// The answers.
 const (
-	Awaited  Answer = true
-	Optional Answer = false
+	Awaited  Wait = true
+	Optional Wait = false
 )
 
 // Asking says that the cards of the kind are questions, which outlive their place (see Moved).
-func (k Kind[P]) Asking(answer Answer) Kind[P] {
+func (k Kind[P]) Asking(wait Wait) Kind[P] {
 	k.board.mu.Lock()
 	defer k.board.mu.Unlock()
-	k.board.asks[k.name] = answer
+	k.board.asks[k.name] = wait
 	return k
 }
 

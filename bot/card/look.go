@@ -46,18 +46,19 @@ type Option struct {
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
 }
 
-// Part is the part of a list that one message shows.
-type Part struct{ Page, First, Last, All int }
+// Part is the part of a list that one message shows: the entries from First to before Last, of Count in all.
+type Part struct{ Page, First, Last, Count int }
 
-// PartOf is a page of so many entries. Of a list that has become shorter it is the last one.
-func PartOf(all, size, page int) Part {
-	page = min(max(page, 0), max(all-1, 0)/size)
-	return Part{page, page * size, min((page+1)*size, all), all}
+// PartOf is a page of a list with count entries, size of them on a page. Where the list has no such page
+// any more, it is the last page.
+func PartOf(count, size, page int) Part {
+	page = min(max(page, 0), max(count-1, 0)/size)
+	return Part{Page: page, First: page * size, Last: min((page+1)*size, count), Count: count}
 }
 
-// Turns are the arrows to the pages beside a part, see Turns.
+// Turns are the arrows to the pages before and after the part; to is as in [Turns].
 func (part Part) Turns(to func(page int) Option) []Option {
-	return Turns(part.Page, part.Last < part.All, to)
+	return Turns(part.Page, part.Last < part.Count, to)
 }
 
 // Turns are the arrows that turn the pages of a list: back where there is a page before this one, and on

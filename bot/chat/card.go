@@ -31,7 +31,7 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 }
 
 // Asking says that the cards are questions: see card.Kind.Asking.
-func (k Cards[P]) Asking(answer card.Answer) Cards[P] { k.Kind.Asking(answer); return k }
+func (k Cards[P]) Asking(wait card.Wait) Cards[P] { k.Kind.Asking(wait); return k }
 
 // Post posts a text with options as a card of its own; the options stand under the last part of a
 // long text. A text without options is posted as by Chat.Post.
@@ -206,10 +206,10 @@ const (
 
 // Place says which part of a list is shown; empty where all of it is.
 func (p Phrases) Place(part card.Part) string {
-	if part.Last-part.First == part.All {
+	if part.Last-part.First == part.Count {
 		return ""
 	}
-	return p.Words.Say(i18n.ChoicePage, i18n.Args{"First": part.First + 1, "Last": part.Last, "Count": part.All})
+	return p.Words.Say(i18n.ChoicePage, i18n.Args{"First": part.First + 1, "Last": part.Last, "Count": part.Count})
 }
 
 // look is one page. Sessions that are forgotten meanwhile have no button.

@@ -10,6 +10,7 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/render"
 	"ccbot/internal/logkey"
 )
 
@@ -62,8 +63,8 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		j.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
-	if strays := j.to.ThreadID != j.message.To.ThreadID; strays && (j.kind == send || j.kind == upload) && o.Elsewhere != nil {
-		if m := o.Elsewhere(out.message); j.kind == send || m.Text.Length() <= MaxCaption {
+	if room := map[kind]int{send: render.Limit, upload: MaxCaption}[j.kind]; room > 0 && j.to.ThreadID != j.message.To.ThreadID && o.Elsewhere != nil {
+		if m := o.Elsewhere(out.message); m.Text.Length() <= room {
 			out.message = m
 		}
 	}

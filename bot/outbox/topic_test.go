@@ -91,7 +91,8 @@ func TestP5_WhatGoesPastItsTopicSaysWhoseItIs(t *testing.T) {
 			m.Text = render.Join(render.Plain("api\n"), m.Text)
 			return m
 		}
-		for _, m := range []Message{inTopic(-5, 9, "1"), inTopic(-5, 9, "2"), inTopic(-5, 8, "3"), say(-5, "4")} {
+		long := strings.Repeat("y", render.Limit)
+		for _, m := range []Message{inTopic(-5, 9, "1"), inTopic(-5, 9, "2"), inTopic(-5, 8, "3"), say(-5, "4"), inTopic(-5, 9, long)} {
 			_, err := b.Send(t.Context(), m)
 			require.NoError(t, err)
 		}
@@ -101,7 +102,7 @@ func TestP5_WhatGoesPastItsTopicSaysWhoseItIs(t *testing.T) {
 			_, err := b.SendFile(t.Context(), f)
 			require.NoError(t, err)
 		}
-		assert.Equal(t, []string{"api\n1", "api\n2", "3", "4"}, texts(b.seen("send", true)))
+		assert.Equal(t, []string{"api\n1", "api\n2", "3", "4", long}, texts(b.seen("send", true)), "a full message stays whole")
 		want := []string{"a.txt: hello (api\n5)", "a.txt: hello (" + strings.Repeat("x", MaxCaption) + ")"}
 		assert.Equal(t, want, texts(b.seen("file", true)), "a full caption stays whole")
 	})

@@ -80,7 +80,7 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	case err != nil:
 		return chat.Screen{}, err
 	}
-	at.Span = min(at.Span, len(rep.Spans)-1)
+	at.Span = min(max(at.Span, 0), len(rep.Spans)-1)
 	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
 	at.Page = part.Page
 	return chat.Screen{Text: w.page(rep, u.spending.Limits(), at, part), Options: w.options(at, part), Back: "menu"}, nil

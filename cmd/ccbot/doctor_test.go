@@ -383,6 +383,14 @@ var ofTools = []sickness{
 		require.NoError(p.t, err)
 		p.t.Cleanup(func() { _ = l.Close() })
 	}, "tmux_silent", doctor.Fail, false},
+	{"a tmux server in a folder that others may enter", func(p *patient) {
+		dir := fmt.Sprintf("%s/tmux/tmux-%d", p.root, os.Getuid())
+		require.NoError(p.t, os.Mkdir(dir, 0o700))
+		require.NoError(p.t, os.Chmod(dir, 0o777))
+		l, err := net.Listen("unix", dir+"/ccbot-test-dr")
+		require.NoError(p.t, err)
+		p.t.Cleanup(func() { _ = l.Close() })
+	}, "tmux_folder", doctor.Fail, false},
 	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
 	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
 	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn, false},

@@ -159,7 +159,7 @@ func TmuxError(c config.Config, err error) error {
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
 		return exit.Usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
-	case !errors.Is(err, tmux.ErrNotSent) && !errors.Is(err, tmux.ErrLost) && !errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, tmux.ErrFolder), !errors.Is(err, tmux.ErrNotSent) && !errors.Is(err, tmux.ErrLost) && !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	server := "the default server, CCBOT_TMUX_SOCKET is not set"

@@ -51,6 +51,7 @@ var faults = []fault{
 
 	{"tmux_missing", "tmux", Fail, "tmux is not installed", ""},
 	{"tmux_too_old", "tmux", Fail, "tmux, or its running server, is too old", ""},
+	{"tmux_folder", "tmux", Fail, "the folder of tmux's sockets is another user's, or others may enter it: ccbot says nothing to a server there", ""},
 	{"tmux_silent", "tmux", Fail, "the tmux server does not answer", ""},
 	{"orphan_windows", "tmux", Warn, "agents run in windows that belong to no session", ""},
 	{"recovery_due", "tmux", Warn, "records are not as windows and processes are; the next start makes that right", ""},

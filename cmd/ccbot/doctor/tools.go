@@ -35,6 +35,8 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 			return []Finding{found("tmux_missing", installTmux, "there is no tmux on PATH")}
 		case errors.Is(err, tmux.ErrTooOld):
 			return []Finding{found("tmux_too_old", installTmux+"; a server that runs goes on with the old one until it ends", "%v", err)}
+		case errors.Is(err, tmux.ErrFolder):
+			return []Finding{found("tmux_folder", "", "%v", err)}
 		default:
 			return []Finding{found("tmux_silent", "", "tmux does not answer: %v", err)}
 		}
