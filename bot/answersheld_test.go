@@ -58,6 +58,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 		{"an interrupt", session.Running, []string{chattest.Says("one"), chattest.Interrupt}, []string{interrupted}},
 		{"an error of Claude's", session.Running, []string{chattest.Says("one"), chattest.APIError}, []string{failed}},
 		{"nothing was said", session.Running, []string{chattest.ToolUse, chattest.TurnEnd}, []string{"api is done."}},
+		{"it begins anew", session.Running, []string{chattest.PromptLine("<command-name>/clear</command-name>"), chattest.TurnEnd}, nil},
 		{"nothing was said, or done", session.Running, []string{chattest.TurnEnd}, nil},
 		{"the turn goes on", session.Running, []string{chattest.Says("one"), chattest.ToolUse, chattest.PromptLine("more")}, nil},
 		{"the end of the session", session.Completed, []string{chattest.Says("one"), chattest.ToolUse, chattest.Says("two")}, []string{done("two")}},

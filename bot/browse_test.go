@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/attachment"
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -155,6 +156,18 @@ func TestTheBrowserStartsOneSessionWithWhatWasChosen(t *testing.T) {
 	assert.NotEmpty(t, q.Origin)
 	assert.Empty(t, w.buttons(), "the page is over")
 	assert.NotEqual(t, was.Text, w.shown().Text)
+}
+
+// An address that an earlier ccbot has written names no folder that this one can read.
+func TestAPageWithoutAFolderStartsNothing(t *testing.T) {
+	w := inFolders(t, "api")
+	for _, verb := range []string{"start", "fork", "go:" + uuid.NewString(), "beside"} {
+		a, to, err := w.Pages.All["new"].Do(t.Context(), chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: "dir=%2Fapi&v=use"}, verb)
+		require.NoError(t, err)
+		assert.Nil(t, a.Then, verb)
+		assert.Equal(t, w.say(i18n.StaleButton), a.Text)
+		assert.Empty(t, to)
+	}
 }
 
 func TestSettingsAreTheDefaultsOfNewSessions(t *testing.T) {
