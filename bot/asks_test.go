@@ -184,6 +184,18 @@ func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
 	})
 }
 
+// Two taps come faster than the hook takes the first decision.
+func TestASecondTapOnADecisionIsNoAlarm(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.HangsUp(q)
+		id := w.Message(t, q)
+		w.Press(t, chattest.Alice, id, w.Word(i18n.AskAllow))
+		w.PressLate(t, chattest.Alice, id, w.Word(i18n.AskAllow))
+		assert.Contains(t, w.Telegram.Done(), "answer query: "+w.AllowedText(i18n.AskSent))
+	})
+}
+
 func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)

@@ -122,7 +122,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"1 message in the queue:",
 			"• run the tests once more",
 			"",
-			"Last events (all: /why):",
+			"Last events (all: /why api):",
 			at(0)+" It was started.",
 			at(time.Minute)+" It became ready for messages."), m.Text.Text, asked)
 		assert.Equal(t, []string{w.Word(i18n.ButtonRename)}, labels(m), "its record is not for deleting")

@@ -450,8 +450,8 @@ const (
 	StatusChangesUnknown   Key = "status_changes_unknown" // Commit
 	StatusWriters          Key = "status_writers"
 	StatusWritersUnknown   Key = "status_writers_unknown"
-	StatusQueue            Key = "status_queue" // Count
-	StatusEvents           Key = "status_events"
+	StatusQueue            Key = "status_queue"  // Count
+	StatusEvents           Key = "status_events" // Name
 	ButtonForget           Key = "button_forget"
 	ForgetConfirm          Key = "forget_confirm" // Name
 	Forgetting             Key = "forgetting"     // Name

@@ -61,6 +61,9 @@ func (a *Requests) late(t chat.Tap) string {
 	if !ok {
 		return a.Chat.In(t.To).Say(i18n.StaleButton)
 	}
+	if c.State == StateSent {
+		c.Given = a.Chat.Now() // a decision of a moment ago is on its way: the card says it where no hook takes it
+	}
 	return cmp.Or(a.viewer(t.To).status(c, judge(c)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 

@@ -191,7 +191,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git), w.writers(n),
-		queue, w.events(s.told(w.Phrases, history, reader)))
+		queue, w.events(r, s.told(w.Phrases, history, reader)))
 }
 
 // words say what is known of a session.
@@ -326,12 +326,12 @@ func (w words) writers(n now) render.Text {
 }
 
 // events are the last sentences of the session's history.
-func (w words) events(told []string) render.Text {
+func (w words) events(r views.Session, told []string) render.Text {
 	if len(told) == 0 {
 		return render.Text{}
 	}
 	last := told[max(0, len(told)-shownEvents):]
-	return render.Plain(w.Say(i18n.StatusEvents) + "\n" + strings.Join(last, "\n"))
+	return render.Plain(w.Say(i18n.StatusEvents, i18n.Args{"Name": r.Name}) + "\n" + strings.Join(last, "\n"))
 }
 
 // staying is a sentence about a record that is deleted, and where the conversation's own file stays.

@@ -22,7 +22,7 @@ only, from Claude Code's own file.`,
 		Example: "  ccbot history api -n 5\n  ccbot history api 'rate limit'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 1 {
-				return exit.Usage(errors.New("-n is 1 or more"))
+				return exit.Usage(errors.New("--number is 1 or more"))
 			}
 			d, r, err := c.session(args[0], desk.AnySession)
 			if err != nil {

@@ -78,6 +78,9 @@ func nameAndPath(args []string) (name, path string, err error) {
 		}
 		return name, path, nil
 	case 2:
+		if name, path = sessions.NameAndPath(args[0]); name == "" && path != "" {
+			return "", "", exit.Usage(fmt.Errorf("%q is no name: what begins with /, ~ or . is a folder", args[0]))
+		}
 		return args[0], args[1], nil
 	}
 	return "", "", exit.Usage(errors.New("one name and one folder: ccbot new [NAME] [DIR]; quote a name with blanks"))
