@@ -3,6 +3,7 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,6 +129,7 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api continues. This is sent:\n"+chattest.GoOn)
 	assert.Equal(t, chattest.Restores(r), w.Restored())
+	assert.Contains(t, w.Lifecycle.Done(), fmt.Sprintf("to front %s of %s", inbox.PromptKey(r.ContinueID()), r.ID), "what waits comes after it")
 
 	r.State = session.Restoring
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))

@@ -278,11 +278,11 @@ func doing(p chat.Phrases, l desk.Look, asks bool) (n need, sign, state string) 
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {
 	case l.Now.Phase.Waiting() && l.Now.What != "":
-		return needsPerson, "❗", p.AskedText(l.Now.What)
+		return needsPerson, "❓", p.AskedText(l.Now.What)
 	case l.Now.Phase.Waiting():
-		return needsPerson, "❗", state
+		return needsPerson, "❓", state
 	case asks:
-		return needsPerson, "❗", p.Words.Say(i18n.ListWaits)
+		return needsPerson, "❓", p.Words.Say(i18n.ListWaits)
 	case l.Now.Works():
 		return works, "⏳", state
 	case l.Now.Phase == phase.Unknown:

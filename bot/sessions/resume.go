@@ -19,6 +19,8 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
+
+	"github.com/google/uuid"
 )
 
 // resume resumes a session, or shows those that can be resumed: /resume [name|id] [path]. A path
@@ -197,9 +199,10 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 // GoingOn is how an interrupted session goes on.
 type GoingOn struct {
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
-	Add  func(e inbox.Entry) (fresh bool, err error)
-	Keep prompts.Queue
-	Text string // of the prompt
+	Add   func(e inbox.Entry) (fresh bool, err error)
+	Keep  prompts.Queue
+	First func(ctx context.Context, id uuid.UUID, key string) error // has it typed before what waits
+	Text  string                                                    // of the prompt
 }
 
 // Continue has a session go on after its interruption: a prompt that says so waits for the agent,
@@ -218,7 +221,11 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 		return false, err
 	}
 	s.chat.At("continue-held")
-	switch err := s.GoOn.Keep.Keep(ctx, r.ID, e.Key); {
+	err = s.GoOn.Keep.Keep(ctx, r.ID, e.Key)
+	if err == nil {
+		err = s.GoOn.First(ctx, r.ID, e.Key)
+	}
+	switch {
 	case chat.IsGone(err): // it is typed
 		fresh = false
 	case err != nil:
