@@ -171,7 +171,7 @@ func (b *Bot) lives() []chat.Feature {
 	others := writers.New(c, s, s, s, s, b.Answers.Follow)
 	limits := limit.New(c, b.Entries, s, s.Brief)
 	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
-	goOn := sessions.GoingOn{Add: b.Entries.Add, Keep: s, First: s.ToFront, Text: b.ContinueText}
+	goOn := sessions.GoingOn{Add: b.Entries.Add, Queue: s, Text: b.ContinueText}
 	b.Resumer = sessions.New(sessions.Deps{Chat: c, Starter: s, Agents: s, Others: others,
 		Recall: b.Answers.Recall, GoOn: goOn, Idle: b.Idle})
 	c.Resume, c.Lead = b.Resumer.Resume, b.Resumer.Lead

@@ -200,9 +200,14 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 type GoingOn struct {
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
 	Add   func(e inbox.Entry) (fresh bool, err error)
-	Keep  prompts.Queue
-	First func(ctx context.Context, id uuid.UUID, key string) error // has it typed before what waits
-	Text  string                                                    // of the prompt
+	Queue Front
+	Text  string // of the prompt
+}
+
+// Front is the beginning of a session's queue: see prompts.Queue and prompts.Order.
+type Front interface {
+	Keep(ctx context.Context, id uuid.UUID, key string) error
+	ToFront(ctx context.Context, id uuid.UUID, key string) error
 }
 
 // Continue has a session go on after its interruption: a prompt that says so waits for the agent,
@@ -221,9 +226,8 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 		return false, err
 	}
 	s.chat.At("continue-held")
-	err = s.GoOn.Keep.Keep(ctx, r.ID, e.Key)
-	if err == nil {
-		err = s.GoOn.First(ctx, r.ID, e.Key)
+	if err = s.GoOn.Queue.Keep(ctx, r.ID, e.Key); err == nil {
+		err = s.GoOn.Queue.ToFront(ctx, r.ID, e.Key)
 	}
 	switch {
 	case chat.IsGone(err): // it is typed
