@@ -234,6 +234,9 @@ func interruption(r session.Record, last presence.File, seen, now time.Time) *se
 			i.Done++
 		}
 	}
+	if i.Done == i.Tasks {
+		i.Tasks, i.Done = 0, 0 // the list of work that is over
+	}
 	if open != nil {
 		i.Step = open.Step
 		i.Unseen = last.UpdatedAt.IsZero() && open.At.After(seen.Add(unseenFor))

@@ -95,7 +95,7 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 		kill := exec.Command("tmux", "-L", c.Socket, "kill-server")
 		kill.Env = c.Env
 		assert.NoError(t, kill.Run())
-		end, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		end, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer stop()
 		assert.NoError(t, table.Wait(end, process.Identity{PID: server.PID, Start: server.Start, Boot: table.Self().Boot}))
 		assert.NoError(t, os.RemoveAll(server.Socket))

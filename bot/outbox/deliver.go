@@ -63,7 +63,8 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		j.message.More = nil // More is asked once: after a first attempt the message is final
 	}
 	out := o.outward(*j)
-	if room := map[kind]int{send: render.Limit, upload: MaxCaption}[j.kind]; room > 0 && j.to.ThreadID != j.message.To.ThreadID && o.Elsewhere != nil {
+	room := map[kind]int{send: render.Limit, upload: MaxCaption}[j.kind]
+	if room > 0 && j.to.ThreadID != j.message.To.ThreadID && o.Elsewhere != nil {
 		if m := o.Elsewhere(out.message); m.Text.Length() <= room {
 			out.message = m
 		}

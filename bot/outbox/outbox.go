@@ -64,8 +64,7 @@ type Outbox struct {
 	// ends or somebody writes there.
 	OnTopicGone func(gone address.Conversation)
 
-	// Elsewhere, when set before Run, has a message that Send or SendFile was given for a topic say
-	// whose it is, because it goes to the topic's chat.
+	// Elsewhere, when set before Run, has a message or file that goes past its topic say whose it is.
 	Elsewhere func(m Message) Message
 
 	api     API

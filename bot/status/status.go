@@ -65,8 +65,8 @@ const (
 type Told func(p chat.Phrases, history []views.Change, reader int64) []string
 
 // New returns the features of a chat. entry reads the inbox.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error), said history.Asked, names control.Namer,
-	told Told) []chat.Feature {
+func New(c *chat.Chat, agents Agents, records control.Keeper, entry func(key string) (inbox.Entry, error),
+	said history.Asked, names control.Namer, told Told) []chat.Feature {
 	s := &status{chat: c, agents: agents, records: records, entry: entry, told: told, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: names, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}

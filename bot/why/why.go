@@ -211,7 +211,7 @@ func noted(p chat.Phrases, r views.Session, history []views.Change, page int) ch
 	}
 	text = chat.Paragraphs(text, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code("ccbot why " + r.ID.String())}))
 	turns := card.Turns(page, first > 0, func(to int) card.Option {
-		return card.Option{Value: chat.ToPage(view{r.ID, true, to}.address())}
+		return card.Option{Value: chat.ToPage(view{Session: r.ID, Details: true, Page: to}.address())}
 	})
 	screen := chat.Screen{Session: r.ID, Text: text, Back: view{Session: r.ID}.address()}
 	if len(turns) > 0 {

@@ -150,7 +150,8 @@ type shown struct {
 }
 
 func (c conflict) shown() shown {
-	s := shown{c.kind, c.resume.Restore(), each.As(c.writers, func(one desk.Writer) desk.ID { return one.ID })}
+	s := shown{Kind: c.kind, Resume: c.resume.Restore(),
+		Writers: each.As(c.writers, func(one desk.Writer) desk.ID { return one.ID })}
 	slices.Sort(s.Writers)
 	return s
 }

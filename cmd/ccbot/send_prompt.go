@@ -40,10 +40,11 @@ the agent is busy.`,
 			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Patience{Most: timeout, Since: time.Now()})
 		}}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
-	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays", func(text string) (err error) {
-		timeout, err = config.Span(text)
-		return err
-	})
+	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays",
+		func(text string) (err error) {
+			timeout, err = config.Span(text)
+			return err
+		})
 	return cmd
 }
 

@@ -138,9 +138,10 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	if err != nil {
 		return c, err
 	}
-	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "", Unknown: unknownSettings(merged, vars)}
-	if err := env.ParseWithOptions(&c, env.Options{Environment: merged,
-		FuncMap: map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return Span(text) }}}); err != nil {
+	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "",
+		Unknown: unknownSettings(merged, vars)}
+	spans := map[reflect.Type]env.ParserFunc{reflect.TypeFor[time.Duration](): func(text string) (any, error) { return Span(text) }}
+	if err := env.ParseWithOptions(&c, env.Options{Environment: merged, FuncMap: spans}); err != nil {
 		return Config{}, exit.Usage(describe(err, file))
 	}
 	for _, check := range checks {

@@ -213,7 +213,8 @@ func (s *system) wireChat(environ []string) error {
 	s.cards.Failpoint = Failpoint(environ)
 	used := &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Spending: used, Forgets: s.forget, Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Spending: used, Forgets: s.forget,
+		Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {
 		*host.Transcripts

@@ -42,7 +42,8 @@ func Said(ctx context.Context, out io.Writer, said history.Conversations, sessio
 	}
 	entries := []Entry{}
 	for _, e := range slices.Backward(found) {
-		entries = append(entries, Entry{e.Time.UTC(), string(e.Kind), strings.Join(e.Texts, "\n\n"), e.Cut, e.Tools, e.Images, e.Interrupted})
+		entries = append(entries, Entry{At: e.Time.UTC(), Kind: string(e.Kind), Text: strings.Join(e.Texts, "\n\n"),
+			Cut: e.Cut, Tools: e.Tools, Images: e.Images, Interrupted: e.Interrupted})
 	}
 	return terminal.Show(out, asJSON, entries, func(p *terminal.Printer) {
 		for i, e := range entries {

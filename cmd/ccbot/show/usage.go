@@ -41,7 +41,8 @@ func Used(out io.Writer, rep spending.Report, limits []spending.Limit, broken st
 	}
 	for i, days := range spending.Spans() {
 		one := rep.Spans[i]
-		u.Spans = append(u.Spans, Span{days, one.All, append([]spending.Line{}, one.Models...), append([]spending.Line{}, one.Sessions...)})
+		u.Spans = append(u.Spans, Span{Days: days, All: one.All, Models: append([]spending.Line{}, one.Models...),
+			Sessions: append([]spending.Line{}, one.Sessions...)})
 	}
 	return terminal.Show(out, asJSON, u, u.print)
 }
