@@ -199,7 +199,9 @@ func TestP9_AHangUpReadsThePeopleAgain(t *testing.T) {
 
 	w.settings("ALLOWED_USERS=77", "LOG_LEVEL=warn", "TMUX_SESSION_NAME=other")
 	hangUp("msg=settings_reloaded people=1 groups=0 level=warn")
-	assert.Contains(t, b.log.String(), "msg=settings_need_a_restart names=[TMUX_SESSION_NAME]")
+	w.until("what needs a restart is told", func() bool {
+		return strings.Contains(b.log.String(), "msg=settings_need_a_restart names=[TMUX_SESSION_NAME]")
+	})
 	w.say("/list")
 	eve.Send(eve.ID(), "/list")
 	w.until("the new one is heard", func() bool { return answers(eve) == 1 })
