@@ -136,6 +136,22 @@ func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
 	})
 }
 
+// People see the message whose call is under way, so they are told what became of the request.
+func TestP5_ARequestOnItsWayToTheChatGetsItsOutcome(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		arrives := make(chan struct{})
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error { <-arrives; return nil }
+		_, q := w.Asking(t)
+		w.HangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.Work(t)
+		close(arrives)
+		w.Work(t)
+		w.Result(t, q, "", "ok", false)
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAtTerminal))
+	})
+}
+
 func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)

@@ -201,12 +201,10 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 	defer r.mu.Unlock()
 	c, ok := r.get()
 	shown, _ := r.of.cards.Get(r.id)
-	if !ok || c.State != StateOpen || shown.Sent || c.AllShown {
+	if !ok || c.State != StateOpen || shown.Tried || c.AllShown {
 		return false, nil
 	}
-	look := r.of.look(leave(c, false, r.of.Chat.Now())) // it may be on its way
-	err = errors.Join(r.of.cards.Close(ctx, r.id, look.Text), r.of.Store.Remove(r.id))
-	if err != nil {
+	if err := errors.Join(r.of.cards.Close(ctx, r.id, render.Text{}), r.of.Store.Remove(r.id)); err != nil {
 		return false, err
 	}
 	r.remove()

@@ -65,7 +65,7 @@ func (r *request) showLocked(ctx context.Context, c Card) {
 // show keeps a card while somebody may decide, and while it says what became of what was seen.
 func (r *request) show(ctx context.Context, c Card) error {
 	now, ok := r.of.cards.Get(r.id)
-	wanted := c.State == StateOpen || c.AllShown || ok && (now.Sent || c.State == StateSent)
+	wanted := c.State == StateOpen || c.AllShown || ok && (now.Tried || c.State == StateSent)
 	switch {
 	case c.IsOver(), !wanted:
 		r.queued.Store(false)

@@ -56,6 +56,7 @@ type Card[P any] struct {
 	Look    Look
 	Payload P
 	Sent    bool // its message is in the chat
+	Tried   bool // so it is, or may be: a call to send it was begun
 }
 
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
@@ -265,7 +266,8 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err.Error())
 	}
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
+	tried := r.offered != "" && !k.board.sender.Parked(r.Look.To.ChatID)
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Tried: r.Message != 0 || tried}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {
