@@ -256,6 +256,12 @@ func (w *world) stateOf(name string) string { return string(w.record(name).State
 // claudeIDOf is the Claude session id of the session with that name.
 func (w *world) claudeIDOf(name string) string { return w.record(name).ClaudeSessionID.String() }
 
+// begun says whether the transcript of a session has a prompt.
+func (w *world) begun(name, prompt string) bool {
+	data, _ := os.ReadFile(w.transcriptPath(w.claudeIDOf(name))) // it may not be there yet
+	return strings.Contains(string(data), strconv.Quote(prompt))
+}
+
 // transcriptPath is the transcript of a Claude session; empty when there is none.
 func (w *world) transcriptPath(claudeID string) string {
 	w.t.Helper()

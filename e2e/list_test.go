@@ -40,7 +40,7 @@ func TestP3_EndingTheIdleOnesLeavesTheOthers(t *testing.T) {
 		w.open(name, w.dir)
 	}
 	w.say("slow 300")
-	w.until("it works", func() bool { return w.record("busy").Phase == "working" })
+	w.until("it works", func() bool { return w.begun("busy", "slow 300") && w.record("busy").Phase == "working" })
 	list := w.offered(w.say("/list"), "End idle ones")
 	assert.Contains(t, list.Text, "busy · working")
 	assert.Contains(t, list.Text, "slow 300", "what it was asked last")

@@ -135,9 +135,14 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 	return now, nil
 }
 
-// settled is how long an agent is idle after a command until the command counts as done: what a command begins shows in
-// the presence file and in the transcript a moment later.
-const settled = 2 * time.Second
+const (
+	// settled is how long an agent is idle after a command until the command counts as done: what a command begins shows
+	// in the presence file and in the transcript a moment later.
+	settled = 2 * time.Second
+	// silent is how long an agent is idle after a prompt until no answer is expected: an Esc before the first word ends a
+	// turn, and the transcript says nothing of it.
+	silent = 10 * time.Second
+)
 
 // lookAtAgent reads the agent's presence file. Without a bot nobody keeps the record's phase, and only the agent itself
 // says whether it asks for something.
@@ -178,11 +183,13 @@ func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen)
 	if f.UpdatedAt.After(idle) {
 		idle = f.UpdatedAt
 	}
-	if wait := time.Until(idle.Add(settled)); wait > 0 {
-		time.AfterFunc(wait, func() { pause.Poke(l.changed) })
-		return
+	now.idle = time.Since(idle)
+	for _, bound := range []time.Duration{settled, silent} {
+		if now.idle < bound {
+			time.AfterFunc(bound-now.idle, func() { pause.Poke(l.changed) })
+			return
+		}
 	}
-	now.idle = true
 }
 
 // transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty: it is not there.
@@ -231,10 +238,10 @@ type seen struct {
 	entry    inbox.Entry
 	finished bool // the inbox has no more to do for the prompt
 	answer   transcript.Reply
-	// How the agent is, by the kernel and by its presence file. All false: it is not known.
-	gone bool // it has ended; no bot says so in the record
-	asks bool // a dialog is open; no bot says so in the record
-	idle bool // it has done nothing for a while since the prompt was finished
+	// How the agent is, by the kernel and by its presence file. All zero: it is not known.
+	gone bool          // it has ended; no bot says so in the record
+	asks bool          // a dialog is open; no bot says so in the record
+	idle time.Duration // it has done nothing for so long since the prompt was finished
 }
 
 // typed decides whether the agent has the prompt. It is pure.
@@ -273,8 +280,10 @@ func (s seen) outcome() (text string, over bool, err error) {
 	case s.asks, phase.Phase(s.record.Phase).Waiting():
 		return "", true, fmt.Errorf("%s asks for something%s: answer in the chat, or at its window, `ccbot attach %s`",
 			name, terminal.Words(" (", s.record.PhaseWhat, ")"), terminal.ShellWord(name))
-	case s.idle && s.entry.Class == string(prompts.Command):
+	case s.idle >= settled && s.entry.Class == string(prompts.Command):
 		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
+	case s.idle >= silent:
+		return "", true, fmt.Errorf("%s is idle again, and has not answered: somebody may have stopped it at its window", name)
 	}
 	return "", false, nil
 }

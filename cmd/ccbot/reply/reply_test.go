@@ -54,9 +54,10 @@ func TestOutcome(t *testing.T) {
 		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api is over (lost)"},
 		{"its agent has ended", seen{record: running, entry: typed, finished: true, gone: true}, "", "the agent of api has ended"},
 		{"its agent asks", seen{record: running, entry: typed, finished: true, asks: true}, "", "api asks for something"},
-		{"a command is done", seen{record: running, entry: command, finished: true, idle: true}, "", "api has done /clear, and says nothing"},
+		{"a command is done", seen{record: running, entry: command, finished: true, idle: settled}, "", "api has done /clear, and says nothing"},
 		{"a command runs", seen{record: running, entry: command, finished: true}, "", ""},
-		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: true}, "", ""},
+		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: settled}, "", ""},
+		{"an agent that was stopped before its first word", seen{record: running, entry: typed, finished: true, idle: silent}, "", "api is idle again"},
 		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(transcript.Runs)}, "", "api asks for something (Bash)"},
 	}
 	for _, tt := range tests {
