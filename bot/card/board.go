@@ -36,7 +36,6 @@ type Sender interface {
 	Post(ctx context.Context, m outbox.Message) error
 	Edit(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
 	EditNow(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
-	Parked(chat int64) bool // the chat takes nothing until somebody there writes
 }
 
 // Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere,

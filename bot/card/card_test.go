@@ -531,7 +531,6 @@ func (silent) Edit(context.Context, outbox.Conversation, int, outbox.Message) er
 func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message) error {
 	return errors.New("not called")
 }
-func (silent) Parked(int64) bool { return false }
 
 // Whatever a card says and means, its buttons have 1 to 64 bytes, lead back to their options, and
 // its text fits one message.

@@ -266,8 +266,7 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err.Error())
 	}
-	tried := r.offered != "" && !k.board.sender.Parked(r.Look.To.ChatID)
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Tried: r.Message != 0 || tried}, err
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Tried: r.Message != 0 || r.offered != ""}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {

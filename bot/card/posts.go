@@ -83,8 +83,8 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	return err
 }
 
-// Refused hears that Telegram will never take a card's message, or an edit of it. Without a message
-// the card is forgotten, and its kind told: a panic there ends nothing else.
+// Refused hears that Telegram will never take a card's message, or an edit of it, or that the message waits until the chat
+// takes any. Without a message the card is forgotten, and its kind told: a panic there ends nothing else.
 func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation, messageID int, why error) {
 	b.mu.Lock()
 	c, ok := b.postedLocked(post)
@@ -94,6 +94,9 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.postName() != post:
 	case messageID != 0:
 		err = b.editRefusedLocked(ctx, c, why)
+	case errors.Is(why, outbox.ErrBlocked):
+		c.offered = "" // nobody can see it
+		b.cards[c.ID] = c
 	case c.offered != c.appearance() && !c.Closed: // it has changed since it was refused
 		err = b.postLocked(ctx, c)
 	default:

@@ -164,11 +164,13 @@ func TestANamedPostInAParkedChatWaits(t *testing.T) {
 	inNamedBubble(t, t.TempDir(), o, p.reply, func(b *bench) {
 		require.NoError(t, b.Post(t.Context(), named("card")))
 		b.idle(time.Hour)
+		require.Len(t, o.notes(), 1)
+		assert.Contains(t, o.notes()[0], ErrBlocked.Error(), "its owner knows that nobody sees it")
 		p.chat.Store(0)
 		o.set("card", "new")
 		b.Unpark(5)
 		b.idle(time.Minute)
-		assert.Equal(t, []string{`card: "new" is 1 in 5`}, o.notes())
+		assert.Equal(t, `card: "new" is 1 in 5`, o.notes()[1])
 		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }

@@ -33,7 +33,8 @@ type Owner interface {
 	// say which message it is), or edited. Sent returns nil once that is on disk. After an error
 	// the post's file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
-	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit.
+	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit; with
+	// ErrBlocked inside, that a post was not taken and waits until the chat takes messages again.
 	// An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
 	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
@@ -125,12 +126,11 @@ func (o *Outbox) fetch(j *job) bool {
 func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	var err error
 	switch {
-	case !v.final() && j.name != "":
-		o.posts.asks(j.name, j.file, false)
-	case v.answer == refused && j.name == "":
-		err = o.posts.folder.Quarantine(j.file, o.posts.aside.Quarantine, v.err.Error())
-	case v.final() && j.name != "":
+	case j.name != "":
+		o.posts.asks(j.name, j.file, v.final())
 		err = o.tell(ctx, j, id, v)
+	case v.answer == refused:
+		err = o.posts.folder.Quarantine(j.file, o.posts.aside.Quarantine, v.err.Error())
 	}
 	if err == nil && (v.answer == taken || v.final() && j.name != "") {
 		err = o.posts.folder.Remove(j.file)
@@ -145,10 +145,10 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 // tell reports the outcome of a post or an edit to the owner of its name.
 func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
 	m := j.message
-	switch name := cmp.Or(j.name, m.Name); v.answer {
-	case taken:
+	switch name := cmp.Or(j.name, m.Name); {
+	case v.answer == taken:
 		return o.Named.Sent(ctx, name, j.to, id, m)
-	case refused:
+	case v.answer == refused, v.answer == blocked && j.kind == post:
 		o.Named.Refused(ctx, name, j.to, j.messageID, v.err)
 	}
 	return nil

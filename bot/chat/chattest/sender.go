@@ -3,6 +3,7 @@ package chattest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,7 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 	case !wanted:
 		return
 	case f.Parked(m.To.ChatID):
+		f.named.Refused(ctx, post.Name, post.To, 0, outbox.ErrBlocked)
 		again()
 		return
 	}
@@ -103,7 +105,7 @@ func (f *FakeSender) tell(ctx context.Context, e edited) {
 	switch {
 	case e.err == nil:
 		_ = f.named.Sent(ctx, e.name, e.to, e.id, e.m) // the next run tells of it
-	case chat.IsRefused(e.err):
+	case chat.IsRefused(e.err), e.id == 0 && errors.Is(e.err, outbox.ErrBlocked):
 		f.named.Refused(ctx, e.name, e.to, e.id, e.err)
 	}
 }
