@@ -22,11 +22,11 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 export GORACE ?= atexit_sleep_ms=0
 # Tests sync what they write. On a disk that takes time of the processor too, in memory none.
 # With GOGC=400 compilers and tests spend less time on garbage, and a program without symbols is linked in half the time.
-# The race detector brings a check of unsafe pointers along, of which there are none here.
+# The race detector brings a check of unsafe pointers along; ccbot uses them on macOS only.
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END {print $$4}')" -gt 4000000 ] && \
 	! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
 GOTEST := TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} GOGC=$${GOGC-400} \
-	GOFLAGS="$$GOFLAGS -gcflags=all=-d=checkptr=0" $(TOOL) gotestsum --format pkgname -- -race -count=1 -ldflags='-s -w'
+	GOFLAGS="$$($(GO) env GOFLAGS) -gcflags=all=-d=checkptr=0" $(TOOL) gotestsum --format pkgname -- -race -count=1 -ldflags='-s -w'
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

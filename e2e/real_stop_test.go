@@ -109,6 +109,20 @@ func TestRealP4_APromptWithoutAnAnswerIsAskedAboutWhenAnotherIsSent(t *testing.T
 	w.stop()
 }
 
+// TestRealAWaitEndsWithATurnThatLeavesNoTrace: Esc at the desk, before the first word.
+func TestRealAWaitEndsWithATurnThatLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	waits := w.newTerminal().call("ccbot send-prompt work 'mute 60' --wait")
+	w.until("it works", func() bool { return w.screenHas("work", "esc to interrupt") && len(w.record("work").Prompts) == 0 })
+	w.tmux("send-keys", "-t", "=ccbot:=work", "Escape")
+	code, _, errs := waits.end()
+	assert.Equal(t, []any{1, "ccbot: work is idle again, and the end of its answer was not seen: look at its window, `ccbot attach work`\n"}, []any{code, errs})
+	w.stop()
+}
+
 // TestRealAWordThatEndsTheAgentIsTheReasonOfItsEnd ends the real CLI by texts.
 func TestRealAWordThatEndsTheAgentIsTheReasonOfItsEnd(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// pace is how often a request is looked at; mostly something else tells what became of it. A hook
-	// has as long to dial again after a start.
+	// pace is how often a request is looked at, and how long a hook has to dial again after a start.
 	pace = 30 * time.Second
 	// halfTime is how long the second line of a refusal in a transcript may take.
 	halfTime = time.Second
@@ -200,15 +199,16 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.get()
-	shown, _ := r.of.cards.Get(r.id)
-	if !ok || c.State != StateOpen || shown.Tried || c.AllShown {
+	if !ok || c.State != StateOpen || c.AllShown {
 		return false, nil
 	}
-	if err := errors.Join(r.of.cards.Close(ctx, r.id, render.Text{}), r.of.Store.Remove(r.id)); err != nil {
-		return false, err
+	if gone, err = r.of.cards.Withdraw(r.id); gone {
+		err = r.of.Store.Remove(r.id)
 	}
-	r.remove()
-	return true, nil
+	if gone = gone && err == nil; gone {
+		r.remove()
+	}
+	return gone, err
 }
 
 func (r *request) waits(ctx context.Context) bool {

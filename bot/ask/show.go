@@ -16,8 +16,7 @@ import (
 
 var errTurn = errors.New("the message waits for its turn")
 
-// housed is a request that its conversation may not show any more: it goes to where its session is
-// by now, or to the desk.
+// housed is a request that its conversation may not show any more: it goes to where its session is, or to the desk.
 func (r *request) housed(c Card) Card {
 	book := r.of.Chat.Book
 	if c.State != StateOpen && c.State != StateSent || book.MayShow(c.Conversation) {
@@ -64,12 +63,16 @@ func (r *request) showLocked(ctx context.Context, c Card) {
 
 // show keeps a card while somebody may decide, and while it says what became of what was seen.
 func (r *request) show(ctx context.Context, c Card) error {
-	now, ok := r.of.cards.Get(r.id)
-	wanted := c.State == StateOpen || c.AllShown || ok && (now.Tried || c.State == StateSent)
+	_, ok := r.of.cards.Get(r.id)
 	switch {
-	case c.IsOver(), !wanted:
+	case c.IsOver():
 		r.queued.Store(false)
 		return r.of.cards.Close(ctx, r.id, r.of.look(c).Text)
+	case c.State != StateOpen && !c.AllShown && (c.State != StateSent || !ok):
+		if gone, err := r.of.cards.Withdraw(r.id); gone || err != nil {
+			r.queued.Store(false)
+			return err
+		}
 	case !ok && !r.takesTurn():
 		return errors.Join(errTurn, r.of.tellFlood(ctx, r.session))
 	}
@@ -109,9 +112,8 @@ func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why e
 	}
 }
 
-// showAll sends everything that a request says while it is open. Only when Telegram has taken all
-// of it can the request be allowed; then its message comes again below, so that the buttons are
-// where the reading ends.
+// showAll sends everything that a request says while it is open. Only when Telegram has taken all of it can the request be
+// allowed; then its message comes again below, so that the buttons are where the reading ends.
 func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	if !r.reading.CompareAndSwap(false, true) {
 		return

@@ -368,6 +368,30 @@ func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {
 	})
 }
 
+// A card that people may see stays: its feature still has to say what became of it.
+func TestOnlyWhatNobodySawIsWithdrawn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		withdrawn := func() bool {
+			gone, err := w.kind.Withdraw("k")
+			require.NoError(t, err)
+			return gone
+		}
+		assert.True(t, withdrawn(), "there is none")
+		w.show("first", question("one"))
+		w.show("k", question("two"))
+		w.pass(callTakes / 2)
+		assert.True(t, withdrawn(), "it waits behind another")
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks())
+		w.show("k", question("three"))
+		w.pass(callTakes / 2)
+		assert.False(t, withdrawn(), "the call that sends it is under way")
+		w.pass(time.Minute)
+		assert.False(t, withdrawn(), "it is in the chat")
+		assert.Equal(t, []string{"one [Yes] [No]", "three [Yes] [No]"}, w.looks())
+	})
+}
+
 func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))

@@ -56,7 +56,6 @@ type Card[P any] struct {
 	Look    Look
 	Payload P
 	Sent    bool // its message is in the chat
-	Tried   bool // so it is, or may be: a call to send it was begun
 }
 
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
@@ -106,6 +105,21 @@ func (k kind) post(ctx context.Context, l Look, payload any) error {
 	}
 	k.tidy(ctx, l.To, func(record) bool { return true })
 	return nil
+}
+
+// Withdraw removes a card that nobody can have seen. False: its message is in the chat, or may be, because a call to send
+// it was begun and is not known to have failed.
+func (k kind) Withdraw(key string) (gone bool, err error) {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	c, ok := k.board.openLocked(k.name, key)
+	if ok && (c.Message != 0 || c.offered != "") {
+		return false, nil
+	}
+	if ok {
+		err = k.board.removeLocked(c)
+	}
+	return err == nil, err
 }
 
 // NewKey is a key of its own. Keys sort by time.
@@ -266,7 +280,7 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err.Error())
 	}
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Tried: r.Message != 0 || r.offered != ""}, err
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {

@@ -84,7 +84,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 }
 
 // Refused hears that Telegram will never take a card's message, or an edit of it, or that the message waits until the chat
-// takes any. Without a message the card is forgotten, and its kind told: a panic there ends nothing else.
+// takes messages again. A card that never gets a message is forgotten, and its kind told: a panic there ends nothing else.
 func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation, messageID int, why error) {
 	b.mu.Lock()
 	c, ok := b.postedLocked(post)
@@ -96,7 +96,9 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 		err = b.editRefusedLocked(ctx, c, why)
 	case errors.Is(why, outbox.ErrBlocked):
 		c.offered = "" // nobody can see it
-		b.cards[c.ID] = c
+		if b.cards[c.ID] = c; c.Closed {
+			err = b.removeLocked(c)
+		}
 	case c.offered != c.appearance() && !c.Closed: // it has changed since it was refused
 		err = b.postLocked(ctx, c)
 	default:

@@ -170,6 +170,7 @@ func TestANamedPostInAParkedChatWaits(t *testing.T) {
 		o.set("card", "new")
 		b.Unpark(5)
 		b.idle(time.Minute)
+		require.Len(t, o.notes(), 2)
 		assert.Equal(t, `card: "new" is 1 in 5`, o.notes()[1])
 		assert.Empty(t, files(t, b.posts.folder.Path))
 	})

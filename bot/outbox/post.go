@@ -33,9 +33,8 @@ type Owner interface {
 	// say which message it is), or edited. Sent returns nil once that is on disk. After an error
 	// the post's file stays for the next run; in this run the message is not sent again.
 	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
-	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit; with
-	// ErrBlocked inside, that a post was not taken and waits until the chat takes messages again.
-	// An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
+	// Refused reports that Telegram will never take a post (id 0), which is then over, or an edit. For a
+	// post that the chat does not take now, why contains ErrBlocked: it waits until the chat takes it. An edit that is lost, because the chat accepts nothing or the program ends, is not reported.
 	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
 
@@ -148,7 +147,7 @@ func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
 	switch name := cmp.Or(j.name, m.Name); {
 	case v.answer == taken:
 		return o.Named.Sent(ctx, name, j.to, id, m)
-	case v.answer == refused, v.answer == blocked && j.kind == post:
+	case v.answer == refused, v.answer == blocked && j.kind == post && !j.unsure:
 		o.Named.Refused(ctx, name, j.to, j.messageID, v.err)
 	}
 	return nil

@@ -25,7 +25,8 @@ func (c *call) sendPromptCommand() *cobra.Command {
 the same queue, and is on disk before the command says so. - reads it from the standard
 input. With --wait the command ends with the agent's turn, and prints what the agent has
 said at its end, in Markdown. Where there is no such text (the turn was stopped or has
-failed, the agent asks for something, the session is over) it says so and ends with 1.
+failed, the agent asks for something or is idle again, the session is over) it says so and
+ends with 1.
 Ctrl-C ends only the wait. Where no bot runs, --wait types the prompt itself, unless
 the agent is busy.`,
 		Example: "  ccbot send-prompt api 'run the tests'\n  git diff | ccbot send-prompt api - --wait --timeout 10m",

@@ -89,7 +89,7 @@ type looking struct {
 	changed chan struct{}
 	answer  *transcript.Reply // nil: the prompt is not typed, or its transcript is not there yet
 	agent   process.Identity  // whose end and whose presence file are followed
-	done    time.Time         // when the prompt was first seen as finished
+	idle    time.Time         // since when the agent is seen to do nothing after the prompt was finished; zero: it works
 	gone    atomic.Bool       // the agent has ended, and Ended has said so
 }
 
@@ -114,9 +114,6 @@ func (l *looking) look(ctx context.Context, g *errgroup.Group) (now seen, err er
 	}
 	if now.entry, now.finished, err = l.entry(); err != nil {
 		return now, err
-	}
-	if now.finished && l.done.IsZero() {
-		l.done = time.Now()
 	}
 	l.lookAtAgent(ctx, g, &now)
 	if mark := now.entry.Typing; l.answer == nil && mark != nil && now.finished {
@@ -177,13 +174,13 @@ func (l *looking) lookAtAgent(ctx context.Context, g *errgroup.Group, now *seen)
 		now.asks, now.record.PhaseWhat = true, f.WaitingFor
 	}
 	if f.Status != presence.Idle || !now.finished {
+		l.idle = time.Time{}
 		return
 	}
-	idle := l.done
-	if f.UpdatedAt.After(idle) {
-		idle = f.UpdatedAt
+	if l.idle.IsZero() {
+		l.idle = time.Now()
 	}
-	now.idle = time.Since(idle)
+	now.idle = time.Since(l.idle)
 	for _, bound := range []time.Duration{settled, silent} {
 		if now.idle < bound {
 			time.AfterFunc(bound-now.idle, func() { pause.Poke(l.changed) })
@@ -238,7 +235,7 @@ type seen struct {
 	entry    inbox.Entry
 	finished bool // the inbox has no more to do for the prompt
 	answer   transcript.Reply
-	// How the agent is, by the kernel and by its presence file. All zero: it is not known.
+	// How the agent is, by the kernel and by its presence file. All zero: it works, or nothing is known.
 	gone bool          // it has ended; no bot says so in the record
 	asks bool          // a dialog is open; no bot says so in the record
 	idle time.Duration // it has done nothing for so long since the prompt was finished
@@ -283,7 +280,7 @@ func (s seen) outcome() (text string, over bool, err error) {
 	case s.idle >= settled && s.entry.Class == string(prompts.Command):
 		return "", true, fmt.Errorf("%s has done %s, and says nothing about it", name, s.entry.Text)
 	case s.idle >= silent:
-		return "", true, fmt.Errorf("%s is idle again, and has not answered: somebody may have stopped it at its window", name)
+		return "", true, fmt.Errorf("%s is idle again, and the end of its answer was not seen: look at its window, `ccbot attach %s`", name, terminal.ShellWord(name))
 	}
 	return "", false, nil
 }
