@@ -187,7 +187,7 @@ func (r *request) leave(ctx context.Context) error {
 	if r.waits(ctx) {
 		return nil
 	}
-	if gone, err := r.drop(ctx); gone || err != nil {
+	if gone, err := r.drop(); gone || err != nil {
 		r.of.Queues.Wake(r.session)
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *request) leave(ctx context.Context) error {
 }
 
 // drop forgets a request of which nobody has seen anything.
-func (r *request) drop(ctx context.Context) (gone bool, err error) {
+func (r *request) drop() (gone bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.get()
