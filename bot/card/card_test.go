@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -186,28 +185,6 @@ func TestATapTeachesTheMessage(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks())
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
-	})
-}
-
-// What is for a topic that is closed stands in the chat; the tap may come before Telegram's answer says so.
-func TestATapTeachesTheMessageThatStandsElsewhere(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.show("k", Look{To: there, Session: session, Text: render.Plain("one"), Options: question("one").Options})
-		w.pass(callTakes / 2)
-		card := slices.Collect(maps.Values(w.board.cards))[0]
-		data := card.message().Buttons[0][0].Data
-		_, ok := w.board.Tap(w.Context(), here, 9, data)
-		assert.True(t, ok)
-		_, ok = w.board.Tap(w.Context(), here, 8, data)
-		assert.False(t, ok, "it is that message by now")
-	})
-	inWorld(t, func(w *world) {
-		w.shown("k", question("one"))
-		early := w.chat.seen()[0]
-		w.show("k", Look{To: there, Session: session, Text: render.Plain("one"), Options: question("one").Options})
-		w.pass(callTakes / 2)
-		_, ok := w.tap(early, 0)
-		assert.False(t, ok, "the card has left that message")
 	})
 }
 

@@ -160,9 +160,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		return Tapped{}, false
 	}
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
-	// What is for a topic that takes nothing stands in the chat.
-	onItsWay := c.Message == 0 && fresh && at.ChatID == c.Look.To.ChatID && (c.left.at != at || c.left.id != message)
-	if onItsWay || c.Message == unknownID && at == c.At {
+	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
 		c.Message, c.At = message, at
 		b.logUnsaved(c, b.putLocked(c))
 		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier look, or none of its buttons
