@@ -179,6 +179,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)
+		i.cfg.Pulse.Limited()
 		return failed.retryAfter, nil
 	}
 	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)

@@ -16,6 +16,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/pause"
 )
 
 const (
@@ -148,12 +149,11 @@ func (p *poller) read(status int, body []byte) ([]json.RawMessage, error) {
 		return answer.Result, nil
 	}
 	failed := &pollError{
-		cause:      causeOf(answer.ErrorCode, answer.Description),
-		text:       fmt.Sprintf("%d %s", answer.ErrorCode, p.clean(errors.New(answer.Description))),
-		retryAfter: time.Duration(answer.Parameters.RetryAfter) * time.Second,
+		cause: causeOf(answer.ErrorCode, answer.Description),
+		text:  fmt.Sprintf("%d %s", answer.ErrorCode, p.clean(errors.New(answer.Description))),
 	}
-	if failed.retryAfter > 0 {
-		failed.cause = limited
+	if seconds := answer.Parameters.RetryAfter; seconds > 0 {
+		failed.cause, failed.retryAfter = limited, pause.RetryAfter(seconds)
 	}
 	return nil, failed
 }

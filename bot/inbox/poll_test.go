@@ -220,3 +220,29 @@ func TestIDsMayStartAnew(t *testing.T) {
 		assert.Empty(t, tg.unconfirmed())
 	})
 }
+
+// TestP4_AbsurdRetryAfterIsCapped: polls continue after an hour, whatever Telegram or a proxy asks for.
+func TestP4_AbsurdRetryAfterIsCapped(t *testing.T) {
+	for _, seconds := range []string{"9000000000", "9223372036854775807", "1e30"} {
+		synctest.Test(t, func(t *testing.T) {
+			tg, j := newTelegram(), &journal{}
+			tg.answer = func(w http.ResponseWriter, n int) bool {
+				if n == 1 {
+					fail(w, 429, "Too Many Requests", `{"retry_after":`+seconds+`}`)
+				}
+				return n == 1
+			}
+			tg.deliver(message(1, 5, "a"))
+			r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+			stop := r.start(t)
+			time.Sleep(time.Minute)
+			if len(tg.times()) == 1 { // a number that is none is an answer that is not Telegram's
+				assert.Equal(t, 59*time.Minute, r.intake.cfg.Pulse.Wait(time.Now()))
+			}
+			time.Sleep(time.Hour)
+			assert.Equal(t, []string{"1"}, j.keys())
+			assert.Zero(t, r.intake.cfg.Pulse.Wait(time.Now()))
+			stop()
+		})
+	}
+}

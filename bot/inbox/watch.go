@@ -103,13 +103,14 @@ type Pulse struct {
 	beat  time.Time // when the last try ended, well or badly
 	until time.Time // the end of a rest; a time before beat means that there is none
 	rival bool      // the last try failed because another program takes the messages
+	told  bool      // Telegram asked for the rest
 }
 
 // Beat notes that a try has ended, well or badly.
 func (p *Pulse) Beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.beat, p.until, p.rival = now, now, false
+	p.beat, p.until, p.rival, p.told = now, now, false, false
 }
 
 // Lost notes that the try has failed because another program takes the bot's messages.
@@ -124,6 +125,23 @@ func (p *Pulse) Rival() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rival
+}
+
+// Limited notes that the last try failed because Telegram asks for a pause.
+func (p *Pulse) Limited() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = true
+}
+
+// Wait returns the rest of the pause that Telegram asked for, or zero if there is none.
+func (p *Pulse) Wait(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.told {
+		return 0
+	}
+	return max(p.until.Sub(now), 0)
 }
 
 // Rest notes that the loop pauses for a while after a failure.

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/facts"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 )
 
@@ -27,15 +28,15 @@ type richFact struct {
 	At  time.Time `json:"at"`
 }
 
-// hold is one retry_after. It is kept as a duration, so that a clock that is set anew cannot make
-// it longer.
+// hold is one pause that Telegram asked for. It is kept as a duration, so that neither a clock that is
+// set back nor an earlier version's file makes it longer than pause.MaxRetryAfter.
 type hold struct {
 	At      time.Time `json:"at"`
 	Seconds int       `json:"seconds"`
 }
 
 func (h hold) left(now time.Time) time.Duration {
-	all := time.Duration(h.Seconds) * time.Second
+	all := pause.RetryAfter(h.Seconds)
 	return min(max(h.At.Add(all).Sub(now), 0), all)
 }
 

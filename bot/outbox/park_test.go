@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -193,4 +194,34 @@ func TestHold(t *testing.T) {
 	assert.Equal(t, time.Second, h.left(at.Add(59*time.Second)))
 	assert.Zero(t, h.left(at.Add(time.Hour)))
 	assert.Equal(t, time.Minute, h.left(at.Add(-24*time.Hour)), "the clock was set back")
+}
+
+// TestP5_AbsurdRetryAfterIsCapped: a value of years must not mute the chat, neither in this run nor after a restart.
+func TestP5_AbsurdRetryAfterIsCapped(t *testing.T) {
+	for _, seconds := range []int{9_000_000_000, math.MaxInt} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, dir, func(_ context.Context, n int, _ call) error {
+				if n == 1 {
+					return tooMany(seconds)
+				}
+				return nil
+			})
+			b.run(t)
+			require.NoError(t, b.Post(t.Context(), say(5, "x")))
+			b.idle(59 * time.Minute)
+			assert.Len(t, b.seen("send", false), 1, "the pause is kept for an hour")
+			assert.LessOrEqual(t, GoingOf(b.Outbox).Wait, time.Minute)
+			h, _ := b.notes.holds.Get("5")
+			assert.Equal(t, 3600, h.Seconds, "never more than the cap is on disk")
+			b.idle(2 * time.Minute)
+			assert.Len(t, b.seen("send", true), 1)
+			require.NoError(t, b.stop())
+		})
+	}
+	t.Run("kept by an earlier version", func(t *testing.T) {
+		at := time.Unix(1_000_000, 0)
+		assert.Equal(t, time.Hour, hold{At: at, Seconds: 9_000_000_000}.left(at))
+		assert.Equal(t, time.Hour, hold{At: at, Seconds: math.MaxInt}.left(at))
+	})
 }

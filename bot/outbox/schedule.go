@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
+
+	"ccbot/internal/logkey"
 )
 
 // The limits are those of Telegram's FAQ: about 1 message a second in a chat with short bursts, 20
@@ -272,7 +274,10 @@ func (o *Outbox) lane(chat int64) *lane {
 	}
 	l.cards.AllowN(now, 1)               // the previous run may have drawn one a moment ago
 	h, _ := o.notes.holds.Get(key(chat)) // an earlier run was told to wait
-	l.until = now.Add(h.left(now))
+	if left := h.left(now); left > 0 {
+		l.until = now.Add(left)
+		o.log.Warn("chat_must_wait", logkey.ChatID, chat, logkey.Wait, left)
+	}
 	return l
 }
 

@@ -83,7 +83,7 @@ func judge(err error, j *job) verdict {
 	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich), errors.Is(err, ErrMoved):
 		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
-		return verdict{answer: paused, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
+		return verdict{answer: paused, wait: pause.RetryAfter(tooMany.RetryAfter)}
 	case errors.As(err, &migrated):
 		return verdict{answer: moved, chat: int64(migrated.MigrateToChatID)}
 	case errors.Is(err, tgbot.ErrorNotFound) && j.isRich():

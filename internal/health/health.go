@@ -29,6 +29,7 @@ type Poll struct {
 	Stuck   bool          // the tries have stopped
 	Failing bool          // the last try failed
 	Rival   bool          // because another program takes the messages
+	Wait    time.Duration // because Telegram asks for a pause: the rest of it
 }
 
 // API is how sending to Telegram goes, since the start.
@@ -61,6 +62,7 @@ type Code string
 const (
 	PollsStuck    Code = "polls_stuck"
 	PollsRival    Code = "polls_rival"
+	PollsWait     Code = "polls_wait"
 	PollsFail     Code = "polls_fail"
 	APIFails      Code = "api_fails"
 	DiskLow       Code = "disk_low"
@@ -73,7 +75,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
+	return []Code{PollsStuck, PollsRival, PollsWait, PollsFail, APIFails, DiskLow, NotClean, APIWaits, OutboxLong, HooksSlow, ClaudeUnknown}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -99,7 +101,8 @@ func Warnings(f Figures) (all []Warning) {
 	}
 	add(f.Poll.Stuck, Warning{Code: PollsStuck, For: f.Poll.Ago})
 	add(f.Poll.Rival && !f.Poll.Stuck, Warning{Code: PollsRival})
-	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Stuck, Warning{Code: PollsFail})
+	add(f.Poll.Wait > 0, Warning{Code: PollsWait, For: f.Poll.Wait})
+	add(f.Poll.Failing && !f.Poll.Rival && !f.Poll.Stuck && f.Poll.Wait == 0, Warning{Code: PollsFail})
 	add(f.API.Failing, Warning{Code: APIFails})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})

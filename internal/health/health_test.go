@@ -21,6 +21,8 @@ func TestWarnings(t *testing.T) {
 		{"all is well, whatever was before", func(*health.Figures) {}, nil},
 		{"stuck says more than failing", func(f *health.Figures) { f.Poll = health.Poll{Ago: time.Hour, Stuck: true, Failing: true} },
 			[]health.Warning{{Code: health.PollsStuck, For: time.Hour}}},
+		{"polls must wait", func(f *health.Figures) { f.Poll.Failing, f.Poll.Wait = true, time.Minute },
+			[]health.Warning{{Code: health.PollsWait, For: time.Minute}}},
 		{"no updates", func(f *health.Figures) { f.Poll.Failing = true }, []health.Warning{{Code: health.PollsFail}}},
 		{"another program takes them", func(f *health.Figures) { f.Poll.Failing, f.Poll.Rival = true, true }, []health.Warning{{Code: health.PollsRival}}},
 		{"nothing goes out", func(f *health.Figures) { f.API.Failing = true }, []health.Warning{{Code: health.APIFails}}},

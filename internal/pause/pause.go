@@ -44,6 +44,15 @@ func Doubled(first, most time.Duration, n int) time.Duration {
 	return min(first, most)
 }
 
+// MaxRetryAfter is the longest pause that a server's retry_after is believed: a larger value would mute
+// a chat for days, or overflow.
+const MaxRetryAfter = time.Hour
+
+// RetryAfter returns the pause for a retry_after in seconds: at least a second, at most MaxRetryAfter.
+func RetryAfter(seconds int) time.Duration {
+	return time.Duration(min(max(seconds, 1), int(MaxRetryAfter/time.Second))) * time.Second
+}
+
 // Backoff says how long to wait after the next failure in a row: from Min, doubling, up to Max. Half of
 // it is chance, so that many clients of a server that comes back do not meet again.
 type Backoff struct {

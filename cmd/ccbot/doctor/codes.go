@@ -81,6 +81,7 @@ var faults = []fault{
 	// What the running bot says of itself.
 	{Code(health.PollsStuck), "health", Fail, "as `/health` says it: the bot has stopped asking for messages", ""},
 	{Code(health.PollsRival), "health", Fail, "as `/health` says it: another program takes the bot's messages", ""},
+	{Code(health.PollsWait), "health", Warn, "as `/health` says it: Telegram has asked for a pause before the next messages", ""},
 	{Code(health.PollsFail), "health", Fail, "as `/health` says it: messages cannot be got", ""},
 	{Code(health.APIFails), "health", Fail, "as `/health` says it: messages cannot be sent", ""},
 	{Code(health.DiskLow), "health", Warn, "as `/health` says it: the disk is almost full", ""},

@@ -29,7 +29,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	g := outbox.GoingOf(s.outbox)
 	f.Outbox, f.API = g.Waiting, health.API{Errors: g.Errors, Waits: g.Waits, Failing: g.Failing, Wait: g.Wait}
 	ago, goesOn, failing := s.service.Pulse.State(now)
-	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival()}
+	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Wait: s.service.Pulse.Wait(now)}
 	f.Hook.Events, f.Hook.Slowest = s.events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low(), Own: sizeOf(s.Dir)}

@@ -104,7 +104,7 @@ func Connect(ctx context.Context, api *tgbot.Bot, tried func(wait time.Duration)
 // if that is longer.
 func waitAfter(err error, wait time.Duration) time.Duration {
 	if limited, ok := errors.AsType[*tgbot.TooManyRequestsError](err); ok {
-		return max(wait, time.Duration(limited.RetryAfter)*time.Second)
+		return max(wait, pause.RetryAfter(limited.RetryAfter))
 	}
 	return wait
 }
