@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
+	"golang.org/x/net/netutil"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
@@ -24,7 +26,10 @@ import (
 // names and no texts.
 type Metrics struct {
 	registry *prometheus.Registry
+	now      func() time.Time
 	reading  sync.Mutex
+	readAt   time.Time // of page
+	page     []byte    // the last reading, which serves everyone for a second
 	took     prometheus.Gauge
 	actions  *prometheus.CounterVec
 	notices  *prometheus.GaugeVec
@@ -39,7 +44,7 @@ type Metrics struct {
 
 // New makes the metrics; states counts the sessions at each reading.
 func New(states func() map[session.State]int) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(),
+	m := &Metrics{registry: prometheus.NewRegistry(), now: time.Now,
 		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
 			Help: "How long the last recovery took."}),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
@@ -124,28 +129,45 @@ func (m *Metrics) Listen(ctx context.Context, addr string) (err error) {
 	return nil
 }
 
-// How long a reader of metrics may take for each part.
+// The bounds of what readers can cost: each connection carries one request, and ends in time.
 const (
-	headerTime = 5 * time.Second
-	replyTime  = 30 * time.Second
-	idleTime   = 2 * time.Minute
+	maxConnections  = 16
+	readingInterval = time.Second // a reading looks at all processes
+	headerTimeout   = 5 * time.Second
+	replyTimeout    = 30 * time.Second
 )
 
 // serve writes the text format, which every reader takes; promhttp would link all others.
 func (m *Metrics) serve(w http.ResponseWriter, _ *http.Request) {
-	m.reading.Lock() // each reading looks at all processes; who is slow to take the answer keeps nobody else waiting
-	families, err := m.registry.Gather()
-	m.reading.Unlock()
+	page, err := m.read()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(page) // an error means that the reader has gone
+}
+
+// read returns the figures of at most a second ago.
+func (m *Metrics) read() ([]byte, error) {
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	now := m.now()
+	if m.page != nil && now.Sub(m.readAt) < readingInterval {
+		return m.page, nil
+	}
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
 	for _, f := range families {
-		if _, err := expfmt.MetricFamilyToText(w, f); err != nil {
-			return // the reader has gone
+		if _, err := expfmt.MetricFamilyToText(&page, f); err != nil {
+			return nil, err
 		}
 	}
+	m.page, m.readAt = page.Bytes(), now
+	return m.page, nil
 }
 
 // Run serves /metrics until ctx ends.
@@ -155,11 +177,12 @@ func (m *Metrics) Run(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", m.serve)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime,
-		WriteTimeout: replyTime + headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
+		WriteTimeout: replyTimeout + headerTimeout, MaxHeaderBytes: 16 << 10}
+	server.SetKeepAlivesEnabled(false)
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(netutil.LimitListener(m.listener, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,11 +37,12 @@ func scrape(t *testing.T, addr string) map[string]string {
 	return values
 }
 
-// TestMetricsTellTheReport, and the sessions as they are at the reading.
-func TestMetricsTellTheReport(t *testing.T) {
-	counts := map[session.State]int{session.Running: 1, session.Lost: 0}
-	m := New(func() map[session.State]int { return counts })
-	require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
+// serve runs the metrics until the end of the test, and returns their address.
+func serve(t *testing.T, m *Metrics) (addr string) {
+	t.Helper()
+	if m.listener == nil {
+		require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
@@ -48,7 +50,80 @@ func TestMetricsTellTheReport(t *testing.T) {
 		stop()
 		assert.NoError(t, <-ended)
 	})
-	addr := m.listener.Addr().String()
+	return m.listener.Addr().String()
+}
+
+func TestReadingsAreBounded(t *testing.T) {
+	readings := 0
+	m := New(func() map[session.State]int { readings++; return nil })
+	now := time.Unix(1, 0)
+	m.now = func() time.Time { return now }
+	addr := serve(t, m)
+	for range 50 {
+		scrape(t, addr)
+	}
+	assert.Equal(t, len(session.States()), readings, "one reading asks once for each state")
+	now = now.Add(readingInterval)
+	scrape(t, addr)
+	assert.Equal(t, 2*len(session.States()), readings)
+}
+
+// counting counts the open connections of a listener.
+type counting struct {
+	net.Listener
+	open, most atomic.Int32
+}
+
+func (c *counting) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err == nil {
+		c.most.Store(max(c.most.Load(), c.open.Add(1)))
+	}
+	return counted{conn, c}, err
+}
+
+type counted struct {
+	net.Conn
+	of *counting
+}
+
+func (c counted) Close() error {
+	c.of.open.Add(-1)
+	return c.Conn.Close()
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	m := New(func() map[session.State]int { return nil })
+	require.NoError(t, m.Listen(t.Context(), "127.0.0.1:0"))
+	count := &counting{Listener: m.listener}
+	m.listener = count
+	addr := serve(t, m)
+	open := make([]net.Conn, 2*maxConnections)
+	for n := range open {
+		var err error
+		open[n], err = net.Dial("tcp", addr)
+		require.NoError(t, err)
+		defer open[n].Close()
+		_, err = io.WriteString(open[n], "GET /metrics HTTP/1.1\r\n") // the rest never comes
+		require.NoError(t, err)
+	}
+	assert.Contains(t, scrape(t, addr), "go_goroutines", "a reader is served once the deadlines have ended the others")
+	assert.EqualValues(t, maxConnections, count.most.Load())
+
+	// A connection carries one request.
+	resp, err := http.Get("http://" + addr + "/metrics")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.True(t, resp.Close)
+}
+
+// TestMetricsTellTheReport, and the sessions as they are at the reading.
+func TestMetricsTellTheReport(t *testing.T) {
+	counts := map[session.State]int{session.Running: 1, session.Lost: 0}
+	m := New(func() map[session.State]int { return counts })
+	seconds := 0
+	m.now = func() time.Time { seconds++; return time.Unix(int64(seconds), 0) }
+	addr := serve(t, m)
 
 	report := recovery.Report{Took: 1500 * time.Millisecond,
 		Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}},
