@@ -172,14 +172,14 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
 	case conflict:
 		p.trouble.warn(ctx, slog.LevelWarn, "polls_rival", failed)
-		i.cfg.Pulse.Lost()
+		i.cfg.Pulse.Failed(conflict)
 		return p.rival.Next(), nil
 	case webhook:
 		p.trouble.warn(ctx, slog.LevelWarn, "webhook_set", failed)
 		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)
-		i.cfg.Pulse.Limited()
+		i.cfg.Pulse.Failed(limited)
 		return failed.retryAfter, nil
 	}
 	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)

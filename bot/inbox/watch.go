@@ -102,43 +102,35 @@ type Pulse struct {
 	mu    sync.Mutex
 	beat  time.Time // when the last try ended, well or badly
 	until time.Time // the end of a rest; a time before beat means that there is none
-	rival bool      // the last try failed because another program takes the messages
-	told  bool      // Telegram asked for the rest
+	why   cause     // of the last try's failure, if it is one that Failed noted
 }
 
 // Beat notes that a try has ended, well or badly.
 func (p *Pulse) Beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.beat, p.until, p.rival, p.told = now, now, false, false
+	p.beat, p.until, p.why = now, now, failing
 }
 
-// Lost notes that the try has failed because another program takes the bot's messages.
-func (p *Pulse) Lost() {
+// Failed notes why the last try failed.
+func (p *Pulse) Failed(why cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rival = true
+	p.why = why
 }
 
 // Rival reports whether another program takes the bot's messages, as far as the last try shows.
 func (p *Pulse) Rival() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.rival
-}
-
-// Limited notes that the last try failed because Telegram asks for a pause.
-func (p *Pulse) Limited() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.told = true
+	return p.why == conflict
 }
 
 // Wait returns the rest of the pause that Telegram asked for, or zero if there is none.
 func (p *Pulse) Wait(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.told {
+	if p.why != limited {
 		return 0
 	}
 	return max(p.until.Sub(now), 0)
