@@ -244,8 +244,8 @@ func TestP2_WhatIsNotProvenIsSpared(t *testing.T) {
 		{"claims to write it but is no agent", session.Archived, func(w *world, r session.Record) {
 			claims(w, w.processes.start(777, []string{"vim", "notes"}), r)
 		}},
-		{"another user's", session.CleanupFailed, func(w *world, r session.Record) {
-			w.leftover(777, r, func(p *process.Process) { p.UID = 1 })
+		{"root's", session.CleanupFailed, func(w *world, r session.Record) {
+			w.leftover(777, r, func(p *process.Process) { p.UID = 0 })
 		}},
 		{"evidence contradicts itself", session.CleanupFailed, func(w *world, r session.Record) {
 			id := w.processes.start(777, []string{"claude"})
@@ -271,6 +271,44 @@ func TestP2_WhatIsNotProvenIsSpared(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestP1_OtherUsersArgvIsIgnored: any user of the machine can start processes that name a conversation, as many as it likes.
+func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		for pid := 700; pid < 760; pid++ {
+			w.leftover(pid, r, func(p *process.Process) { p.UID = user + 1 })
+		}
+		require.NoError(t, w.noticeWriters(w.ctx))
+		assert.Empty(t, w.writersOf(r))
+		receipt := w.archive(r)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Empty(t, receipt.Failures)
+		assert.Empty(t, receipt.Others, "the receipt is about this session's processes")
+
+		sources := w.Evidence
+		ignored, err := sources.Ignored(w.ctx, r.ClaudeSessionID)
+		require.NoError(t, err)
+		assert.Len(t, ignored, 60)
+
+		_, err = w.Restore(w.ctx, RestoreRequest{Session: r.ID})
+		require.NoError(t, err)
+	})
+}
+
+// TestP1_BoundAgentOfAnotherUserCounts: its command line was written for the session.
+func TestP1_BoundAgentOfAnotherUserCounts(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.change(a.id.PID, func(p *process.Process) { p.UID = user + 1 })
+		e, err := w.Evidence.Read(w.ctx, r.ClaudeSessionID)
+		require.NoError(t, err)
+		require.Len(t, e.Verdicts, 1)
+		assert.Equal(t, a.id, e.Verdicts[0].Process.Identity)
+		assert.Empty(t, e.Ignored)
+	})
 }
 
 func TestP2_StrangersAreNotEvenLookedAt(t *testing.T) {

@@ -11,12 +11,16 @@ func (c *call) whyCommand() *cobra.Command {
 		Long: `Say what became of a session: when, from which state to which, by which rule and on
 what evidence, oldest first. It reads only. Times are this machine's, with --json UTC.`,
 		Example: "  ccbot why api",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])
 			if err != nil {
 				return err
 			}
 			fate := show.FateOf(d.Store.List(), r)
+			if _, sources, err := d.Look(cmd.Context()); err == nil { // otherwise the history alone is shown
+				ignored, _ := sources.Ignored(cmd.Context(), r.ClaudeSessionID)
+				fate.Ignore(ignored)
+			}
 			return c.show(fate, fate.Print)
 		}}
 }

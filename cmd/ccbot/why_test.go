@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -75,4 +78,18 @@ interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3
 		code, _, _ = ccbot(environ, args...)
 		assert.Equal(t, exit.Misuse, code)
 	}
+}
+
+func TestWhyNamesIgnoredProcesses(t *testing.T) {
+	var all []process.Process
+	for pid := 1; pid <= 60; pid++ {
+		all = append(all, process.Process{Identity: process.Identity{PID: pid}, UID: 1001})
+	}
+	fate := show.FateOf(nil, one(1, "api", func(*session.Record) {}))
+	fate.Ignore(all)
+	var out bytes.Buffer
+	require.NoError(t, terminal.Show(&out, false, fate, fate.Print))
+	assert.Contains(t, out.String(), "ignored: process 5 of user 1001 names the session; another user's command line is no evidence\n"+
+		"ignored: 55 more such processes\n")
+	assert.NotContains(t, out.String(), "process 6 ")
 }

@@ -16,6 +16,9 @@ type AgentNames struct {
 	// Exes are paths of executables recorded when ccbot started agents. An interpreter among them
 	// is ignored, because it can run any program.
 	Exes []string
+	// Untrusted reports whether the command line of a process is no evidence, because any other user
+	// could have written it. Nil trusts all.
+	Untrusted func(Process) bool
 }
 
 // IsAgent reports whether the process is an agent by what it runs: the basename of argv[0], the

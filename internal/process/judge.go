@@ -21,6 +21,9 @@ const (
 	// SourceArgv: the command line. It is out of date after /clear, an in-TUI /resume and
 	// --continue. Judge finds it itself; callers never claim it.
 	SourceArgv Source = "argv"
+	// SourceUntrusted: the command line of a process that AgentNames.Untrusted reports. Its verdict
+	// is No.
+	SourceUntrusted Source = "untrusted"
 )
 
 // Claim says: this process runs that session. Callers make claims from presence files and
@@ -50,9 +53,8 @@ type Verdict struct {
 // may be a /clear that is just happening; callers ask again with a fresh snapshot and fresh claims
 // for 2 s before they believe it.
 //
-// argv makes a writer only of an agent ([IsAgent]). A claim makes a writer of any process: whether
-// the process may be ended is for the guards to decide. Zombies write nothing. The owner is not
-// considered: a process of another user that names the session is reported too. There is at most
+// argv makes a writer only of an agent ([IsAgent]) whose command line is trusted. A claim makes a writer of any process: whether
+// the process may be ended is for the guards to decide. Zombies write nothing. There is at most
 // one verdict per process and id, in the order of the snapshot and then of ids; no verdict means no
 // evidence.
 func Judge(s Snapshot, claims []Claim, agents AgentNames, ids ...uuid.UUID) []Verdict {
@@ -129,6 +131,9 @@ func (j *judgement) gather(p Process) evidence {
 	source := sourceStranger
 	if IsAgent(p, j.agents) {
 		source = SourceArgv
+		if j.agents.Untrusted != nil && j.agents.Untrusted(p) {
+			source = SourceUntrusted
+		}
 	}
 	for _, id := range claudeflags.Sessions(p.Args) {
 		e.add(source, id)
@@ -162,6 +167,9 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 	}
 	if named := e.named[SourceArgv]; len(named) > 0 {
 		return e.decide(id, SourceArgv, named)
+	}
+	if len(e.named[SourceUntrusted]) > 0 {
+		return Verdict{Writer: No, Source: SourceUntrusted, Why: "the command line of another user's process is no evidence"}
 	}
 	return Verdict{Writer: No, Source: SourceArgv, Why: "names the session but is not an agent"}
 }

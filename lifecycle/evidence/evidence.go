@@ -20,6 +20,9 @@ type Evidence struct {
 	// Verdicts has one entry for each process that writes one of the given conversations, or may
 	// write it. A process that is proven not to write has none.
 	Verdicts []process.Verdict
+	// Ignored are the processes of other users that name one of the conversations on their command
+	// line only, which is no evidence.
+	Ignored []process.Process
 
 	from    *Sources
 	records []session.Record
@@ -44,8 +47,27 @@ func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
 			claims = append(claims, doubt)
 		}
 	}
-	e.Verdicts = slices.DeleteFunc(process.Judge(e.Table, claims, e.agents, claudeIDs...),
-		func(v process.Verdict) bool { return v.Writer == process.No })
+	for _, v := range process.Judge(e.Table, claims, e.agents, claudeIDs...) {
+		switch {
+		case v.Writer != process.No:
+			e.Verdicts = append(e.Verdicts, v)
+		case v.Source == process.SourceUntrusted:
+			e.Ignored = append(e.Ignored, v.Process)
+		}
+	}
+}
+
+// untrusted reports whether the command line of a process is no evidence: any other user can start
+// one that names a conversation. Root can read and write everything anyway, and a process that a
+// record bound was started for it.
+func (e *Evidence) untrusted(p process.Process) bool {
+	me, ok := e.Table.Find(e.from.Processes.Self().PID)
+	if !ok || p.UID == me.UID || p.UID == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(e.records, func(r session.Record) bool {
+		return r.Binding != nil && r.Binding.Agent == p.Identity || slices.Contains(r.Bound, p.Identity)
+	})
 }
 
 // Strangers returns the verdicts on all processes that write the session's conversation, or may
@@ -158,6 +180,15 @@ func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey,
 		}
 	}
 	return v, nil
+}
+
+// Ignored returns the processes of other users that name a conversation on their command line only.
+func (s *Sources) Ignored(ctx context.Context, claudeID uuid.UUID) ([]process.Process, error) {
+	e, err := s.Read(ctx, claudeID)
+	if err != nil {
+		return nil, err
+	}
+	return e.Ignored, nil
 }
 
 // AgentAlive says whether a bound agent lives.

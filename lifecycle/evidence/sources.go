@@ -109,6 +109,7 @@ func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 func (s *Sources) Of(table process.Snapshot) *Evidence {
 	e := &Evidence{Table: table, from: s, records: s.Records.Shared(), bound: make(map[process.Identity][]session.Record)}
 	e.agents = s.agents(e.records)
+	e.agents.Untrusted = e.untrusted
 	e.guards = process.StandardGuards(s.Processes.Self(), e.agents)
 	for _, r := range e.records {
 		if r.Binding != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -26,6 +27,26 @@ type Fate struct {
 	Exit         *Exit                 `json:"exit,omitempty"`
 	Interruption *session.Interruption `json:"interruption,omitempty"`
 	History      []session.Change      `json:"history"` // the newest hundred
+	// Ignored are processes of other users that name the session on their command line, which is no
+	// evidence. At most maxIgnored are listed.
+	Ignored      []Ignored `json:"ignored_processes,omitempty"`
+	IgnoredCount int       `json:"ignored_count,omitempty"`
+}
+
+// Ignored is a process of another user.
+type Ignored struct {
+	PID int `json:"pid"`
+	UID int `json:"uid"`
+}
+
+const maxIgnored = 5
+
+// Ignore adds the processes that are no evidence.
+func (t *Fate) Ignore(all []process.Process) {
+	t.IgnoredCount = len(all)
+	for _, p := range all[:min(len(all), maxIgnored)] {
+		t.Ignored = append(t.Ignored, Ignored{PID: p.PID, UID: p.UID})
+	}
 }
 
 // Exit is how an agent ended.
@@ -74,6 +95,12 @@ func (t Fate) Print(p *terminal.Printer) {
 	for _, c := range t.History {
 		p.Line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), cmp.Or(string(c.Rule), "-"))
 		p.Line("    %s", terminal.Printable(c.Why))
+	}
+	for _, i := range t.Ignored {
+		p.Line("ignored: process %d of user %d names the session; another user's command line is no evidence", i.PID, i.UID)
+	}
+	if more := t.IgnoredCount - len(t.Ignored); more > 0 {
+		p.Line("ignored: %d more such processes", more)
 	}
 }
 
