@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,4 +104,26 @@ func TestSendFileIsRefused(t *testing.T) {
 			assert.Empty(t, d.Telegram.Done())
 		})
 	}
+}
+
+func TestSendFileIsLimitedPerSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := chattest.NewFileWorld(t)
+		path := d.Inside(t, "a.txt", "hello")
+		send := func() error { return d.SendFile(t.Context(), d.R.ID, path, "") }
+		for range 10 {
+			require.NoError(t, send())
+			time.Sleep(2 * time.Second)
+		}
+		refused := (*refusal.Error)(nil)
+		require.ErrorAs(t, send(), &refused)
+		assert.Equal(t, refusal.SentTooMany, refused.Code)
+		assert.Equal(t, "40", refused.Reason, "the first of the ten is 20 s old")
+		assert.Len(t, d.Telegram.Done(), 10)
+
+		time.Sleep(40 * time.Second)
+		require.NoError(t, send())
+		require.Error(t, send(), "the second of the ten is 58 s old")
+
+	})
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +30,7 @@ type Files struct {
 	chat    *chat.Chat
 	disk    port.Files
 	heading func(r views.Session) render.Text
+	quota   quota
 	crew    guard.Crew // what /get sends: what a person writes meanwhile does not wait for that
 }
 
@@ -65,6 +68,10 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 		return err
 	}
 	defer f.Body.Close()
+	if wait := s.quota.take(id, time.Now()); wait > 0 {
+		seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))
+		return &refusal.Error{Code: refusal.SentTooMany, Reason: seconds}
+	}
 	if headed := render.Join(s.heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
 	}

@@ -25,7 +25,8 @@ func (c *call) sendCommand() *cobra.Command {
 agent: "ccbot send report.pdf --caption 'the report'".
 
 The file is a regular one of at most 52 MB in the session's folder; copy a file from
-elsewhere into the folder first. Files of ccbot's own are never sent.`,
+elsewhere into the folder first. Files of ccbot's own are never sent. A session may
+send ten files a minute.`,
 		Example: "  ccbot send report.pdf --caption 'the report'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])

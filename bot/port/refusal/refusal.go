@@ -85,6 +85,7 @@ const (
 	FileMissing    Code = "file_missing"
 	FileUnreadable Code = "file_unreadable" // Reason says why
 	FileTooBig     Code = "file_too_big"
+	SentTooMany    Code = "sent_too_many" // Reason: the seconds to wait
 	CaptionTooLong Code = "caption_too_long"
 	NotShown       Code = "not_shown"     // nobody is allowed any more where the session is shown
 	NotTaken       Code = "not_taken"     // Telegram refuses it

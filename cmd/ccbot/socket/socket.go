@@ -244,6 +244,7 @@ var unsent = map[port.Code]string{
 	port.NotShown:       "nobody is allowed any more in the chat that the session is shown in",
 	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
 	port.FileTooBig:     fmt.Sprintf("it has more than the %d MB that Telegram takes", outbox.MaxFile>>20),
+	port.SentTooMany:    "a session may send ten files a minute; seconds to wait: ",
 	port.NotTaken:       "Telegram does not take it: ",
 	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
 	port.FileRelative:   "the path is not absolute",
