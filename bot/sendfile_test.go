@@ -127,3 +127,11 @@ func TestSendFileIsLimitedPerSession(t *testing.T) {
 
 	})
 }
+
+// TestAgentFilesLetRepliesPass: what a person asks for goes before the files that wait.
+func TestAgentFilesLetRepliesPass(t *testing.T) {
+	d := chattest.NewFileWorld(t)
+	require.NoError(t, d.SendFile(t.Context(), d.R.ID, d.Inside(t, "a.txt", "hello"), ""))
+	require.Len(t, d.Sends.Files, 1)
+	assert.Greater(t, d.Sends.Files[0].Rank, outbox.Talk)
+}

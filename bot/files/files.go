@@ -75,7 +75,7 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	if headed := render.Join(s.heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
 	}
-	return s.put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text})
+	return s.put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Rank: outbox.Later})
 }
 
 // put sends an open file, to where as says, and returns when Telegram took it. Its errors are those of SendFile.
