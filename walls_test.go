@@ -23,7 +23,7 @@ const (
 )
 
 // roomLines are the rooms of the chat with a limit of their own: those that may be larger, and the roof.
-var roomLines = map[string]int{"bot": 511, "bot/ask": 2709, "bot/outbox": 2355, "bot/inbox": 1895, "bot/render": 3237}
+var roomLines = map[string]int{"bot": 511, "bot/ask": 2709, "bot/outbox": 2355, "bot/inbox": 1895, "bot/render": 3250}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{

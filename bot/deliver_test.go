@@ -142,11 +142,16 @@ func TestP5_PicturesOfToolsAreShown(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("look"),
 		pictured("image/png", "image/jpeg", "image/tiff", "image/webp", "image/gif"), chattest.Says("nice")))
+	var sent []string
+	w.Telegram.Upload = func(f outbox.File) error { // afterwards the file is closed
+		sent = append(sent, chattest.Content(t, f))
+		return nil
+	}
 	w.ReadNow(t, r)
 	var got []string
 	for i, f := range w.Telegram.Files {
 		got = append(got, fmt.Sprintf("%s photo=%v", f.Name, f.Photo))
-		assert.Equal(t, fmt.Sprintf("picture %d", i+1), chattest.Content(t, f))
+		assert.Equal(t, fmt.Sprintf("picture %d", i+1), sent[i])
 		assert.Equal(t, r.ID, f.Session)
 	}
 	assert.Equal(t, []string{"image-1.png photo=true", "image-2.jpg photo=true", "image-3 photo=false",

@@ -126,6 +126,15 @@ func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Curso
 	return each.As(items, itemOf), err
 }
 
+// Image implements [talk.Pictures].
+func (*Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (talk.Picture, error) {
+	p, err := transcript.OpenImage(transcript.Cursor(at), transcript.Image(image))
+	if err != nil {
+		return talk.Picture{}, err
+	}
+	return talk.Picture{Body: p, Size: p.Size}, nil
+}
+
 // End finds the present end of a transcript.
 func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
@@ -134,7 +143,7 @@ func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) 
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind), Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure)}
+		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Last: item.Last, Text: item.Text, Failed: lifecycle.After(item.Failure), Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

@@ -466,6 +466,7 @@ const (
 	TurnDone               Key = "turn_done"     // Name
 	AnswersFile            Key = "answers_file"  // Count
 	Thought                Key = "thought"
+	LineTooLong            Key = "line_too_long"  // Name, Size
 	PartNotShown           Key = "part_not_shown" // Command, Name
 	ButtonOpen             Key = "button_open"
 	PromptWaits            Key = "prompt_waits"

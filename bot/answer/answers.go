@@ -52,7 +52,10 @@ type Deps struct {
 	Limits      Limits
 	Sessions    Sessions
 	Outputs     Outputs
-	Transcripts talk.Transcripts
+	Transcripts interface {
+		talk.Transcripts
+		talk.Pictures
+	}
 	// Heard is told of each item before the item is shown. An item may come twice.
 	Heard    func(session uuid.UUID, item talk.Item)
 	Rich     bool                              // rich messages where the server has them

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -142,8 +143,20 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 	if l.part.File != nil {
 		f, caption = *l.part.File, l.part.Text
 	}
-	_, err := a.Sender.SendFile(ctx, outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written})
+	out := outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption, Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)),
+		Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: l.sounds && !l.quiet, Written: l.written}
+	if f.Open != nil {
+		content, err := f.Open(ctx)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
+			return &outbox.Refused{Err: err}
+		case err != nil:
+			return err
+		}
+		defer content.Body.Close()
+		out.Body, out.Size = content.Body, content.Size
+	}
+	_, err := a.Sender.SendFile(ctx, out)
 	return err
 }
 

@@ -2,12 +2,12 @@ package answer
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/phase"
 	"ccbot/bot/port/talk"
@@ -65,7 +65,9 @@ func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item)
 		}
 		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
 	case talk.ToolResult:
-		return rendition{parts: pictures(item.Images)}
+		return rendition{parts: a.pictures(item)}
+	case talk.TooLong:
+		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.LineTooLong, i18n.Args{"Name": r.Name, "Size": chat.Size(item.Size)}))}
 	}
 	return rendition{}
 }
@@ -141,16 +143,19 @@ const maxPhotos = 3
 var photos = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 
-// pictures are the images of a tool's result. What is no photo is a document.
-func pictures(images []talk.Image) (parts []render.Part) {
-	for i, image := range images {
-		data, err := base64.StdEncoding.DecodeString(image.Data)
-		if err != nil || len(data) == 0 {
-			continue // nothing that could be seen anywhere
+// pictures returns the images of a tool's result as files. An image that is no photo is a document.
+func (a *Answers) pictures(item talk.Item) (parts []render.Part) {
+	for i, image := range item.Images {
+		size := image.Length / 4 * 3 // of the decoded image
+		if size == 0 {
+			continue // it cannot be seen anywhere
 		}
 		suffix := photos[image.MediaType]
-		photo := suffix != "" && len(data) <= outbox.MaxPhoto && i < maxPhotos
-		file := render.File{Name: fmt.Sprintf("image-%d%s", i+1, suffix), Data: data, Photo: photo}
+		file := render.File{Name: fmt.Sprintf("image-%d%s", i+1, suffix), Photo: suffix != "" && size <= outbox.MaxPhoto && i < maxPhotos}
+		file.Open = func(ctx context.Context) (render.Content, error) {
+			p, err := a.Transcripts.Image(ctx, item.At, image)
+			return render.Content(p), err
+		}
 		parts = append(parts, render.Part{File: &file})
 	}
 	return parts

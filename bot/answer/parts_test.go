@@ -1,17 +1,20 @@
 package answer
 
 import (
-	"encoding/base64"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/render"
 )
 
 func TestPicturesThatAreNone(t *testing.T) {
-	assert.Empty(t, pictures([]talk.Image{{MediaType: "image/png", Data: "%%%"}, {MediaType: "image/png"}}))
-	large := pictures([]talk.Image{{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(make([]byte, outbox.MaxPhoto+1))}})
-	assert.False(t, large[0].File.Photo)
+	pictures := func(length int64) []render.Part {
+		return (&Answers{}).pictures(talk.Item{Images: []talk.Image{{MediaType: "image/png", Length: length}}})
+	}
+	assert.Empty(t, pictures(0))
+	assert.True(t, pictures(outbox.MaxPhoto)[0].File.Photo)
+	assert.False(t, pictures(2 * outbox.MaxPhoto)[0].File.Photo)
 }

@@ -69,6 +69,7 @@ type Decisions interface {
 // Transcripts are the ports about what was said, as it is written and from any place.
 type Transcripts interface {
 	talk.Transcripts
+	talk.Pictures
 	history.Conversations
 	history.Exports
 	history.Asked

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"context"
+	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -24,6 +26,17 @@ type File struct {
 	Name  string
 	Data  []byte
 	Photo bool // a picture to look at, not one to keep
+	// Open, if set, opens the content in place of Data. The caller closes it.
+	Open func(ctx context.Context) (Content, error)
+}
+
+// Content is the content of a file, of Size bytes.
+type Content struct {
+	Body interface {
+		io.ReaderAt
+		io.Closer
+	}
+	Size int64
 }
 
 // maxParts is how many messages an answer may be before it becomes a file: a chat takes about one in a second, and nobody
@@ -68,7 +81,7 @@ func longAnswer(src string, room int) Part {
 // path, and needs no ending.
 func AsFile(p Part, name string) File {
 	if p.File != nil {
-		return File{Name: p.File.Name, Data: p.File.Data}
+		return File{Name: p.File.Name, Data: p.File.Data, Open: p.File.Open}
 	}
 	if p.Rich != "" {
 		return File{Name: safeName(name) + ".md", Data: []byte(p.Rich + "\n")}

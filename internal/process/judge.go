@@ -21,9 +21,9 @@ const (
 	// SourceArgv: the command line. It is out of date after /clear, an in-TUI /resume and
 	// --continue. Judge finds it itself; callers never claim it.
 	SourceArgv Source = "argv"
-	// SourceUntrusted: the command line of a process that AgentNames.Untrusted reports. Its verdict
+	// UntrustedArgv: the command line of a process that AgentNames.Untrusted reports. Its verdict
 	// is No.
-	SourceUntrusted Source = "untrusted"
+	UntrustedArgv Source = "untrusted"
 )
 
 // Claim says: this process runs that session. Callers make claims from presence files and
@@ -132,7 +132,7 @@ func (j *judgement) gather(p Process) evidence {
 	if IsAgent(p, j.agents) {
 		source = SourceArgv
 		if j.agents.Untrusted != nil && j.agents.Untrusted(p) {
-			source = SourceUntrusted
+			source = UntrustedArgv
 		}
 	}
 	for _, id := range claudeflags.Sessions(p.Args) {
@@ -168,8 +168,8 @@ func (e evidence) verdict(id uuid.UUID) Verdict {
 	if named := e.named[SourceArgv]; len(named) > 0 {
 		return e.decide(id, SourceArgv, named)
 	}
-	if len(e.named[SourceUntrusted]) > 0 {
-		return Verdict{Writer: No, Source: SourceUntrusted, Why: "the command line of another user's process is no evidence"}
+	if len(e.named[UntrustedArgv]) > 0 {
+		return Verdict{Writer: No, Source: UntrustedArgv, Why: "the command line of another user's process is no evidence"}
 	}
 	return Verdict{Writer: No, Source: SourceArgv, Why: "names the session but is not an agent"}
 }

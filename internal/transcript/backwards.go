@@ -18,6 +18,7 @@ type backwards struct {
 	last int64 // nothing before it is read
 	size int64 // of a chunk; lines may make one longer
 	data []byte
+	long held // data, if it holds a long line
 }
 
 // endOf stands for the end of the last whole line, where a place is asked for.
@@ -43,17 +44,27 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 	return &backwards{file: file, ctx: ctx, path: path, end: before, size: size}, nil
 }
 
-func (b *backwards) close() { _ = b.file.Close() } // it was only read
+func (b *backwards) close() {
+	b.long.release()
+	_ = b.file.Close() // it was only read
+}
 
 // next gives the lines before those that it gave last, and where they begin; none: it was at the beginning.
 // They are valid until the next call. A line longer than maxLine comes in pieces, which are no JSON.
 func (b *backwards) next() (lines []byte, at int64, err error) {
+	if b.long > 0 {
+		b.data = nil
+		b.long.release()
+	}
 	for size := b.size; b.end > b.last; size *= 2 {
 		if err := b.ctx.Err(); err != nil {
 			return nil, b.end, err
 		}
 		start := max(b.last, b.end-size)
 		if n := b.end - start; int64(cap(b.data)) < n {
+			if b.data = nil; n > max(b.size, longLine) {
+				b.long.take(n)
+			}
 			b.data = make([]byte, n)
 		}
 		lines = b.data[:b.end-start]

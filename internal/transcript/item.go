@@ -44,6 +44,8 @@ const (
 	QueueOperation  Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
 	LocalCommand    Kind = "local_command"    // "/name args" or "!command", as typed
 	LocalOutput     Kind = "local_output"     // what a local command printed; Text may be blank
+	// TooLong stands for a line that does not fit in memory: Size. Nothing else is known of it.
+	TooLong Kind = "too_long"
 	// PermissionDecision: Claude Code took a hook's answer to a permission; Tool.ID, Text "allow" or "deny".
 	PermissionDecision Kind = "permission_decision"
 )
@@ -67,6 +69,7 @@ type Item struct {
 	Command   string  // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string  // QueueOperation
 	Refused   string  // LocalOutput: the prompt that a hook did not let through
+	Size      int64   // TooLong, in bytes
 	Failure   Failure // APIError, and LocalOutput that says that a hook has blocked a prompt
 }
 
@@ -102,10 +105,4 @@ func (i Item) EndsTask() (call string, failed, ok bool) {
 	}
 	call = strings.TrimSpace(tagged(i.Text, "tool-use-id"))
 	return call, strings.TrimSpace(tagged(i.Text, "status")) == "failed", call != ""
-}
-
-// Image is an image as the transcript holds it.
-type Image struct {
-	MediaType string // "image/png"
-	Data      string // base64
 }

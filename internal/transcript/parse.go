@@ -81,15 +81,15 @@ func (h heading) spoken() bool {
 // parseLine reads one line. Types it does not know give no items and no error, as does a blank
 // line; an error says that the line is no JSON object. The items have no cursors.
 func parseLine(raw []byte) ([]Item, error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || isBulk(raw) {
+	text := bytes.TrimSpace(raw)
+	if len(text) == 0 || isBulk(text) {
 		return nil, nil
 	}
-	if raw[0] != '{' {
+	if text[0] != '{' {
 		return nil, errors.New("parse transcript line: no JSON object")
 	}
 	var e entry
-	if err := decode(raw, &e); err != nil {
+	if err := decode(withoutImages(raw), &e); err != nil {
 		return nil, fmt.Errorf("parse transcript line: %w", err)
 	}
 	items := e.items()
@@ -176,7 +176,7 @@ func (e *entry) user() (items []Item) {
 			items = appendText(items, e.said(b.Text))
 		case "image":
 			item := e.said("")
-			item.Images = []Image{{b.Source.MediaType, b.Source.Data}}
+			item.Images = []Image{imageOf(b.Source.MediaType, b.Source.Data)}
 			items = append(items, item)
 		case "tool_result":
 			text, images := texts(b.Content)
@@ -258,7 +258,7 @@ func texts(raw json.RawMessage) (string, []Image) {
 		case "text":
 			parts = append(parts, b.Text)
 		case "image":
-			images = append(images, Image{b.Source.MediaType, b.Source.Data})
+			images = append(images, imageOf(b.Source.MediaType, b.Source.Data))
 		}
 	}
 	return strings.Join(parts, "\n"), images

@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is read; images and pasted files make lines of many
-	// megabytes.
-	maxLine = 64 << 20
 	// keptBuffer is the largest line buffer that is kept for the next line. It is small, because
 	// every open session has one.
 	keptBuffer = 64 << 10
@@ -43,6 +40,9 @@ type Reader struct {
 	length int64  // bytes of that line so far
 	line   []byte // those bytes, unless it is too long
 	skip   bool   // pass the rest of this line
+	long   held   // the memory of the line, if it is long
+	over   bool   // the line is longer than limit
+	passed int64  // length of the line that was returned last, if it was longer than limit
 	loose  bool   // the cursor may stand inside a line
 
 	allow func(at int64) error // asked before each piece is read; nil: always
@@ -71,8 +71,12 @@ func (r *Reader) Next() (Item, bool, error) {
 			return Item{}, false, err
 		}
 		items, err := parse(line)
+		r.long.release()
 		if err != nil {
 			r.broken++ // Broken counts it: one bad line must not stop a session
+		}
+		if r.passed > 0 {
+			items = []Item{{Kind: TooLong, Size: r.passed}}
 		}
 		r.queue = r.place(items, at)
 	}
@@ -109,6 +113,7 @@ func Each(from Cursor, loose bool, see func(Item) bool) (err error) {
 // Close closes the file. Next then returns fs.ErrClosed.
 func (r *Reader) Close() error {
 	r.closed = true
+	r.long.release()
 	if r.file == nil {
 		return nil
 	}
@@ -139,6 +144,7 @@ func (r *Reader) place(items []Item, offset int64) []Item {
 
 // each calls see with the whole lines from here on, until it returns false.
 func (r *Reader) each(see func(line []byte, at int64) bool) error {
+	defer r.long.release()
 	for {
 		line, at, ok, err := r.readLine()
 		if err != nil || !ok || !see(line, at) {
@@ -148,8 +154,10 @@ func (r *Reader) each(see func(line []byte, at int64) bool) error {
 }
 
 // readLine returns one whole line, and where it begins; next is behind its line break then. The slice is valid
-// until the next call. A line that is too long, or that the start cuts, comes back empty.
+// until the next call. A line that is too long, or that the start cuts, comes back empty. A long line is
+// held: see longLines.
 func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
+	r.long.release()
 	if ok, err := r.open(); err != nil || !ok {
 		return nil, 0, false, err
 	}
@@ -160,14 +168,19 @@ func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
 			}
 		}
 		chunk, err := r.in.ReadSlice('\n')
-		r.take(chunk)
+		if !r.take(chunk) || err != nil && r.long > 0 && !errors.Is(err, bufio.ErrBufferFull) { // the latter: it was cut meanwhile
+			return nil, 0, false, errors.Join(r.rewind(), r.check())
+		}
 		switch {
 		case err == nil:
-			line, at = r.line, r.next
+			line, at, r.passed = r.line, r.next, 0
 			if r.skip {
 				line = nil
 			}
-			r.next, r.length, r.skip = r.next+r.length, 0, false
+			if r.over {
+				r.passed = r.length
+			}
+			r.next, r.length, r.skip, r.over = r.next+r.length, 0, false, false
 			r.line = r.line[:0]
 			if cap(r.line) > keptBuffer {
 				r.line = nil
@@ -181,32 +194,53 @@ func (r *Reader) readLine() (line []byte, at int64, ok bool, err error) {
 	}
 }
 
-// take adds a piece to the line being read. Half a line stays here until the rest is written.
-func (r *Reader) take(chunk []byte) {
+// take adds a piece to the line being read. It returns false if the line is long and its end is not
+// written yet: then nothing of it stays in memory, and rewind makes the next read begin with it again.
+// Half a line that is not long stays here until the rest is written.
+func (r *Reader) take(chunk []byte) (ok bool) {
 	r.length += int64(len(chunk))
-	if !r.skip && r.length > r.limit {
-		r.skip, r.line = true, nil
-		r.broken++
+	if !r.skip && len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
+		rest, whole := r.rest()
+		total := r.length + rest
+		switch {
+		case total > r.limit: // also if it is not whole
+			r.skip, r.over, r.line = true, true, nil
+			r.broken++
+		case total > longLine && !whole:
+			return false
+		case total > longLine:
+			r.long.take(total)
+			fallthrough
+		default: // a line that grows piece by piece would need several times its length
+			r.line = slices.Grow(r.line, len(chunk)+int(rest))
+		}
 	}
 	if !r.skip {
-		if len(r.line) > keptBuffer && len(r.line)+len(chunk) > cap(r.line) {
-			r.line = slices.Grow(r.line, len(chunk)+r.rest())
-		}
 		r.line = append(r.line, chunk...)
+	}
+	return true
+}
+
+// rest returns how much of the line the file has after what was taken, and whether its end is there.
+// Beyond the limit nothing is counted.
+func (r *Reader) rest() (n int64, whole bool) {
+	after := bufio.NewReaderSize(io.NewSectionReader(r.file, r.next+r.length, r.limit+1-min(r.length, r.limit)), mostAhead)
+	for {
+		chunk, err := after.ReadSlice('\n')
+		n += int64(len(chunk))
+		if !errors.Is(err, bufio.ErrBufferFull) { // the end, or an error that the next read of the line finds, too
+			return n, err == nil
+		}
 	}
 }
 
-// rest is how much of the line the file has behind what was taken. A long line that grows piece by
-// piece would need several times its length.
-func (r *Reader) rest() (n int) {
-	behind := bufio.NewReader(io.NewSectionReader(r.file, r.next+r.length, r.limit))
-	for {
-		chunk, err := behind.ReadSlice('\n')
-		n += len(chunk)
-		if !errors.Is(err, bufio.ErrBufferFull) { // the end, or what the next read of the line finds, too
-			return n
-		}
-	}
+// rewind goes back to the start of the line.
+func (r *Reader) rewind() error {
+	r.line, r.length = nil, 0
+	r.long.release()
+	_, err := r.file.Seek(r.next, io.SeekStart)
+	r.in.Reset(r.file)
+	return err
 }
 
 func (r *Reader) open() (bool, error) {

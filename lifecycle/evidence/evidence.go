@@ -51,7 +51,7 @@ func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
 		switch {
 		case v.Writer != process.No:
 			e.Verdicts = append(e.Verdicts, v)
-		case v.Source == process.SourceUntrusted:
+		case v.Source == process.UntrustedArgv:
 			e.Ignored = append(e.Ignored, v.Process)
 		}
 	}

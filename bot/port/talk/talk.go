@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +23,13 @@ type Transcripts interface {
 	Said(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
 	// End is the present end of a cursor's transcript.
 	End(ctx context.Context, of Cursor) (Cursor, error)
+}
+
+// Pictures are the contents of images in transcripts.
+type Pictures interface {
+	// Image opens an image of the item at a cursor. The caller closes the picture. The error is
+	// fs.ErrNotExist or fs.ErrInvalid if the transcript does not have the image any more.
+	Image(ctx context.Context, at Cursor, image Image) (Picture, error)
 }
 
 // Shown keeps how far the chat has what was said.
@@ -64,6 +72,7 @@ type Item struct {
 	Failed    phase.Now // of APIError, and of LocalOutput about a blocked prompt: what it leaves the agent in
 	Bash      string    // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
+	Size      int64 // of TooLong, in bytes
 	Tool      *Tool // of ToolUse, ToolResult and TaskOver
 }
 
@@ -78,10 +87,20 @@ type Tool struct {
 	Background bool
 }
 
-// Image is a picture in a transcript.
+// Image is an image in a transcript, whose data stays there.
 type Image struct {
 	MediaType string // "image/png"
-	Data      string // base64
+	Offset    int64  // of its base64 data, in bytes from the start of the item's line
+	Length    int64  // of its base64 data; zero: there is none
+}
+
+// Picture is the content of an image, of Size bytes.
+type Picture struct {
+	Body interface {
+		io.ReaderAt
+		io.Closer
+	}
+	Size int64
 }
 
 // Kind is what an item is.
@@ -101,4 +120,5 @@ const (
 	TurnEnd            Kind = "turn_end"
 	LocalOutput        Kind = "local_output"        // what a command has printed
 	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
+	TooLong            Kind = "too_long"            // a line that is too long to be read
 )
