@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/host"
 	"ccbot/i18n"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -24,10 +25,7 @@ import (
 // repository makes a folder a repository with one commit.
 func (w *browsing) repository(dir string) {
 	w.t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(w.t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		w.t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(w.t, "git")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Env = filepath.Join(w.Home, dir), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "GIT_CONFIG_NOSYSTEM=1"}

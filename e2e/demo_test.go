@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 // TestP3_MainJob is the whole of a day in one chat: start, prompt, answer, list,
@@ -73,7 +75,7 @@ func TestP3_MainJobAcrossFileSystems(t *testing.T) {
 	const memory = "/dev/shm"
 	home, err := os.MkdirTemp(memory, "e2e-")
 	if err != nil {
-		skip(t, "no place in "+memory+": "+err.Error())
+		programtest.Skip(t, "no place in "+memory+": "+err.Error())
 	}
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
 	w := newWorld(t, "HOME="+home, "CCBOT_DIR="+filepath.Join(home, "state"))

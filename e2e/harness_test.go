@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
@@ -144,7 +145,7 @@ func newWorld(t *testing.T, env ...string) *world {
 // newWorldAt is newWorld with a Bot API server of another kind.
 func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 	t.Helper()
-	requireTmux(t)
+	programtest.Require(t, "tmux")
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
@@ -173,22 +174,6 @@ func shortDir(t *testing.T) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
-}
-
-// requireTmux skips loudly without tmux; with CCBOT_REQUIRE=all it fails.
-func requireTmux(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		skip(t, "tmux is not installed")
-	}
-}
-
-func skip(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CCBOT_REQUIRE") == "all" {
-		t.Fatal(why + ", and CCBOT_REQUIRE=all")
-	}
-	t.Skip("SKIPPED: " + why)
 }
 
 // start runs ccbot until it says that it is ready.

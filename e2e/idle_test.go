@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 // idleSessions and idleTime are what "idle costs nothing" is tested with.
@@ -26,7 +28,7 @@ const (
 func TestIdleCostsNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		skip(t, "spawned processes are counted through /proc")
+		programtest.Skip(t, "spawned processes are counted through /proc")
 	}
 	w := newWorld(t)
 	w.start()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
 )
@@ -29,6 +30,7 @@ func besides() life {
 	}
 	return life{name: "worktree",
 		setup: func(s *stage) {
+			programtest.Require(s.t, "git")
 			for _, args := range [][]string{{"init", "-q", "-b", "main"},
 				{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first"}} {
 				git := exec.Command("git", args...)

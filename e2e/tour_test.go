@@ -15,6 +15,7 @@ import (
 
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/programtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/pagetest"
 )
@@ -80,6 +81,7 @@ func TestTour(t *testing.T) {
 // playground makes a repository in which the demo agent really changes files.
 func playground(t *testing.T, dir string) {
 	t.Helper()
+	programtest.Require(t, "git")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".ccbot-demo"), nil, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "colours.conf"), []byte("colour = \"red\"\nsize = 10\n"), 0o600))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/try/botapi/pagetest"
 )
 
@@ -21,7 +22,7 @@ import (
 // After Ctrl-C nothing is left.
 func TestTryInABrowser(t *testing.T) {
 	t.Parallel()
-	requireTmux(t)
+	programtest.Require(t, "tmux")
 	pagetest.Browser(t)
 	home, tmp := t.TempDir(), t.TempDir()
 	out := &lockedBuffer{}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/programtest"
 )
 
 // recipes are the scripts of docs/voice.md as people copy them.
@@ -60,12 +60,7 @@ func script(t *testing.T, dir, name, text string) (path string) {
 // with ccbot killed while a person reads what was written down.
 func TestP4_AVoiceMessageGoesThroughALocalRecipeAndIsTypedOnce(t *testing.T) {
 	t.Parallel()
-	for _, needed := range []string{"curl", "mktemp"} {
-		if _, err := exec.LookPath(needed); err != nil {
-			require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "no %s here", needed)
-			t.Skipf("SKIPPED: no %s here", needed)
-		}
-	}
+	programtest.Require(t, "curl")
 	viaServer, viaCommand := recipes(t)
 	dir := t.TempDir()
 	server := script(t, dir, "server", strings.ReplaceAll(viaServer, "http://127.0.0.1:8178", whisperServer(t)))

@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/port/diffs"
 	"ccbot/bot/port/refusal"
 	"ccbot/internal/git"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 )
 
@@ -34,10 +35,7 @@ func (o oneRecord) Get(id uuid.UUID) (session.Record, bool) { return *o.Record, 
 
 func newWork(t *testing.T) *work {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(t, "git")
 	w := &work{t: t, root: WithoutLinks(t.TempDir()), env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}}
 	w.r = session.Record{ID: uuid.New(), Dir: filepath.Join(w.root, "below")}
 	state := WithoutLinks(t.TempDir())

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/refusal"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 )
 
@@ -94,10 +95,7 @@ func TestConversations(t *testing.T) {
 // beside is a machine with a repository of one commit, in a folder of its own.
 func beside(t *testing.T) (m *Machine, dir string, run func(args ...string)) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(t, "git")
 	dir = filepath.Join(WithoutLinks(t.TempDir()), "api")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
@@ -47,10 +48,7 @@ type terminalWorld struct {
 // newTerminal opens it for a command that is started with these variables.
 func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]string) *terminalWorld {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
-		t.Skip("SKIPPED: tmux is not installed")
-	}
+	programtest.Require(t, "tmux")
 	log := slog.New(slog.DiscardHandler)
 	table, err := process.NewTable()
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/tmux"
 )
 
@@ -305,7 +306,7 @@ func TestP9_PastesLeaveNothingBehind(t *testing.T) {
 
 // A text that cannot be written down for tmux, as on a full disk, has certainly not reached the pane.
 func TestP4_APasteThatTmuxNeverSawIsNotSent(t *testing.T) {
-	requireTmux(t)
+	programtest.Require(t, "tmux")
 	t.Setenv("TMUX_TMPDIR", t.TempDir()) // without the folder of the sockets
 	client, err := tmux.New(real{name: "ccbot-test-nowhere", home: t.TempDir()}.config())
 	require.NoError(t, err)

@@ -3,13 +3,13 @@ package tmux_test
 import (
 	"fmt"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -37,13 +37,13 @@ func (p person) EndInFront(t *testing.T, shell tmux.PaneID) {
 	t.Helper()
 	pane, err := p.Pane(t.Context(), shell)
 	require.NoError(t, err)
-	out, err := exec.Command("ps", "-o", "tpgid=", "-p", strconv.Itoa(pane.PID)).Output()
+	table, err := process.NewTable()
 	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	sh, err := table.Inspect(pane.PID)
 	require.NoError(t, err)
-	require.Greater(t, pid, 1)
-	require.NotEqual(t, pane.PID, pid, "the shell is in front")
-	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	require.Greater(t, sh.Foreground, 1)
+	require.NotEqual(t, pane.PID, sh.Foreground, "the shell is in front")
+	require.NoError(t, syscall.Kill(sh.Foreground, syscall.SIGTERM))
 }
 
 // Attach takes a pane in the control client's session for a terminal: a pty that ends with the server

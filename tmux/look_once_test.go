@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/tmux"
 )
 
@@ -96,7 +97,7 @@ func TestLookRefusesTheDefaultServer(t *testing.T) {
 
 // Where no server has run since the boot, another user of the machine can make the folder of the sockets, and listen there.
 func TestP9_NothingIsSaidInAFolderThatOthersMayEnter(t *testing.T) {
-	requireTmux(t)
+	programtest.Require(t, "tmux")
 	base, err := os.MkdirTemp("", "cc") // a short path: it is that of a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(base)) })

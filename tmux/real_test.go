@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -52,20 +53,10 @@ type real struct {
 	home   string
 }
 
-func requireTmux(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CCBOT_REQUIRE") == "all" {
-			t.Fatal("tmux is required (CCBOT_REQUIRE=all) and missing")
-		}
-		t.Skip("SKIPPED: tmux is not installed, nothing of the real tmux is tested")
-	}
-}
-
 // open makes a client on a socket of its own, with Run running and no server yet.
 func open(t *testing.T) real {
 	t.Helper()
-	requireTmux(t)
+	programtest.Require(t, "tmux")
 	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
 	client, err := tmux.New(r.config())
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package tmux_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/tmux"
 )
 
@@ -51,9 +51,7 @@ func TestStrangeNames(t *testing.T) {
 	r := ensured(t)
 	dir := filepath.Join(r.home, "new\nline | #{pid} \xff \\377 \a\x1b$(x)")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	sleep, err := exec.LookPath("sleep")
-	require.NoError(t, err)
-	data, err := os.ReadFile(sleep)
+	data, err := os.ReadFile(programtest.Require(t, "sleep"))
 	require.NoError(t, err)
 	program := filepath.Join(r.home, "a,b}c#d:|e")
 	require.NoError(t, os.WriteFile(program, data, 0o700))

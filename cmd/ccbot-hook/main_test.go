@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/programtest"
 )
 
 const (
@@ -50,9 +51,7 @@ type agent struct {
 func newAgent(t *testing.T, hook string) agent {
 	t.Helper()
 	a := agent{hook: hook, claude: filepath.Join(t.TempDir(), "claude"), dir: shortDir(t)}
-	sh, err := exec.LookPath("sh")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(sh, a.claude))
+	require.NoError(t, os.Symlink(programtest.Require(t, "sh"), a.claude))
 	return a
 }
 

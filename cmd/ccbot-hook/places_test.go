@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/programtest"
 )
 
 // everyEvent is what a hook may be run for, an event that is none of ours included.
@@ -141,10 +142,7 @@ func (s server) do(args ...string) string {
 
 // TestP10_NamesThePane runs the hook in panes of real servers, started by hand, and asks tmux which they were.
 func TestP10_NamesThePane(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
-		t.Skip("SKIPPED: tmux is missing")
-	}
+	programtest.Require(t, "tmux")
 	a := newAgent(t, build(t))
 	sockets := shortDir(t)
 	in := filepath.Join(t.TempDir(), "in")

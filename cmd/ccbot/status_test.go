@@ -16,6 +16,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/git"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/internal/session/sessiontest"
 	"ccbot/internal/spool"
@@ -45,10 +46,7 @@ func repository(t *testing.T) (dir, commit string) {
 
 // TestStatusTellsAllOfOneSession, for people and for programs.
 func TestStatusTellsAllOfOneSession(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(t, "git")
 	dir, commit := repository(t)
 	r := sessiontest.Full()
 	r.Dir, r.Binding, r.Prompts = dir, nil, []string{"7", "8"}

@@ -2,11 +2,13 @@ package capture
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/xml"
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -24,6 +26,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/programtest"
 )
 
 // Sizes of the terminal in cells, larger than each recorded screen.
@@ -112,19 +115,14 @@ type xterm struct {
 
 func startXterm(t *testing.T) *xterm {
 	t.Helper()
-	for _, program := range []string{"Xvfb", "xterm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), program+" is missing")
-			t.Skip("SKIPPED: " + program + " is not installed")
-		}
-	}
+	programtest.Require(t, "Xvfb")
+	programtest.Require(t, "xterm")
 	dir := t.TempDir()
 	packed, err := filepath.Glob("../cellpicture/fonts/*.ttf.gz")
 	require.NoError(t, err)
 	fonts := t.TempDir()
 	for _, file := range packed {
-		out, err := exec.CommandContext(t.Context(), "gzip", "-dc", file).Output()
-		require.NoError(t, err)
+		out := unpacked(t, file)
 		require.NoError(t, os.WriteFile(filepath.Join(fonts, strings.TrimSuffix(filepath.Base(file), ".gz")), out, 0o600))
 	}
 	data, err := os.ReadFile(filepath.Join(fonts, "DejaVuSansMono.ttf"))
@@ -149,6 +147,19 @@ func startXterm(t *testing.T) *xterm {
 	t.Cleanup(func() { assert.NoError(t, x.in.Close()) })
 	x.measure()
 	return x
+}
+
+// unpacked returns the content of a gzip file.
+func unpacked(t *testing.T, file string) []byte {
+	t.Helper()
+	packed, err := os.Open(file)
+	require.NoError(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	require.NoError(t, err)
+	data, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	return data
 }
 
 // run starts a program, which ends with the test. What it writes to the file 3, it gives.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 // repo is a repository of its own, whatever the machine is configured to.
@@ -23,10 +25,7 @@ type repo struct {
 
 func newRepo(t *testing.T) repo {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
-		t.Skip("SKIPPED: git is not installed")
-	}
+	programtest.Require(t, "git")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	r := repo{t: t, dir: dir, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}}

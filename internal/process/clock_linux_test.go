@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/programtest"
 )
 
 func TestTerminal(t *testing.T) {
@@ -41,9 +43,7 @@ func TestTerminal(t *testing.T) {
 }
 
 func TestTerminal_ofARealOne(t *testing.T) {
-	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("script(1) is not installed")
-	}
+	programtest.Require(t, "script")
 	table := newTestTable(t)
 	shell := start(t, table, exec.Command("script", "-qec", "tty; echo $$; read x", "/dev/null"))
 	name, err := shell.out.ReadString('\n')

@@ -161,7 +161,7 @@ func TestWhoEndsTheHook(t *testing.T) {
 			alive := func() bool { return syscall.Kill(child, 0) == nil && !zombie(child) }
 			if !tt.ended {
 				assert.True(t, alive())
-				signalPID(t, "-TERM", w.PID())
+				require.NoError(t, syscall.Kill(w.PID(), syscall.SIGTERM))
 			}
 			require.Eventually(t, func() bool { return !alive() }, agenttest.Patience, 10*time.Millisecond)
 			require.Eventually(t, func() bool {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -197,10 +196,4 @@ func (s *stage) submitted() []string {
 		texts = append(texts, r.Text)
 	}
 	return texts
-}
-
-// signalPID signals one process of the test by its id.
-func signalPID(t *testing.T, signal string, pid int) {
-	t.Helper()
-	require.NoError(t, exec.Command("kill", signal, strconv.Itoa(pid)).Run())
 }

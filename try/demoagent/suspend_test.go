@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 	w.WaitFor("Claude Code is suspended.")
 	w.Submit("say nothing")
 	w.WaitFor("say nothing") // the terminal has it, and will drop it
-	signalPID(t, "-CONT", w.PID())
+	require.NoError(t, syscall.Kill(w.PID(), syscall.SIGCONT))
 	w.WaitFor("manual mode on")
 	w.Submit("say back")
 	w.WaitFor("● back")

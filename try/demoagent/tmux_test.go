@@ -2,11 +2,11 @@ package demoagent
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
 	"ccbot/try/demoagent/agenttest"
 )
 
@@ -268,24 +269,25 @@ func TestDialogOpensBetweenPasteAndEnter(t *testing.T) {
 
 func TestEnds(t *testing.T) {
 	tests := []struct {
-		name, prompt, signal string
-		status               string
-		ended, stale         bool
+		name, prompt string
+		signal       syscall.Signal // 0 for none
+		status       string
+		ended, stale bool
 	}{
-		{"TERM", "say hi", "-TERM", "143", true, false},
-		{"HUP while busy", "slow 60", "-HUP", "129", true, false},
-		{"INT", "say hi", "-INT", "0", true, false},
-		{"crash", "crash", "", "3", false, true},
+		{"TERM", "say hi", syscall.SIGTERM, "143", true, false},
+		{"HUP while busy", "slow 60", syscall.SIGHUP, "129", true, false},
+		{"INT", "say hi", syscall.SIGINT, "0", true, false},
+		{"crash", "crash", 0, "3", false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t)
 			w, _ := s.idle()
 			w.Submit(tt.prompt)
-			if tt.signal != "" {
+			if tt.signal != 0 {
 				require.Eventually(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") },
 					agenttest.Patience, 10*time.Millisecond)
-				signalPID(t, tt.signal, w.PID())
+				require.NoError(t, syscall.Kill(w.PID(), tt.signal))
 			}
 			assert.Equal(t, tt.status, w.WaitDead())
 			names, _ := s.events()
@@ -347,24 +349,28 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 	w.Submit("child 600")
 	w.WaitFor("$ sleep 600")
 	agent := w.PID()
+	table, err := process.NewTable()
+	require.NoError(t, err)
 	child := 0
 	require.Eventually(t, func() bool {
-		out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(agent)).Output()
-		if err == nil {
-			child, err = strconv.Atoi(strings.TrimSpace(string(out)))
+		snap, err := table.Snapshot(t.Context())
+		require.NoError(t, err)
+		children := snap.Children(agent)
+		if len(children) == 1 {
+			child = children[0].PID
 		}
-		return err == nil
+		return len(children) == 1
 	}, agenttest.Patience, 20*time.Millisecond)
 
-	signalPID(t, "-TERM", agent)
-	signalPID(t, "-HUP", agent)
+	require.NoError(t, syscall.Kill(agent, syscall.SIGTERM))
+	require.NoError(t, syscall.Kill(agent, syscall.SIGHUP))
 	w.Submit("say still here")
 	w.WaitFor("Queued")
 
-	signalPID(t, "-KILL", agent)
+	require.NoError(t, syscall.Kill(agent, syscall.SIGKILL))
 	assert.Equal(t, "signal 9", w.WaitDead())
-	require.NoError(t, exec.Command("kill", "-0", strconv.Itoa(child)).Run(), "the child outlives the agent")
-	signalPID(t, "-KILL", child)
+	require.NoError(t, syscall.Kill(child, 0), "the child outlives the agent")
+	require.NoError(t, syscall.Kill(child, syscall.SIGKILL))
 }
 
 func TestSilentAgents(t *testing.T) {

@@ -13,13 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 )
 
 func TestNothingIsLeft(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
-		t.Skip("SKIPPED: tmux is not installed")
-	}
+	programtest.Require(t, "tmux")
 	name := fmt.Sprintf("ccbot-test-private-%d", os.Getpid())
 	require.NoError(t, End(t.Context(), name), "there is none yet")
 	out, err := exec.Command("tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid} #{socket_path}",

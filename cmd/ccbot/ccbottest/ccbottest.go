@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/try/demoagent"
 	"ccbot/try/privatetmux"
@@ -98,10 +98,7 @@ var servers atomic.Int64
 // with these records, a tmux server, and the demo agent for a Claude Code.
 func Machine(t *testing.T, records ...session.Record) (environ []string) {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
-		t.Skip("SKIPPED: tmux is not installed")
-	}
+	programtest.Require(t, "tmux")
 	dir := StateWith(t, records...)
 	socket := fmt.Sprintf("ccbot-cmd-%d-%d", os.Getpid(), servers.Add(1))
 	t.Cleanup(func() { assert.NoError(t, privatetmux.End(context.Background(), socket)) })

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 )
 
@@ -117,13 +118,11 @@ func TestWhatIsNoCcbot(t *testing.T) {
 	text, empty := filepath.Join(dir, "text"), filepath.Join(dir, "x.tar.gz")
 	require.NoError(t, os.WriteFile(text, []byte("hello"), 0o600))
 	pack(t, empty, text, "README")
-	goTool, err := exec.LookPath("go")
-	require.NoError(t, err)
-	for _, file := range []string{text, empty, goTool} {
+	for _, file := range []string{text, empty, programtest.Require(t, "go")} {
 		_, err := Read(file)
 		assert.ErrorIs(t, err, errNone, file)
 	}
-	_, err = Read(filepath.Join(dir, "none"))
+	_, err := Read(filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(empty, []byte("no gzip"), 0o600))
 	_, err = Read(empty)

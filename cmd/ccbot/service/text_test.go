@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
 )
 
 var plain = Program{Binary: "/home/me/bin/ccbot", Path: "/home/me/.local/bin:/usr/local/bin:/usr/bin:/bin", Home: "/home/me"}
@@ -48,10 +50,7 @@ func TestDocumentHasTheTexts(t *testing.T) {
 
 // TestUnitIsTakenBySystemd asks systemd's own checker; it wants a program that is there.
 func TestUnitIsTakenBySystemd(t *testing.T) {
-	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "systemd-analyze is missing")
-		t.Skip("SKIPPED: systemd-analyze is not installed")
-	}
+	programtest.Require(t, "systemd-analyze")
 	verify := func(text string) (string, error) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "ccbot.service")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/programtest"
 )
 
 const (
@@ -23,8 +25,8 @@ const (
 )
 
 // Run runs body in a child process of this test, with an empty disk of size bytes at dir. The test
-// must not be a subtest. Where this user may not mount anything the test is skipped, or fails when
-// CCBOT_REQUIRE is "all".
+// must not be a subtest. If this user may not mount anything, Run skips the
+// test as programtest.Skip does.
 func Run(t *testing.T, size int, body func(dir string)) {
 	t.Helper()
 	if dir := os.Getenv(childEnv); dir != "" {
@@ -40,8 +42,7 @@ func Run(t *testing.T, size int, body func(dir string)) {
 	}
 	out, err := child(t, t.TempDir()).CombinedOutput()
 	if why := refused(string(out), err); why != "" {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), why)
-		t.Skip(why)
+		programtest.Skip(t, why)
 	}
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), saysDone, "the test has not run to its end in the child")

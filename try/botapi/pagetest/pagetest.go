@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/try/botapi"
 )
 
@@ -44,19 +44,10 @@ type Page struct {
 	problems []string
 }
 
-// Browser finds Chromium. Without one the test is skipped, or fails when CCBOT_REQUIRE is "all".
+// Browser returns the path of Chromium. If there is none, Browser skips the test as programtest.Skip does.
 func Browser(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CCBOT_REQUIRE") == "all" {
-		t.Fatal("no chromium here, and CCBOT_REQUIRE=all")
-	}
-	t.Skip("SKIPPED: no chromium here, the chat page is not tested")
-	return ""
+	return programtest.Require(t, "chromium-headless-shell")
 }
 
 // Open starts a browser and opens the page with its key. It is closed when the test ends.

@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 )
 
 // Patience is how long something may take on a busy machine before a test calls it missing.
@@ -34,10 +38,7 @@ type Terminal struct {
 // Start opens the window; server, socket and processes are gone after the test.
 func Start(t testing.TB, spec Spec) *Terminal {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
-		t.Skip("tmux is missing")
-	}
+	programtest.Require(t, "tmux")
 	// A short path: the name of a socket is limited to about 100 bytes.
 	dir, err := os.MkdirTemp("/tmp", "ccbot-tmux-")
 	require.NoError(t, err)
@@ -60,18 +61,17 @@ func Start(t testing.TB, spec Spec) *Terminal {
 
 // close hangs the agent up and waits for it and the server to be gone.
 func (w *Terminal) close(server int, dir string) {
+	table, err := process.NewTable()
+	require.NoError(w.t, err)
 	pid := w.PID()
 	_, _ = w.run("kill-server")
 	for _, p := range []int{pid, server} {
-		assert.Eventually(w.t, func() bool { return gone(p) }, Patience, 20*time.Millisecond, "process %d is left", p)
+		assert.Eventually(w.t, func() bool {
+			_, err := table.Identify(p)
+			return errors.Is(err, process.ErrGone)
+		}, Patience, 20*time.Millisecond, "process %d is left", p)
 	}
 	assert.NoError(w.t, os.RemoveAll(dir))
-}
-
-// gone: a zombie counts, as its parent may not have looked yet.
-func gone(pid int) bool {
-	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	return err != nil || strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }
 
 func (w *Terminal) run(args ...string) (string, error) {
