@@ -34,7 +34,7 @@ help: ## list these commands
 try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
 
-test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
+test: ## all tests with the race detector; a test whose program is missing is skipped (CCBOT_REQUIRE=all: fails)
 	@$(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
 memory:
