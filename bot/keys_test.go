@@ -66,6 +66,7 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 		{"longer than a message", true, long, []string{"Yes", "No"}, false, "   2. No"},
 		{"a part of it is hidden", false, asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
 		{"it turns around", true, asks("   rm \u202etxt.a"), []string{"Yes", "No"}, false, "rm ⟨U+202E⟩txt.a"},
+		{"a blank that is none", true, asks("   ./deploy\u00a0--dry-run"), []string{"Yes", "No"}, false, "./deploy⟨U+00A0⟩--dry-run"},
 		{"it is not seen", true, asks("   rm \u200b/"), []string{"Yes", "No"}, false, "rm ⟨U+200B⟩/"},
 		{"it is far to the right", true, asks("   ls" + strings.Repeat(" ", 60) + "; rm"), []string{"Yes", "No"}, false, "ls⟨60×␠⟩; rm"},
 		{"a page that is too long", true, long, nil, false, "   2. No"},

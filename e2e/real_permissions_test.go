@@ -223,3 +223,34 @@ func TestRealHandStartedSessionIsKnown(t *testing.T) {
 	assert.NotContains(t, string(settings), "ccbot-hook")
 	assert.Contains(t, string(settings), "defaultMode", "what is not ours stays")
 }
+
+// TestRealP9_ACardHidesNoCharacter has the real CLI run a file whose name looks like another command.
+func TestRealP9_ACardHidesNoCharacter(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	for name, script := range map[string]string{"deploy": "touch deployed", "deploy\u00a0--dry-run": "touch other"} {
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700)) //nolint:gosec // it is run
+	}
+	w.start()
+	w.open("work", w.dir)
+
+	asked := w.hear(w.say("bash ./deploy\u00a0--dry-run"), "wants to run a command")
+	assert.Contains(t, asked.Text, "./deploy⟨U+00A0⟩--dry-run")
+	assert.Contains(t, asked.Text, "Not everything is visible here")
+	assert.NotContains(t, labels(asked), "Allow")
+	w.tap(asked, "Show all")
+	all := w.hear(asked.ID, "The whole request:")
+	assert.Contains(t, all.Text, "./deploy⟨U+00A0⟩--dry-run")
+	asked = w.hear(all.ID, "wants to run a command")
+	w.tap(asked, "Allow")
+	w.hear(asked.ID, "tool result")
+	assert.FileExists(t, filepath.Join(w.dir, "other"), "the card named the file that ran")
+	assert.NoFileExists(t, filepath.Join(w.dir, "deployed"))
+
+	asked = w.hear(w.say("bash ./deploy \\ \n --dry-run"), "wants to run a command")
+	assert.Contains(t, asked.Text, "./deploy \\⟨1×␠⟩\n --dry-run", "the second line is a command")
+	assert.NotContains(t, labels(asked), "Allow")
+	w.tap(asked, "Deny")
+	w.becomes(asked, "Denied in the chat", true)
+	w.stop()
+}

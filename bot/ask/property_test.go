@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func checkText(t testing.TB, seen View) {
 	t.Helper()
 	faults(t, seen.Text)
 	for _, r := range seen.Text.Text {
-		require.False(t, r != '\n' && r != '\uFE0F' && r != '\u200d' && (glyph.Unseen(r) || unicode.Is(unicode.Co, r)), "%U is invisible", r)
+		require.False(t, r != '\n' && (glyph.Unseen(r) || unicode.Is(unicode.Co, r)), "%U is invisible", r)
 	}
 	for _, row := range seen.Options {
 		require.NotEmpty(t, row)
@@ -220,4 +221,29 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 			},
 		})
 	})
+}
+
+// similar are pieces of commands that are easily mistaken for each other, or for nothing.
+var similar = []string{"", " ", "  ", "\t", "    ", "\n", "\n\n", " \n", "\r", "\u00a0", "\u2007", "\u3000", "\u200b", "\u200d", "\ufe0f", "\u2800", "\u3164",
+	"\u115f", "\u034f", "\u0301", "\u0378", "\ue000", "\U000E0041", "\u202e", ";", "\u037e", "é", "e\u0301", "⟨U+00A0⟩", "⟨2×␠⟩", "⟨1×⏎⟩", "⇥   ", "⏎", `"`, `\`, `""`, `"\n"`, "null"}
+
+// TestP9_TwoCommandsAreShownDifferently puts each two pieces into a command: no two commands may have the same message.
+func TestP9_TwoCommandsAreShownDifferently(t *testing.T) {
+	v := viewer(t, "en")
+	for _, kind := range [][2]string{{"Bash", "command"}, {"Read", "file_path"}, {"WebFetch", "url"}, {"mcp__a__b", "x"}} {
+		for _, around := range [][2]string{{"./deploy", "--dry-run"}, {"a \\", "b"}, {"", ""}} {
+			short, all := map[string]string{}, map[string]string{}
+			for _, one := range similar {
+				for _, other := range similar {
+					command := around[0] + one + other + around[1]
+					c := cardOf(kind[0], object(kind[1], command))
+					for seen, as := range map[string]map[string]string{v.View(c, "work").Text.Text: short, fmt.Sprint(v.All(c)): all} {
+						same, ok := as[seen]
+						require.True(t, !ok || same == command, "%s: %+q and %+q are %q", kind[0], same, command, seen)
+						as[seen] = command
+					}
+				}
+			}
+		}
+	}
 }

@@ -110,10 +110,10 @@ func questionSheet(c Card, list []question) sheet {
 }
 
 func (q question) page(chosen []int) []render.Text {
-	blocks := []render.Text{render.Italic(glyph.Signs(q.header)), render.Bold(glyph.Signs(q.text))}
+	blocks := []render.Text{render.Italic(oneLined(q.header)), render.Bold(glyph.Signs(q.text))}
 	blocks = append(blocks, each.As(q.more, fieldLine)...)
 	for i, o := range q.options {
-		label := fmt.Sprintf("%s%d. %s", q.box(chosen, i), i+1, glyph.Signs(o.label))
+		label := fmt.Sprintf("%s%d. %s", q.box(chosen, i), i+1, oneLined(o.label))
 		blocks = append(blocks, render.Plain(label), render.Italic(glyph.Signs(o.description)))
 		blocks = append(blocks, each.As(o.more, fieldLine)...)
 	}

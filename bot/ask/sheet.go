@@ -42,10 +42,10 @@ type field struct {
 type way func(v Viewer, s string) (render.Text, bool)
 
 var looks = map[string]look{
-	"Bash":         {i18n.AskBash, []field{{"command", asPre("bash")}, {"description", asQuote}}},
+	"Bash":         {i18n.AskBash, []field{{"command", asPre("bash", "")}, {"description", asQuote}}},
 	"Edit":         {i18n.AskEdit, []field{{"file_path", asPath}}},
-	"NotebookEdit": {i18n.AskEdit, []field{{"notebook_path", asPath}, {"new_source", asPre("")}}},
-	"Write":        {i18n.AskWrite, []field{{"file_path", asPath}, {"content", asPre("")}}},
+	"NotebookEdit": {i18n.AskEdit, []field{{"notebook_path", asPath}, {"new_source", asPre("", "\n")}}},
+	"Write":        {i18n.AskWrite, []field{{"file_path", asPath}, {"content", asPre("", "\n")}}},
 	"Read":         {i18n.AskRead, []field{{"file_path", asPath}}},
 	"Glob":         {i18n.AskSearch, []field{{"pattern", asCode}, {"path", asPath}}},
 	"Grep":         {i18n.AskSearch, []field{{"pattern", asCode}, {"path", asPath}}},
@@ -62,9 +62,10 @@ func asQuote(_ Viewer, s string) (render.Text, bool) {
 	return render.Quote(glyph.Signs(s)), strings.TrimSpace(s) != ""
 }
 
-func asPre(lang string) way {
+// asPre shows a block; end is what each such text may end with, as a file does with a line end.
+func asPre(lang, end string) way {
 	return func(_ Viewer, s string) (render.Text, bool) {
-		return pre(strings.TrimRight(s, "\n"), lang), strings.TrimSpace(s) != ""
+		return pre(strings.TrimSuffix(s, end), lang), strings.TrimSpace(s) != ""
 	}
 }
 
@@ -74,7 +75,7 @@ func asPlan(v Viewer, s string) (render.Text, bool) {
 	if shown := render.Markdown(signed); !shown.Blank() && letters(signed) == letters(shown.Text) {
 		return shown, true
 	}
-	return asPre("")(v, s)
+	return asPre("", "\n")(v, s)
 }
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a
@@ -111,7 +112,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 		})
 	}
 	if diff, rest, ok := diffOf(list); ok && q.Tool == "Edit" {
-		blocks, list = append(blocks, pre(diff, "diff")), rest
+		blocks, list = append(blocks, render.Pre(diff, "diff")), rest
 	}
 	blocks = append(blocks, each.As(list, fieldLine)...)
 	tool, _ := inUnits(oneLined(q.Tool), maxWord)
@@ -126,8 +127,8 @@ func fieldLine(f exactjson.Member) render.Text {
 	switch {
 	case !isText:
 		s = compact(f.Value)
-	case s == "" || strings.TrimSpace(s) != s && !strings.Contains(s, "\n"):
-		s = quoted(s)
+	case strings.TrimSpace(s) == "", strings.TrimSpace(s) != s && !strings.Contains(s, "\n"), strings.HasPrefix(s, `"`):
+		s = quoted(s) // and a text that looks quoted, too
 	}
 	if oneLine(s) {
 		return render.Join(key, code(s))
@@ -147,12 +148,10 @@ func oneLine(s string) bool {
 // code is foreign text in its own formatting, which it cannot leave; what is invisible has signs.
 func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
-func pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }
+func pre(s, lang string) render.Text { return render.Pre(glyph.Block(s), lang) }
 
 // oneLined keeps a name in its line; what is invisible in it has signs.
-func oneLined(s string) string {
-	return strings.NewReplacer("\n", "⏎", "\t", "⇥").Replace(render.Plain(glyph.Signs(s)).Text)
-}
+func oneLined(s string) string { return strings.ReplaceAll(glyph.Signs(s), "\n", "⏎") }
 
 // inUnits shortens s to limit UTF-16 units, and says whether it did.
 func inUnits(s string, limit int) (string, bool) {
@@ -225,7 +224,7 @@ const maxDiff = 64 << 10
 
 const contextLines = 3
 
-// diffOf shows old_string and new_string of an edit as one diff. rest are the fields that the diff
+// diffOf shows old_string and new_string of an edit, with their signs, as one diff. rest are the fields that the diff
 // does not show. It is false where they are not of the types that Edit has, or say the same.
 func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
 	var before, after string
@@ -233,7 +232,7 @@ func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok b
 	if len(list)-len(rest) != 2 || before == after {
 		return "", list, false
 	}
-	return unified(ended(before), ended(after)), take(rest, "replace_all", isFalse), true
+	return unified(ended(glyph.Signs(before)), ended(glyph.Signs(after))), take(rest, "replace_all", isFalse), true
 }
 
 // ended is a text with a line end more, so that nothing is remarked on its end.

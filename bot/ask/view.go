@@ -287,7 +287,7 @@ func (v Viewer) everything(q Request) render.Text {
 
 // named is one field: its name, then its value as a block.
 func named(key, value string) render.Text {
-	if strings.TrimSpace(glyph.Signs(value)) == "" {
+	if strings.Trim(value, "\"\\") == "" { // and a text that looks quoted, too
 		value = quoted(value)
 	}
 	return render.Join(render.Bold(oneLined(key)), render.Plain("\n"), pre(value, ""))

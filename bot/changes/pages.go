@@ -203,7 +203,8 @@ func split(patch string) (parts []string) {
 			length += units(line)
 		}
 	}
-	for _, line := range shown(patch) {
+	for _, line := range diffs.Lines(patch) {
+		line = chat.Head(line, lineLength)
 		begins := strings.HasPrefix(line, "@@")
 		if len(part) > 0 && (length+units(line) > partLength || len(part) == partLines) {
 			if !begins && hunk > len(part)/2 {
@@ -224,22 +225,3 @@ func split(patch string) (parts []string) {
 }
 
 func units(line string) int { return render.Plain(line).Length() + 1 }
-
-// shown are the lines of a patch as people see them. The line ends of other systems are left out where all lines have
-// them: else each would show a sign.
-func shown(patch string) []string {
-	lines := strings.Split(strings.TrimSuffix(patch, "\n"), "\n")
-	if patch == "" {
-		return nil
-	}
-	foreign := !slices.ContainsFunc(lines, func(line string) bool {
-		return !strings.HasPrefix(line, "@@") && !strings.HasPrefix(line, `\`) && !strings.HasSuffix(line, "\r")
-	})
-	for i, line := range lines {
-		if foreign || strings.HasPrefix(line, "@@") {
-			line = strings.TrimSuffix(line, "\r")
-		}
-		lines[i] = chat.Head(glyph.Signs(chat.Head(line, lineLength)), 2*lineLength)
-	}
-	return lines
-}

@@ -188,9 +188,8 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
-	signs := glyph.Signs(screen) // for what cannot be seen
 	text := []render.Text{head}
-	parts := render.Pre(signs, "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
+	parts := render.Pre(glyph.Signs(screen), "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
 	if len(parts) > 0 {
 		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}
@@ -198,7 +197,7 @@ func (d *Dialogs) look(r views.Session, now desk.Dialog, head render.Text, attac
 	switch {
 	case d.floods(r.ID):
 		warning = p.Text(i18n.AskFlood, i18n.Args{"Name": r.Name})
-	case !now.Whole || signs != screen || len(parts) > 1:
+	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
 	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Sounds: true}

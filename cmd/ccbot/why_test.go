@@ -38,7 +38,7 @@ goes on as `+target.ID.String()+`
 `+at(0)+`  new → starting  start
     a new session was asked for
 `+at(time.Second)+`  starting → running  -
-    it is `+"\uFFFD"+`[1mready
+    it is ·[1mready
 `+at(time.Minute)+`  stays running  recovery.take_over
     begins: it went on
 `+at(time.Hour)+`  running → lost  transfer
@@ -61,7 +61,7 @@ goes on as `+target.ID.String()+`
 	require.Equal(t, exit.OK, code, errs)
 	assert.Equal(t, "cut  "+cut.ID.String()+`  crashed
 crashed: ended by signal 9
-interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3 of 5 tasks done
+interrupted while it waited for a person; last step: make ·[1mtest; 3 of 5 tasks done
 `, out)
 	code, out, errs = ccbot(environ, "why", "cut", "--json")
 	require.Equal(t, exit.OK, code, errs)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"ccbot/internal/clip"
+	"ccbot/internal/glyph"
 )
 
 // maxName is the longest name of a file, in bytes.
@@ -44,7 +45,7 @@ func harmless(r rune) rune {
 	switch {
 	case unicode.IsSpace(r), strings.ContainsRune("$`\"'|&;<>*?!#:\u2800", r): // the last one looks like a blank
 		return '_'
-	case !unicode.IsGraphic(r), unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+	case glyph.Unseen(r), unicode.Is(unicode.Co, r):
 		return -1
 	}
 	return r

@@ -88,3 +88,11 @@ func TestSteadyLeavesOutWhatMoves(t *testing.T) {
 	assert.Equal(t, one.Steady(), two.Steady())
 	assert.Empty(t, Screen{}.Steady())
 }
+
+// TestP9_ARowKeepsItsLastBlank reads a command that ends with a blank other than U+0020.
+func TestP9_ARowKeepsItsLastBlank(t *testing.T) {
+	text := Read(fixture(t, "perm-bash")).Text
+	d := Read(strings.Replace(text, "\n echo hi > ", "\n ./deploy\u00a0   \n > ", 1)).Dialog
+	require.NotNil(t, d)
+	assert.Contains(t, d.Lines, " ./deploy\u00a0")
+}

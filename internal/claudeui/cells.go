@@ -26,7 +26,7 @@ func parseCells(text string) (lines []line) {
 }
 
 func (l line) trimmed() line {
-	for len(l) > 0 && blank(l[len(l)-1].r) && !l[len(l)-1].Reverse {
+	for len(l) > 0 && l[len(l)-1].r == ' ' && !l[len(l)-1].Reverse {
 		l = l[:len(l)-1]
 	}
 	return l
@@ -40,7 +40,7 @@ func (l line) String() string {
 	for _, c := range l {
 		b.WriteRune(c.r)
 	}
-	return strings.TrimRight(b.String(), " \u00a0")
+	return strings.TrimRight(b.String(), " ")
 }
 
 // indent is the column of the first visible character; -1 for a blank row.

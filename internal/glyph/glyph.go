@@ -8,35 +8,51 @@ import (
 // dot stands for a character that cannot be seen.
 const dot = '·'
 
-// Name shows a name. A dot stands for each character that leaves no mark of its own, and for every blank that is not the
-// plain one. Only U+FE0F stays, once and right behind an emoji, which it colours. Joiners are dots, too: 👩·💻.
+// Name shows a name. A dot stands for each character that leaves no mark of its own, for every blank but U+0020, and for a
+// mark without a letter or a number before it. Only U+FE0F stays, once and right after an emoji, which it colours. Joiners
+// are dots, too: 👩·💻.
 func Name(s string) string {
 	before := rune(0)
 	return strings.Map(func(r rune) rune {
 		colours := r == '\uFE0F' && emoji(before)
+		loose := unicode.IsMark(r) && !unicode.In(before, unicode.L, unicode.N, unicode.M)
 		before = r
-		if colours || r == ' ' || !Unseen(r) && !unicode.IsSpace(r) {
+		if colours || r == ' ' || !Unseen(r) && !unicode.IsSpace(r) && !loose {
 			return r
 		}
+		before = dot
 		return dot
 	}, s)
 }
 
-// Unseen says that a character leaves no mark of its own: control and format characters (those that turn the direction
-// and join among them), line separators, variation selectors, tags, blank letters, and what no font has yet. Characters
-// for private use leave one, and so do blanks, which move what is behind them.
+// Unseen reports whether a character leaves no mark of its own: a control or format character (which may turn the direction
+// or join others), a line separator, a variation selector, a tag, a blank letter, or a code point that Unicode has not
+// assigned. Characters for private use leave a mark, and so do blanks, which move the text after them.
 func Unseen(r rune) bool {
-	switch {
-	case r >= ' ' && r <= '~': // nearly all there is, and whole files are asked about
+	if r >= ' ' && r <= '~' { // nearly every character, and whole files are asked about
 		return false
-	case r == '\u2800', r == '\uFFFC', r == '\U00016FE4', r == '\U0001D159': // blank, though Unicode counts them as letters and symbols
-		return true
 	}
-	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blankLetters) ||
 		!unicode.IsGraphic(r) && !unicode.Is(unicode.Co, r)
 }
 
-// emoji says that r is a symbol of the blocks that emoji are in.
+// blankLetters are the characters that Unicode counts as letters, marks or symbols, although they are blank.
+var blankLetters = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // braille without a dot
+		{Lo: 0x2D7F, Hi: 0x2D7F, Stride: 1}, // joins consonants
+		{Lo: 0x303F, Hi: 0x303F, Stride: 1}, // half of an ideograph's space
+		{Lo: 0xFFFC, Hi: 0xFFFC, Stride: 1}, // stands for an object
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x1107F, Hi: 0x1107F, Stride: 1}, // joins numbers
+		{Lo: 0x13441, Hi: 0x13442, Stride: 1}, // blank hieroglyphs
+		{Lo: 0x16FE4, Hi: 0x16FE4, Stride: 1}, // a filler
+		{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}, // a note without a head
+	},
+}
+
+// emoji reports whether r is a symbol of the blocks that emoji are in.
 func emoji(r rune) bool {
 	block := r >= '\u2300' && r <= '\u23FF' || r >= '\u2600' && r <= '\u27BF' || r >= '\U0001F000' && r <= '\U0001FAFF'
 	return block && unicode.Is(unicode.So, r)

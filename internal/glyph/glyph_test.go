@@ -13,9 +13,9 @@ import (
 // hidden are the ranges of characters that must not be shown, written down apart from the rule.
 var hidden = [][2]rune{
 	{0, 0x1F}, {0x7F, 0x9F}, {0xA0, 0xA0}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x1680, 0x1680},
-	{0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F}, {0x2800, 0x2800}, {0x3000, 0x3000},
+	{0x17B4, 0x17B5}, {0x378, 0x379}, {0x180B, 0x180F}, {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F}, {0x2800, 0x2800}, {0x2D7F, 0x2D7F}, {0x3000, 0x3000}, {0x303F, 0x303F},
 	{0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFC}, {0x1BCA0, 0x1BCA3},
-	{0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+	{0x1107F, 0x1107F}, {0x13441, 0x13442}, {0x16FE4, 0x16FE4}, {0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0x10FFFE, 0x10FFFF},
 }
 
 // TestP9_NothingInANameIsHidden: each of them is a dot, alone and among letters.
@@ -31,9 +31,9 @@ func TestP9_NothingInANameIsHidden(t *testing.T) {
 func TestName(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "api": "api", "my api-2.0_x/y": "my api-2.0_x/y", "каталог 東 عربي é": "каталог 東 عربي é",
-		"e\u0301":        "e\u0301", // an accent of its own
+		"e\u0301": "e\u0301", "\u0301e \u0301": "·e ·",
 		"a\u202egpj.exe": "a·gpj.exe", "two\nlines\t": "two·lines·", "\x1b[31mred": "·[31mred",
-		"❤\uFE0F": "❤\uFE0F", "🗂\uFE0F x": "🗂\uFE0F x", "❤\uFE0F\uFE0F": "❤\uFE0F·", "❤\uFE0E": "❤·", "1\uFE0F\u20E3": "1·\u20E3",
+		"❤\uFE0F": "❤\uFE0F", "🗂\uFE0F x": "🗂\uFE0F x", "❤\uFE0F\uFE0F": "❤\uFE0F·", "❤\uFE0E": "❤·", "1\uFE0F\u20E3": "1··",
 		"a\uFE0F": "a·", "…\uFE0F": "…·", "\u200b\uFE0F": "··", "·\uFE0F": "··", "│\uFE0F": "│·",
 		"👩\u200d💻": "👩·💻", "👍🏽": "👍🏽", "🇩🇪": "🇩🇪", "🏴\U000E0067\U000E007F": "🏴··",
 		"\uE0B0 icon": "\uE0B0 icon", "bad\xff": "bad\uFFFD",

@@ -5,161 +5,129 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
-	maxBlanks = 40 // more in a row may push what follows out of sight
+	maxBlanks = 40 // more in a row may push the text after them out of sight
 	maxEmpty  = 8  // empty lines in a row
-	maxMarks  = 4  // accents on one letter, which then cover its neighbours
+	maxMarks  = 4  // accents on one letter; more would cover its neighbours
+
+	tab = "⇥   " // keeps the shape of code
+
+	// signs are the characters that begin or are a sign. In a text they are named, so that a text cannot imitate a sign.
+	signs = "⟨⇥⏎"
 )
 
-// Hides says that a person who looks at s may not see all of it. It is asked of the text as it came, before anything is
-// cleaned away.
-func Hides(s string) bool {
-	if !utf8.ValidString(s) || len(runsOf(s)) > 0 {
-		return true
-	}
-	before, marks := rune(0), 0
-	for i, r := range s {
-		if unshown(r, before) && !joins(s, i, before) {
-			return true
-		}
-		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
-			marks = 0
-		}
-		if marks > maxMarks {
-			return true
-		}
-		before = r
-	}
-	return false
-}
+// Hides reports whether a person who reads s may miss or misread a part of it. A tab has a sign that needs no
+// explanation, so it hides nothing.
+func Hides(s string) bool { return Signs(s) != strings.ReplaceAll(s, "\t", tab) }
 
-// run is a piece of nothing that is long enough to hide what is behind it.
-type run struct {
-	from, to int // in bytes
-	sign     string
-}
-
-// runsOf finds too many blanks in a line, and too many lines with nothing but blanks.
-func runsOf(s string) (runs []run) {
-	for at := 0; at < len(s); {
-		begin := strings.IndexFunc(s[at:], empty)
-		if begin < 0 {
-			break
-		}
-		begin += at
-		if at = strings.IndexFunc(s[begin:], func(r rune) bool { return !empty(r) }); at < 0 {
-			at = len(s) - begin
-		}
-		at += begin
-		runs = appendRuns(runs, begin, s[begin:at])
-	}
-	return runs
-}
-
-func empty(r rune) bool { return r == '\n' || r == '\t' || unicode.Is(unicode.Zs, r) }
-
-// appendRuns looks at one space between two words, which begins at byte begin.
-func appendRuns(runs []run, begin int, space string) []run {
-	first, last := strings.IndexByte(space, '\n'), strings.LastIndexByte(space, '\n')
-	lines := strings.Count(space, "\n")
-	if begin > 0 {
-		lines-- // the first line end is that of a line with text
-	} else {
-		first = 0
-	}
-	if lines <= maxEmpty {
-		at := begin
-		for line := range strings.SplitSeq(space, "\n") {
-			runs = appendBlanks(runs, at, line)
-			at += len(line) + 1
-		}
-		return runs
-	}
-	sign := fmt.Sprintf("⟨%d×⏎⟩\n", lines)
-	if begin > 0 {
-		sign = "\n" + sign
-	}
-	runs = appendBlanks(runs, begin, space[:first])
-	runs = append(runs, run{from: begin + first, to: begin + last + 1, sign: sign})
-	return appendBlanks(runs, begin+last+1, space[last+1:])
-}
-
-func appendBlanks(runs []run, at int, blanks string) []run {
-	n := utf8.RuneCountInString(blanks)
-	if n <= maxBlanks {
-		return runs
-	}
-	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d×␠⟩", n)})
-}
-
-// unshown says that r leaves no mark of its own, or one that means nothing to anybody: for private use, or in place of what
-// is not known.
-func unshown(r, before rune) bool {
-	switch r {
-	case '\n', '\t':
-		return false
-	case '\uFE0E', '\uFE0F': // how the emoji before it looks
-		return !emojiBase(before)
-	}
-	return Unseen(r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError
-}
-
-// joins says that the character at byte i of s makes one picture of the two around it, such as a family or a keycap.
-func joins(s string, i int, before rune) bool {
-	if strings.HasPrefix(s[i:], "\uFE0F\u20E3") {
-		return before >= '0' && before <= '9' || before == '#' || before == '*'
-	}
-	rest, ok := strings.CutPrefix(s[i:], "\u200d")
-	after, _ := utf8.DecodeRuneInString(rest)
-	return ok && (pictured(before) || before == '\uFE0F') && pictured(after)
-}
-
-// pictured says that r is an emoji, or the colour of its skin.
-func pictured(r rune) bool {
-	return unicode.Is(unicode.So, r) || r >= '\U0001F3FB' && r <= '\U0001F3FF'
-}
-
-// emojiBase says that r is drawn in another way with a selector behind it. On a letter of ASCII it leaves no mark, and a
-// file's name with it is another one.
-func emojiBase(r rune) bool {
-	return r > unicode.MaxASCII && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm, unicode.Po)
-}
-
-// Signs puts signs in the place of all that leaves no mark of its own, the same in every language: ⟨U+202E⟩,
-// ⟨200×␠⟩ for a run of blanks, ⟨9×⏎⟩ for one of empty lines. Only too many accents stay as they are.
+// Signs returns s in the form in which a person may approve it: two different texts have different forms. A letter, a
+// number, a punctuation mark, a symbol, U+0020 between two others and a line end stand for themselves, and so does a mark
+// on a letter beyond ASCII. Everything else is replaced by a sign that is the same in every language: ⟨U+00A0⟩ names a
+// character, ⟨0xFF⟩ a byte that is not UTF-8, ⟨2×␠⟩ counts the blanks at the end of a line and a long run of them,
+// ⟨9×⏎⟩ a run of empty lines, and ⇥ is a tab.
 func Signs(s string) string {
-	s = countedRuns(s)
 	var b strings.Builder
-	before := rune(0)
-	for i, r := range s {
-		switch _, size := utf8.DecodeRuneInString(s[i:]); {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
-			r = '⟩'
-		case unshown(r, before) && !joins(s, i, before):
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-			r = '⟩'
-		default:
-			b.WriteRune(r)
+	for s != "" {
+		if n := len(s) - len(strings.TrimLeft(s, "\n")); n > maxEmpty {
+			b.WriteString(lineEnds(n) + "\n")
+			s = s[n:]
+			continue
 		}
-		before = r
+		line, rest, ended := strings.Cut(s, "\n")
+		writeLine(&b, line)
+		if ended {
+			b.WriteByte('\n')
+		}
+		s = rest
 	}
 	return b.String()
 }
 
-// countedRuns puts the number of blanks, or of empty lines, in the place of a run of them.
-func countedRuns(s string) string {
-	runs := runsOf(s)
-	if len(runs) == 0 {
-		return s
+// Block is Signs for a text that is shown as a block: the line ends at its end have a sign, because no reader sees an
+// empty line there.
+func Block(s string) string {
+	text := strings.TrimRight(s, "\n")
+	if n := len(s) - len(text); n > 0 {
+		return Signs(text) + lineEnds(n)
 	}
-	var b strings.Builder
-	at := 0
-	for _, r := range runs {
-		b.WriteString(s[at:r.from] + r.sign)
-		at = r.to
+	return Signs(s)
+}
+
+func lineEnds(n int) string { return fmt.Sprintf("⟨%d×⏎⟩", n) }
+
+// writeLine writes one line, with its blanks counted if they may stay unseen.
+func writeLine(b *strings.Builder, line string) {
+	w := writer{b: b, composed: true}
+	composed, end := norm.NFC.IsNormalString(line), 0
+	for i := 0; i < len(line); {
+		if n := len(line[i:]) - len(strings.TrimLeft(line[i:], " ")); n > 0 {
+			w.blanks(n, i+n == len(line))
+			i += n
+			continue
+		}
+		if !composed && i >= end {
+			end = i + norm.NFC.NextBoundaryInString(line[i:], true)
+			w.composed = norm.NFC.IsNormalString(line[i:end])
+		}
+		r, size := utf8.DecodeRuneInString(line[i:])
+		if r == utf8.RuneError && size == 1 {
+			w.sign("⟨0x%02X⟩", line[i])
+		} else {
+			w.write(r)
+		}
+		i += size
 	}
-	return b.String() + s[at:]
+}
+
+// writer writes the characters of a line.
+type writer struct {
+	b *strings.Builder
+	// composed is false in a piece of text that Unicode composes to other characters, which look the same: in U+037E, which
+	// is drawn as a semicolon, or in a letter with a mark.
+	composed bool
+	carries  bool // the last character was a letter that can carry a mark, or a mark on it
+	marks    int  // on that letter
+}
+
+// sign writes a sign in the place of a character.
+func (w *writer) sign(format string, value any) {
+	fmt.Fprintf(w.b, format, value)
+	w.carries = false
+}
+
+func (w *writer) blanks(n int, last bool) {
+	if n > maxBlanks || last {
+		w.sign("⟨%d×␠⟩", n)
+		return
+	}
+	w.carries = false
+	w.b.WriteString(strings.Repeat(" ", n))
+}
+
+func (w *writer) write(r rune) {
+	switch mark := unicode.IsMark(r); {
+	case r > ' ' && r <= '~':
+		w.b.WriteByte(byte(r))
+		w.carries = false
+	case r == '\t':
+		w.b.WriteString(tab)
+		w.carries = false
+	case !w.composed || !drawn(r) || mark && (!w.carries || w.marks == maxMarks):
+		w.sign("⟨U+%04X⟩", r)
+	default:
+		w.b.WriteRune(r)
+		if w.marks++; !mark {
+			w.marks, w.carries = 0, unicode.IsLetter(r)
+		}
+	}
+}
+
+// drawn reports whether every font draws r as itself. It is an allow-list: unicode.IsGraphic is false for a code point
+// that this version of Unicode has not assigned. A character for private use looks as a font likes.
+func drawn(r rune) bool {
+	return unicode.IsGraphic(r) && !Unseen(r) && !unicode.IsSpace(r) && r != utf8.RuneError && !strings.ContainsRune(signs, r)
 }

@@ -7,8 +7,12 @@ package diffs
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/glyph"
 )
 
 // Since names the moment with which the work tree is compared: what Mark gave, or one of these.
@@ -84,3 +88,23 @@ type Patch struct {
 
 // File is the file whose patch it is.
 func (p Patch) File() File { return p.All.Files[p.At] }
+
+// Lines returns the lines of a patch as a person reads them, in the chat and in a terminal: the rest of a line after its
+// first character has the signs of glyph.Signs. A carriage return at the end of each line of a file has no sign.
+func Lines(patch string) []string {
+	if patch == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(patch, "\n"), "\n")
+	foreign := !slices.ContainsFunc(lines, func(line string) bool {
+		return !strings.HasPrefix(line, "@@") && !strings.HasPrefix(line, `\`) && !strings.HasSuffix(line, "\r")
+	})
+	for i, line := range lines {
+		if foreign || strings.HasPrefix(line, "@@") {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		mark := min(len(line), 1) // "+", "-" or " "
+		lines[i] = line[:mark] + glyph.Signs(line[mark:])
+	}
+	return lines
+}

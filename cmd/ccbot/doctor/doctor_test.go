@@ -112,7 +112,7 @@ not fixed folder_readable: no
 ok    tmux      well
 -     service   none
 warn  folder    1 file [quarantined]
-                a�[31m
+                a·[31m
                 b
                 -> look
 FAIL  telegram  no [token_refused]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -60,7 +61,7 @@ func Hunks(ctx context.Context, out io.Writer, d diffs.Diffs, session uuid.UUID,
 	return terminal.Show(out, asJSON, f, func(p *terminal.Printer) {
 		p.Line("%s", fileText(f.File, "%s  %s  %s"))
 		if f.Patch != "" {
-			p.Line("%s", terminal.Text(f.Patch))
+			p.Line("%s", strings.Join(diffs.Lines(f.Patch), "\n"))
 		}
 		if f.Cut {
 			p.Line("(there is more)")

@@ -52,7 +52,7 @@ func TestAReportForPeople(t *testing.T) {
 	AccountOf(reported(t)).Print(&terminal.Printer{Out: &out})
 	assert.Equal(t, `web (00000002): mark_lost
     why:      its pane and its process are gone (reboot)
-    evidence: boot `+"\uFFFD"+`[1mb
+    evidence: boot ·[1mb
 doc (00000003): end_leftovers
     why:      something of it still runs
     process 7 (claude) ended (term), verified gone

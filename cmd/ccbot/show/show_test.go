@@ -53,6 +53,27 @@ func (repository) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Change
 		{Path: "x.png", Kind: diffs.Untracked, Binary: true}}}, nil
 }
 
+// sly is a repository with names and lines that hold invisible characters.
+type sly struct{ diffs.Diffs }
+
+func (sly) Changes(context.Context, uuid.UUID, diffs.Since) (diffs.Changes, error) {
+	return diffs.Changes{Files: []diffs.File{{Path: "deploy\u00a0\u202e\u3164", Kind: diffs.Untracked}}}, nil
+}
+
+func (s sly) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, _ string) (diffs.Patch, error) {
+	all, err := s.Changes(ctx, id, since)
+	return diffs.Patch{All: all, Text: "@@ -1 +1,2 @@\n-./run x\n+./run\u00a0x \\ \n+\ty\u200b\x1b[8m\n"}, err
+}
+
+func TestP9_ChangesNameWhatIsNotSeen(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, Changed(t.Context(), &out, sly{}, uuid.Nil, false))
+	assert.Contains(t, out.String(), " deploy···\n")
+	out.Reset()
+	require.NoError(t, Hunks(t.Context(), &out, sly{}, uuid.Nil, "x", false))
+	assert.Equal(t, "untracked  +0 -0  deploy···\n@@ -1 +1,2 @@\n-./run x\n+./run⟨U+00A0⟩x \\⟨1×␠⟩\n+⇥   y⟨U+200B⟩⟨U+001B⟩[8m\n", out.String())
+}
+
 func (r repository) Patch(ctx context.Context, id uuid.UUID, since diffs.Since, _ string) (diffs.Patch, error) {
 	all, err := r.Changes(ctx, id, since)
 	return diffs.Patch{All: all, Text: "@@ -1 +1 @@\n-a\n+b"}, err

@@ -16,17 +16,12 @@ import (
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ccbot/internal/glyph"
 )
 
-// Printable makes a text from somebody else safe for a terminal.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-}
+// Printable makes a name from somebody else safe for a terminal. It shows the name as the chat does.
+func Printable(s string) string { return glyph.Name(s) }
 
 // Text makes a text of several lines from somebody else safe for a terminal, and leaves all that can be seen as it is.
 func Text(s string) string {
