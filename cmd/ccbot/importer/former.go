@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/ownfile"
 )
 
 // Former is what this program uses of a session of the Python ccbot.
@@ -77,8 +78,11 @@ func Read(dir string) ([]Former, error) {
 // formerWindow is the window's id at the end of a key of session_map.json.
 var formerWindow = regexp.MustCompile(`@\d+$`)
 
+// maxFile bounds a file of the Python ccbot, which has some hundred bytes for each session.
+const maxFile = 16 << 20
+
 func readFile(dir, name string, into any) error {
-	data, err := os.ReadFile(filepath.Join(dir, name))
+	data, err := ownfile.Read(filepath.Join(dir, name), maxFile, ownfile.Links)
 	if err != nil {
 		return err
 	}

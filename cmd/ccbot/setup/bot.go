@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -87,7 +88,12 @@ func tokenIn(path string) (string, error) {
 	if token.New(path).Valid() { // no error may show it
 		return "", errors.New("--token-file wants a file with the token in it, not the token: other users see the arguments of a program")
 	}
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path) // a pipe of the shell, too
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, longestLine))
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}

@@ -1,0 +1,41 @@
+package importer
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/ownfile"
+)
+
+func TestReadIsBounded(t *testing.T) {
+	large := func(path string) error {
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			return err
+		}
+		return os.Truncate(path, 1<<34) // without blocks on the disk
+	}
+	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	for _, tt := range []struct {
+		name string
+		make func(path string) error
+		want error
+	}{
+		{"too large", large, ownfile.ErrTooBig},
+		{"a pipe", pipe, ownfile.ErrForeign},
+		{"a device", func(path string) error { return os.Symlink("/dev/zero", path) }, ownfile.ErrForeign},
+		{"nothing", func(string) error { return nil }, fs.ErrNotExist},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, tt.make(filepath.Join(dir, "state.json")))
+			_, err := Read(dir)
+			assert.ErrorIs(t, err, tt.want)
+		})
+	}
+}
