@@ -62,7 +62,12 @@ what is offered is done. No bot of the same folder may run meanwhile.`,
 				}
 				return installService(ctx, s, c.environ, false)
 			}
-			err := setUp(ctx, c.environ, f, service, setup.Terminal{In: in, Out: c.stdout}, c.stderr)
+			at := setup.Terminal{In: in, Out: c.stdout}
+			if err := at.Hide(); err != nil {
+				return err
+			}
+			err := setUp(ctx, c.environ, f, service, at, c.stderr)
+			err = errors.Join(err, at.Show())
 			if errors.Is(err, context.Canceled) {
 				return errors.New("interrupted; `ccbot setup` begins again, and what was written by then stays")
 			}

@@ -24,6 +24,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/statefolder"
@@ -152,6 +153,18 @@ func (d *operator) types(text string) {
 	require.NoError(d.t, err)
 }
 
+// typesAhead types a line before its question, and waits until the terminal has it.
+func (d *operator) typesAhead(line string) {
+	d.t.Helper()
+	d.types(line)
+	fd := int(d.tty.Fd())
+	var set unix.FdSet // select, because poll knows no terminals on macOS
+	set.Set(fd)
+	n, err := unix.Select(fd+1, &set, nil, nil, &unix.Timeval{Sec: 60})
+	require.NoError(d.t, err)
+	require.Equal(d.t, 1, n, "the terminal has no line")
+}
+
 // ends waits for the program.
 func (d *operator) ends(code int) {
 	d.t.Helper()
@@ -274,7 +287,7 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 	d.reads("Bot: @ccbot_sandbox_bot")
 	code := d.scans()
 	assert.Len(t, code, 22, "128 bits")
-	assert.True(t, d.echoes())
+	assert.False(t, d.echoes(), "no question shows what is typed")
 
 	stranger, me := d.api.Person(66, "Mallory"), d.api.Person(5, "Ann")
 	stranger.Send(66, "/start AAAAAAAAAAAAAAAAAAAAAA")
@@ -318,6 +331,26 @@ func TestP9_SetupAsksAndSaysHello(t *testing.T) {
 		assert.NotContains(t, d.all(), secret)
 	}
 	assert.NotContains(t, d.all(), "Mallory")
+}
+
+// TestP9_SetupDropsATokenTypedAhead while the bot waits for a person, and asks its next question all the same.
+func TestP9_SetupDropsATokenTypedAhead(t *testing.T) {
+	d := newOperator(t)
+	me := d.api.Person(5, "Ann")
+	d.start()
+	d.reads("Token of the bot.*: ")
+	d.types(d.api.Token() + "\n")
+	code := d.scans()
+	d.typesAhead(d.api.Token() + "\n")
+	me.Send(5, "/start "+code)
+	d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+	d.types("n\n")
+	d.scans()
+	d.types("\x03")
+	d.ends(1)
+	assert.True(t, d.echoes())
+	assert.NotContains(t, d.all(), d.api.Token())
+	assert.Equal(t, 1, strings.Count(d.all(), "yours?"), "a line that was typed ahead answers nothing")
 }
 
 // TestP8_SetupIsInterrupted ends it at each question, then runs it again to its end.
@@ -426,8 +459,7 @@ func TestP9_SetupLetsNobodyInWhoWasNotSeen(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	code := d.scans()
-	d.types("y\n")
-	d.reads("y\r\n") // the terminal has it
+	d.typesAhead("y\n")
 	d.api.Person(66, "Mallory").Send(66, "/start "+code)
 	d.reads("id 66: yours\\? \\[y/N\\] ")
 	d.types("n\n")

@@ -47,6 +47,20 @@ func (t Terminal) yes(ctx context.Context, question string, fallback bool) (bool
 	}
 }
 
+// Hide makes the terminal hide what is typed until Show, except in a question that shows it: a token that is pasted before
+// its question, or while Telegram is asked, must not be on the screen.
+func (t Terminal) Hide() error { return t.echo(false) }
+
+// Show makes the terminal show what is typed, and drops what no question has read, so that the shell does not run it.
+func (t Terminal) Show() error { return t.echo(true) }
+
+func (t Terminal) echo(shown bool) error {
+	if t.In == nil {
+		return nil
+	}
+	return show(t.In, shown)
+}
+
 // ask returns the line that a person types. flag is what answers the question without a terminal. The
 // terminal shows the line only if shown.
 func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (text string, err error) {
@@ -56,7 +70,7 @@ func (t Terminal) ask(ctx context.Context, question, flag string, shown bool) (t
 	if err := show(t.In, shown); err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, show(t.In, true)) }()
+	defer func() { err = errors.Join(err, show(t.In, false)) }()
 	fmt.Fprint(t.Out, question)
 	line := make([]byte, longestLine)
 	n, err := terminal.Input(ctx, t.In).Read(line) // a terminal gives one line at a time
