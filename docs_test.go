@@ -79,6 +79,13 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
+// TestP9_NoPageShowsTheTokenInAnAddress: a browser and a shell's history keep the address that they are given.
+func TestP9_NoPageShowsTheTokenInAnAddress(t *testing.T) {
+	for name, text := range pages(t) {
+		assert.NotRegexp(t, `(?i)/bot<|/bot\$|/bot[0-9]+:|/bot[A-Z_]*TOKEN`, text, name)
+	}
+}
+
 // TestFiguresOfTheReadme compares the README's figures of the last chaos run with the page that `make chaos` writes.
 func TestFiguresOfTheReadme(t *testing.T) {
 	all := pages(t)

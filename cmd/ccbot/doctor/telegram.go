@@ -41,7 +41,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 		if u, err := url.Parse(webhook); err == nil { // its path may be a secret
 			where = u.Host
 		}
-		all = append(all, found("webhook_set", "stop the program that has set it, then call deleteWebhook with the token", "the messages of this bot go to %s", where))
+		all = append(all, found("webhook_set", "have the program that set it call deleteWebhook; docs/operations.md has a command that shows the token to nobody", "the messages of this bot go to %s", where))
 	}
 	return append(all, clock(asked, time.Now(), at))
 }
