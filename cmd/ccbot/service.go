@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/service"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 )
 
@@ -92,7 +93,40 @@ func installService(ctx context.Context, s *service.Service, environ []string, f
 	if names := mine.Differing(its, nil); len(names) > 0 {
 		fmt.Fprintf(s.Out, "the service does not have these settings as this shell has them, but as ccbot.env has them: %s\n", strings.Join(names, ", "))
 	}
+	if err := safePath(s, mine, environ); err != nil {
+		return err
+	}
 	return s.Install(ctx, force)
+}
+
+// safePath takes the folders out of the service's PATH in which another user can put a program, and names them. It is an
+// error if claude, tmux or git is in one of them, or behind a link that leads there: the service would not find it, or
+// would run another one.
+func safePath(s *service.Service, c config.Config, environ []string) error {
+	for _, name := range []string{c.ClaudeCommand(), "tmux", "git"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue // a start says so
+		}
+		if program, err = filepath.Abs(program); err != nil {
+			return err
+		}
+		for _, at := range []string{filepath.Dir(program), program} {
+			why, err := statefolder.OthersCanWrite(at)
+			if err != nil {
+				return err
+			}
+			if why != "" {
+				return exit.Usage(fmt.Errorf("another user could put another program in the place of %s: %s; take that permission away, or install %s elsewhere",
+					terminal.Printable(program), why, name))
+			}
+		}
+	}
+	foreign, err := statefolder.ForeignFolders(env.ToMap(environ)["PATH"])
+	for _, f := range foreign {
+		fmt.Fprintf(s.Out, "not in the PATH of the service: %q: %s\n", f.Folder, f.Why)
+	}
+	return err
 }
 
 // serviceOf is the service that runs this program.
@@ -110,6 +144,11 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	if claude, err := exec.LookPath(c.ClaudeCommand()); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
 	}
+	foreign, err := statefolder.ForeignFolders(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	p.Path = statefolder.WithoutForeign(p.Path, foreign)
 	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has to find.
 	if dir := config.StateFolder(vars, c.Home); dir != filepath.Join(c.Home, ".ccbot") {
 		p.StateDir = dir

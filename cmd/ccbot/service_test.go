@@ -46,3 +46,23 @@ func TestTheServiceLacksWhatTheShellHas(t *testing.T) {
 	assert.NotContains(t, said, "271828")
 	assert.NotContains(t, said, "29s")
 }
+
+// TestP9_TheServiceLeavesForeignFoldersOut of its PATH, and is not installed if git could be another user's.
+func TestP9_TheServiceLeavesForeignFoldersOut(t *testing.T) {
+	d := newOperator(t)
+	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")
+	open := filepath.Join(d.home, "open")
+	require.NoError(t, os.Mkdir(open, 0o700))
+	require.NoError(t, os.Chmod(open, 0o777)) //nolint:gosec // others may put programs there
+	path := "PATH=" + os.Getenv("PATH") + ":" + open
+	said, unit := d.installs(path)
+	assert.NotContains(t, unit, open)
+	assert.Contains(t, said, `not in the PATH of the service: "`+open+`": others may write `+open+"\n")
+
+	require.NoError(t, os.Symlink("/bin/true", filepath.Join(open, "git")))
+	cmd := exec.Command(d.ccbot, "service", "install", "--force")
+	cmd.Env = append(d.environ(), "PATH="+open+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
+	assert.Contains(t, string(out), "another user could put another program in the place of "+open+"/git: others may write "+open)
+}

@@ -23,6 +23,7 @@ type fault struct {
 // faults are all that there are, in the order of the checks.
 var faults = []fault{
 	{"locale_not_utf8", "locale", Warn, "the locale is not UTF-8, so programs in the windows may show other letters", ""},
+	{"path_writable", "path", Warn, "another user can put a program into a folder of `PATH`", ""},
 	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", ""},
 
 	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", ""},

@@ -144,3 +144,13 @@ func TestNothingIsSaidToBeMended(t *testing.T) {
 	require.Error(t, err)
 	assert.Empty(t, did)
 }
+
+func TestP9_ForeignFoldersOfPATHAreNamed(t *testing.T) {
+	open := t.TempDir()
+	require.NoError(t, os.Chmod(open, 0o777)) //nolint:gosec // others may put programs there
+	found := path(&World{vars: map[string]string{"PATH": "/usr/bin:" + open}})
+	require.Len(t, found, 1)
+	assert.Equal(t, Code("path_writable"), found[0].Code)
+	assert.Equal(t, `another user can put a program into "`+open+`", which is in PATH: others may write `+open, found[0].Summary)
+	assert.Equal(t, OK, path(&World{vars: map[string]string{"PATH": "/usr/bin"}})[0].Status)
+}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccbot/cmd/ccbot/statefolder"
 )
 
 // machine looks at what every program of this user has.
@@ -23,7 +25,22 @@ func machine(_ context.Context, w *World) []Finding {
 	} else {
 		all = append(all, found("locale_not_utf8", "export LANG=C.UTF-8", "the locale is not one of UTF-8: %s", cmp.Or(locale, "none is set")))
 	}
-	return append(all, inotify(w))
+	return append(append(all, path(w)...), inotify(w))
+}
+
+// path looks at the folders in which programs are looked for.
+func path(w *World) (all []Finding) {
+	foreign, err := statefolder.ForeignFolders(w.vars["PATH"])
+	if err != nil {
+		return []Finding{unseen("path", err)}
+	}
+	for _, f := range foreign {
+		all = append(all, found("path_writable", "take it out of PATH", "another user can put a program into %q, which is in PATH: %s", f.Folder, f.Why))
+	}
+	if len(all) == 0 {
+		all = append(all, good("path", "no other user can write its folders"))
+	}
+	return all
 }
 
 // The kernel's own values; a desktop uses up more than half of them.

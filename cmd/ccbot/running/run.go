@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"github.com/go-telegram/bot/models"
 	"golang.org/x/sync/errgroup"
 
@@ -43,7 +44,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	level.Set(c.Level())
 	log := c.Log(level, stderr)
 	stdlog.SetOutput(c.Token.Writer(stderr)) // of libraries, such as net/http with GODEBUG=http2debug=1, which shows every URL
-	warn(c, log)
+	warn(c, env.ToMap(environ)["PATH"], log)
 	hook, err := desk.HookBinary()
 	if err != nil {
 		return err
@@ -77,7 +78,14 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 }
 
 // warn reports at the start conditions that will cause trouble later.
-func warn(c config.Config, log *slog.Logger) {
+func warn(c config.Config, path string, log *slog.Logger) {
+	foreign, err := statefolder.ForeignFolders(path)
+	if err != nil {
+		log.Warn("path_unknown", logkey.Error, err.Error())
+	}
+	for _, f := range foreign {
+		log.Warn("path_writable_by_others", logkey.Folder, f.Folder, logkey.Why, f.Why, logkey.Mend, "take it out of PATH")
+	}
 	file := c.File
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)

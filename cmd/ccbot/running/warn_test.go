@@ -18,12 +18,16 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 	home := t.TempDir()
 	text := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USER=7\nALLOWED_USERS=7\nPROXY_ADDRESS=x\nAAsecret0secret=1\n" +
 		"VOICE_COMMAND=no-such-voice -x\nCLAUDE_COMMAND=./no-such-claude\n"
+	open := filepath.Join(home, "open")
+	require.NoError(t, os.Mkdir(open, 0o700))
+	require.NoError(t, os.Chmod(open, 0o777)) //nolint:gosec // others may put programs there
 	require.NoError(t, os.WriteFile(filepath.Join(home, "ccbot.env"), []byte(text), 0o600))
 	c, err := config.Load([]string{"HOME=" + home, "CCBOT_DIR=" + home, "OTHER_SETTING=1"})
 	require.NoError(t, err)
 	var out strings.Builder
-	warn(c, config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
+	warn(c, "/usr/bin:"+open, config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
 	for _, want := range []string{
+		"path_writable_by_others.*folder=" + open + " why=.others may write " + open + ".",
 		"setting_unknown.*name=ALLOWED_USER nearest=ALLOWED_USERS",
 		`setting_unknown.*name=PROXY_ADDRESS nearest=""`,
 		`setting_unknown.*name="a name that is not shown"`,
@@ -33,7 +37,7 @@ func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
 		assert.Regexp(t, want, out.String())
 	}
 	assert.NotContains(t, out.String(), "AAsecret")
-	assert.Equal(t, 5, strings.Count(out.String(), "\n"), out.String())
+	assert.Equal(t, 6, strings.Count(out.String(), "\n"), out.String())
 }
 
 // TestTheStartLooksAtTheFileThatItRead, also where that file names another folder.
@@ -47,7 +51,7 @@ func TestTheStartLooksAtTheFileThatItRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, other, c.Dir)
 	var out strings.Builder
-	warn(c, config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
+	warn(c, "", config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
 	for _, event := range []string{"configuration_readable_by_others", "setting_unknown"} {
 		assert.Contains(t, out.String(), event+" file="+file)
 	}
