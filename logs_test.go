@@ -3,13 +3,19 @@ package ccbot_test
 import (
 	"go/ast"
 	"go/token"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/loglimit"
 )
 
 // logged gives each message of the log that is a constant with the positions and levels at which it is written.
@@ -79,4 +85,40 @@ func TestOperationsPageHasEachEvent(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, want, got)
+}
+
+// TestP9_NoEventFloodsLog repeats each event of the program. A line that is left out is counted.
+func TestP9_NoEventFloodsLog(t *testing.T) {
+	const flood = 10 * loglimit.Burst
+	levels := map[string]slog.Level{"Info": slog.LevelInfo, "Error": slog.LevelError}
+	all := logged(t)
+	synctest.Test(t, func(t *testing.T) {
+		for message, lines := range all {
+			level, ok := levels[lines[0].level]
+			if !ok {
+				level = slog.LevelWarn
+			}
+			seen := &counter{}
+			log := slog.New(loglimit.New(slog.NewJSONHandler(seen, nil)))
+			for range flood {
+				log.Log(t.Context(), level, message, logkey.Error, "again")
+			}
+			assert.Equal(t, loglimit.Burst, seen.lines, message)
+			time.Sleep(loglimit.SummaryInterval)
+			synctest.Wait()
+			assert.Equal(t, loglimit.Burst+1, seen.lines, message)
+			assert.Contains(t, seen.last, `"count":`+strconv.Itoa(flood-loglimit.Burst)+"}", message)
+		}
+	})
+}
+
+// counter counts the lines of a log.
+type counter struct {
+	lines int
+	last  string
+}
+
+func (c *counter) Write(line []byte) (int, error) {
+	c.lines, c.last = c.lines+1, string(line)
+	return len(line), nil
 }

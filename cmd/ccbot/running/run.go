@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -25,6 +26,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
+	"ccbot/internal/loglimit"
 	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
@@ -42,8 +44,9 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	defer func() { err = c.Token.CleanError(err) }()
 	level := new(slog.LevelVar)
 	level.Set(c.Level())
-	log := c.Log(level, stderr)
-	stdlog.SetOutput(c.Token.Writer(stderr)) // of libraries, such as net/http with GODEBUG=http2debug=1, which shows every URL
+	log := slog.New(loglimit.New(c.Log(level, stderr).Handler()))
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(libraryLog{log}) // such as net/http with GODEBUG=http2debug=1, which shows every URL
 	warn(c, env.ToMap(environ)["PATH"], log)
 	hook, err := desk.HookBinary()
 	if err != nil {
@@ -59,6 +62,14 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 		return err
 	}
 	return statefolder.Error(c.Dir, s.run(ctx, reload))
+}
+
+// libraryLog writes the lines that libraries log.
+type libraryLog struct{ log *slog.Logger }
+
+func (l libraryLog) Write(line []byte) (int, error) {
+	l.log.Warn("library_logged", logkey.Error, strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // begin takes the lock and makes all parts; nothing runs yet.

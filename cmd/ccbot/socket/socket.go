@@ -19,6 +19,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
@@ -40,8 +41,7 @@ type Socket struct {
 	Hook     string // path of our ccbot-hook, the one program that may ask for a permission
 	Log      *slog.Logger
 
-	refused *refusals
-	now     func() time.Time
+	now func() time.Time
 }
 
 // Change makes what a person has asked for.
@@ -53,7 +53,7 @@ type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, erro
 // Run serves all verbs at the socket of a folder until ctx ends. A person has to remove
 // the cause of its error.
 func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change) error {
-	s.now, s.refused = time.Now, newRefusals(s.Log)
+	s.now = time.Now
 	err := s.server(dir, table, changes).Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
@@ -147,7 +147,7 @@ func (s Socket) checked(serve handler) control.Handler {
 			return nil, fmt.Errorf("%s: %w", c.Verb, err)
 		}
 		if err := Permitted(c.Verb, p, above); err != nil {
-			s.refused.note("verb", c.Verb, "pid", p.PID, "why", err.Error())
+			s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, p.PID, logkey.Why, err.Error())
 			return nil, err
 		}
 		reply, err := serve(ctx, caller{p.Chain[0].Identity, p.Chain, above}, c)
@@ -163,7 +163,7 @@ func (s Socket) checked(serve handler) control.Handler {
 // program, has no answer at all: the hook asks again.
 func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	if !fromHook(who.chain, who.above.Agent, s.Hook) {
-		s.refused.note("verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
+		s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, "not our hook", logkey.Path, who.chain[0].Exe)
 		return nil, control.Refuse(control.CodeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
 	}
 	if !hookwire.IsRequestID(c.ID) {

@@ -117,7 +117,7 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 
 func (a *around) socket() Socket {
 	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
-	return Socket{Agents: a, Relay: a, Files: a, Hook: cmp.Or(a.hook, hookPath), refused: newRefusals(log), now: now, Log: log}
+	return Socket{Agents: a, Relay: a, Files: a, Hook: cmp.Or(a.hook, hookPath), now: now, Log: log}
 }
 
 var (
