@@ -51,6 +51,7 @@ type Events struct {
 	failing   map[string]*failing // by file name
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
 	expired   bool                // whether old files were looked for
+	bounded   bool                // whether the removal of rejected events was logged
 
 	began  time.Time
 	timing sync.Mutex
@@ -305,13 +306,13 @@ func (e *Events) postponeLocked(name, key string) int {
 // putAsideLocked moves a file to quarantine/. If the move fails too, the file stays and is tried
 // again with backoff.
 func (e *Events) putAsideLocked(name string, cause error) error {
-	if err := e.folder.Quarantine(name, e.quarantine, cause.Error()); err != nil {
+	if err := e.folder.Quarantine(name, e.quarantine, rejectedReason+cause.Error()); err != nil {
 		e.postponeLocked(name, name)
 		return err
 	}
 	delete(e.failing, name)
 	e.log.Error("hook_event_quarantined", logkey.Name, name, logkey.Error, cause)
-	return nil
+	return e.boundLocked()
 }
 
 // dueLocked is the time of the next try among the postponed files; zero when there is none.

@@ -8,15 +8,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"ccbot/internal/clip"
 )
 
-// reasonSuffix is added to the name of a file in quarantine; the file with the resulting name
+// ReasonSuffix is added to the name of a file in quarantine; the file with the resulting name
 // contains the reason.
-const reasonSuffix = ".reason"
+const ReasonSuffix = ".reason"
 
 // untoldSuffix is added to the name for an empty file that exists until a person was told, see
 // Untold.
 const untoldSuffix = ".untold"
+
+// maxName limits the name of an item in quarantine, in bytes: the number and the suffixes must fit
+// into a file name too.
+const maxName = 200
 
 // maxQuarantined limits the search for a free name among items that had the same name.
 const maxQuarantined = 10000
@@ -42,7 +48,7 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	target, err := reserve(filepath.Join(dir, filepath.Base(f.Path)+"-"+name), reason)
+	target, err := reserve(filepath.Join(dir, clip.Bytes(filepath.Base(f.Path)+"-"+name, maxName, "")), reason)
 	if err != nil {
 		return err
 	}
@@ -55,7 +61,7 @@ func (f Folder) quarantine(name, dir, reason string, tell bool) error {
 		err = os.Rename(source, target)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, os.Remove(target+reasonSuffix), Told(dir, filepath.Base(target)))
+		return errors.Join(err, os.Remove(target+ReasonSuffix), Told(dir, filepath.Base(target)))
 	}
 	if !f.Fsync {
 		return nil
@@ -75,7 +81,7 @@ func reserve(path, reason string) (string, error) {
 		if _, err := os.Lstat(target); err == nil {
 			continue
 		}
-		file, err := os.OpenFile(target+reasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		file, err := os.OpenFile(target+ReasonSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil { // on a full disk it stays empty: that is no reason to leave the item where it blocks the queue
 			_, _ = file.WriteString(reason + "\n")
 			_ = file.Close()
