@@ -7,7 +7,8 @@
 // Claude Code knows (an unknown one opens a dialog that blocks the start; until `claude --version`
 // has answered once, 2.1.197 counts as installed), and no launch waits for that answer. Every event
 // reaches the sink in order and stays on disk until the sink has taken it, and one event that
-// cannot be handled does not hold up other sessions for ever. A request is answered once, with a
+// cannot be handled does not hold up other sessions for ever. An event whose conversation is not
+// proven yet is kept for a while and then rejected; of the rejected events the newest stay. A request is answered once, with a
 // decision that somebody made; without a decision it is left to the terminal. "For this session"
 // returns only rules that Claude Code proposed. A person's settings file keeps every byte that is
 // not ours.

@@ -29,7 +29,8 @@ import (
 // Sink takes hook events. nil means that the event is dealt with and its file may be removed; an
 // error means that the event is delivered again later. After a crash between the two an event is
 // delivered twice, so taking an event twice must be harmless. An event of an outdated or foreign
-// process is for the sink to recognise and to take with nil.
+// process is for the sink to recognise and to take with nil. After ErrNotNamed and ErrContradicted the
+// event is kept for a while, and then rejected.
 type Sink interface {
 	HookEvent(ctx context.Context, e hookwire.Event) error
 }
@@ -49,9 +50,13 @@ type Events struct {
 
 	mu        sync.Mutex          // held over a whole pass: Drain and Run deliver one at a time
 	failing   map[string]*failing // by file name
+	kept      map[string]*kept    // by file name
 	delivered map[string]bool     // taken by the sink, but the file could not be removed
 	expired   bool                // whether old files were looked for
 	bounded   bool                // whether the removal of rejected events was logged
+
+	arrived   chan struct{} // one slot: a value makes Run look
+	presences presences
 
 	began  time.Time
 	timing sync.Mutex
@@ -69,6 +74,9 @@ func NewEvents(dir string, sink Sink, room *watch.Room, log *slog.Logger) *Event
 		now:        time.Now,
 		patience:   patience{first: time.Second, most: time.Minute, failures: maxFailures},
 		failing:    map[string]*failing{},
+		kept:       map[string]*kept{},
+		arrived:    make(chan struct{}, 1),
+		presences:  presences{changed: map[int]bool{}},
 		delivered:  map[string]bool{},
 		began:      time.Now(),
 	}
@@ -85,22 +93,21 @@ func (e *Events) Drain(ctx context.Context) error {
 // Run delivers events as they arrive until ctx ends, and then returns nil. An error means that
 // events/ cannot be made or listed.
 func (e *Events) Run(ctx context.Context) error {
-	arrived := make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return e.folder.Watch(ctx, e.room, func() { pause.Poke(arrived) })
+		return e.folder.Watch(ctx, e.room, func() { pause.Poke(e.arrived) })
 	})
-	group.Go(func() error { return e.follow(ctx, arrived) })
+	group.Go(func() error { return e.follow(ctx) })
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("hook events: %w", err)
 	}
 	return nil
 }
 
-// follow makes a pass at each arrival and when the next refused event is due.
-func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
+// follow makes a pass at each arrival and when the next refused or kept event is due.
+func (e *Events) follow(ctx context.Context) error {
 	for wait := pause.Forever; ; {
-		pause.Until(ctx, wait, arrived)
+		pause.Until(ctx, wait, e.arrived)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -120,8 +127,8 @@ func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
 // errList means that the folder could not be listed: then nothing can be delivered.
 var errList = errors.New("list events")
 
-// pass goes through the folder once. due is the time at which the next refused event is to be
-// tried; zero when there is none.
+// pass goes through the folder once. due is the time at which the next refused or kept event is to
+// be tried; zero when there is none.
 func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,22 +141,44 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 		return time.Time{}, fmt.Errorf("%w: %w", errList, err)
 	}
 	e.forgetLocked(names)
-	held := map[string]bool{} // launches with a refused event: their later events wait
+	p := look{held: map[string]bool{}, changed: e.presences.take(), impatient: impatient}
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return time.Time{}, ctx.Err()
 		}
-		if err := e.handleLocked(ctx, name, held, impatient); err != nil {
+		if err := e.handleLocked(ctx, name, p); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return e.dueLocked(), errors.Join(errs...)
 }
 
+// look is one pass.
+type look struct {
+	// held are launches with a refused event and conversations with a kept event: their later events
+	// wait.
+	held      map[string]bool
+	changed   map[int]bool // processes with a new presence file
+	impatient bool         // also events that are not due are tried
+}
+
+// waitsLocked returns what a file holds up that is not due yet; "" if it is due.
+func (e *Events) waitsLocked(name string, p look) (held string) {
+	f, k := e.failing[name], e.kept[name]
+	switch {
+	case p.impatient:
+	case f != nil && e.now().Before(f.due):
+		return f.key
+	case k != nil && e.now().Before(k.due()) && !p.changed[k.pid]:
+		return k.conversation
+	}
+	return ""
+}
+
 // handleLocked takes one file as far as is possible now.
-func (e *Events) handleLocked(ctx context.Context, name string, held map[string]bool, impatient bool) error {
-	if f := e.failing[name]; f != nil && !impatient && e.now().Before(f.due) {
-		held[f.key] = true
+func (e *Events) handleLocked(ctx context.Context, name string, p look) error {
+	if held := e.waitsLocked(name, p); held != "" {
+		p.held[held] = true
 		return nil
 	}
 	if e.delivered[name] {
@@ -165,11 +194,15 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 		return e.failedLocked(name, name, err)
 	}
 	key := cmp.Or(event.Launch, event.SessionID) // within it events keep their order; a launch survives a /clear
-	if held[key] {
+	if p.held[key] || p.held[conversationOf(event)] {
 		return nil
 	}
 	err = e.deliver(ctx, event)
 	switch {
+	case errors.Is(err, ErrNotNamed), errors.Is(err, ErrContradicted):
+		err = e.keepLocked(name, event, err)
+		p.held[conversationOf(event)] = e.kept[name] != nil
+		return err
 	case err == nil:
 		if !event.Received.Before(e.began) { // else it has waited for this ccbot
 			e.took(e.now().Sub(event.Received))
@@ -179,7 +212,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 		return ctx.Err() // refused because the bot ends: not the event's fault
 	}
 	err = e.failedLocked(name, key, err)
-	held[key] = err != nil // a file that was put aside holds up nothing
+	p.held[key] = err != nil // a file that was put aside holds up nothing
 	return err
 }
 
@@ -219,6 +252,7 @@ func (e *Events) removeLocked(name string) error {
 	}
 	delete(e.delivered, name)
 	delete(e.failing, name)
+	delete(e.kept, name)
 	return nil
 }
 
@@ -317,6 +351,7 @@ func (e *Events) putAsideLocked(name string, cause error) error {
 
 // dueLocked is the time of the next try among the postponed files; zero when there is none.
 func (e *Events) dueLocked() (due time.Time) {
+	due = e.keptDueLocked()
 	for _, f := range e.failing {
 		if due.IsZero() || f.due.Before(due) {
 			due = f.due
@@ -332,6 +367,7 @@ func (e *Events) forgetLocked(names []string) {
 		return !there
 	}
 	maps.DeleteFunc(e.failing, func(name string, _ *failing) bool { return gone(name) })
+	maps.DeleteFunc(e.kept, func(name string, _ *kept) bool { return gone(name) })
 	maps.DeleteFunc(e.delivered, func(name string, _ bool) bool { return gone(name) })
 }
 

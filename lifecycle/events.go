@@ -16,7 +16,9 @@ import (
 
 // HookEvent processes one event of Claude Code's hooks. An event counts only if the bound process
 // itself has sent it: a nested `claude -p` in a tool call inherits the launch, but is another
-// process. After an error the event has to be delivered again.
+// process. Another conversation than the session's counts only if the agent's presence file names it:
+// after hooks.ErrNotNamed and hooks.ErrContradicted it is not proven. After any error the event has to
+// be delivered again.
 func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.Launch)
 	if err != nil {
@@ -33,10 +35,15 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	}
 	err = s.kit.do(ctx, id, func(w *work) error {
 		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
-		switch {
-		case w.r.Binding == nil || w.r.Binding.Agent != sender:
+		if w.r.Binding == nil || w.r.Binding.Agent != sender {
 			return nil
-		case e.Name == hookwire.SessionStart:
+		}
+		if claude, err := uuid.Parse(e.SessionID); err == nil && claude != w.r.ClaudeSessionID {
+			if err := w.Evidence.Names(ctx, sender, claude); err != nil {
+				return err
+			}
+		}
+		if e.Name == hookwire.SessionStart {
 			return w.reported(ctx, e)
 		}
 		return errors.Join(w.follow(ctx, e), w.prompts.receive(ctx, e), w.nameAfter(ctx, e.Prompt))
@@ -79,27 +86,38 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	if err != nil {
 		return nil
 	}
+	own := transcript.Own(w.Observer.ProjectsDir, e.TranscriptPath, id)
+	now, followed := w.r.Cursor()
 	if id != w.r.ClaudeSessionID {
 		w.changeID(id)
-	} else if c, ok := w.r.Cursor(); ok && (c.Path == e.TranscriptPath || e.TranscriptPath == "") {
+	} else if followed && (own == "" || w.isTranscript(now.Path, own, id)) {
 		return nil
 	}
-	c := w.transcriptOf(e, id)
+	c := w.transcriptOf(e, own, id)
 	if now, ok := w.r.Cursor(); c.Path != "" && (!ok || now.Path != c.Path) {
 		w.r.Cursors = append(w.r.Cursors, c)
 	}
 	return w.saveAndFollow(ctx)
 }
 
-// transcriptOf returns the transcript that an event names, and the position from which the chat
-// shows it. After a resume in another folder, SessionStart names a file in that folder that is
-// never made: the conversation continues in its old file.
-func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
-	c := transcript.Cursor{Path: e.TranscriptPath}
+// isTranscript reports whether the session follows the transcript own of the conversation already.
+// A conversation that has a file keeps it.
+func (w *work) isTranscript(followed, own string, id uuid.UUID) bool {
+	real := transcript.Own(w.Observer.ProjectsDir, followed, id)
+	_, err := os.Stat(real)
+	return real == own || real != "" && err == nil
+}
+
+// transcriptOf returns the transcript of the conversation of an event, and the position from which
+// the chat shows it. own is the path that the event names, "" if that is not the conversation's. After
+// a resume in another folder, SessionStart names a file in that folder that is never made: the
+// conversation continues in its old file.
+func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) transcript.Cursor {
+	c := transcript.Cursor{Path: own}
 	if e.Name != hookwire.SessionStart || e.Source == "resume" || e.Source == "fork" {
-		c.Offset = e.TranscriptSize // the conversation did not begin with this event: what was said before is history
+		c.Offset = max(e.TranscriptSize, 0) // the conversation did not begin with this event: what was said before is history
 	}
-	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(own); own != "" && (e.Source != "resume" || !errors.Is(err, fs.ErrNotExist)) {
 		return c
 	}
 	if end, err := transcript.EndOf(w.Observer.ProjectsDir, id); err == nil {

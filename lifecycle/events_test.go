@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/news"
+	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -77,6 +78,7 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "clear"
 		}
 		told := toldOf[news.Transcript](w.news)
+		w.present(r, id)
 		w.hook(r, hookwire.SessionEnd, func(e *hookwire.Event) { e.Reason = "clear" })
 		for range 2 { // also when it comes twice
 			w.hook(r, hookwire.SessionStart, cleared)
@@ -102,6 +104,7 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		id := uuid.New()
+		w.present(r, id)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = id.String(), w.transcript(id) })
 		w.archive(r)
 		w.processes.startNow(777, []string{"claude", "--resume", id.String()})
@@ -117,6 +120,7 @@ func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
 		r, _ := w.started()
 		other := session.Record{ClaudeSessionID: uuid.New()}
 		w.write(other, userLine("long ago"))
+		w.present(r, other.ClaudeSessionID)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), w.transcript(other.ClaudeSessionID), "resume"
 			e.TranscriptSize = 17
@@ -135,6 +139,7 @@ func TestP5_AResumeInAnotherFolderRepeatsNothing(t *testing.T) {
 		r, _ := w.started()
 		other := session.Record{ClaudeSessionID: uuid.New()}
 		w.write(other, userLine("long ago"))
+		w.present(r, other.ClaudeSessionID)
 		size := int64(len(userLine("long ago")) + 1)
 		there := w.transcript(other.ClaudeSessionID)
 		never := filepath.Join(filepath.Dir(filepath.Dir(there)), "elsewhere", filepath.Base(there))
@@ -158,12 +163,13 @@ func TestP5_AResumeInAnotherFolderRepeatsNothing(t *testing.T) {
 func TestP5_ATranscriptThatAPromptNamesBeginsThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
+		there := filepath.Join(w.base, "projects", "-elsewhere", r.ClaudeSessionID.String()+".jsonl")
 		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
-			e.TranscriptPath, e.TranscriptSize = "/elsewhere.jsonl", 17
+			e.TranscriptPath, e.TranscriptSize = there, 17
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
-		assert.Equal(t, transcript.Cursor{Path: "/elsewhere.jsonl", Offset: 17}, c)
+		assert.Equal(t, transcript.Cursor{Path: there, Offset: 17}, c)
 	})
 }
 
@@ -210,4 +216,73 @@ func TestAnEventOfAnUnknownRecordIsDropped(t *testing.T) {
 		e := w.event(r, hookwire.Stop, func(e *hookwire.Event) { e.Launch = uuid.NewString() })
 		assert.NoError(t, w.HookEvent(w.ctx, e), "else it would be given again for ever")
 	})
+}
+
+// A program below the agent can write any event. Another conversation counts only if the agent's
+// presence file names it, and a transcript only if it is the conversation's.
+func TestP9_ForgedEventIsNotFollowed(t *testing.T) {
+	tests := []struct {
+		name    string
+		present bool // the presence file names the other conversation
+		absent  bool // there is no presence file
+		change  func(w *world, other uuid.UUID, e *hookwire.Event)
+		err     error
+		follows bool
+	}{
+		{name: "another conversation", err: hooks.ErrContradicted, change: func(w *world, other uuid.UUID, e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath = other.String(), w.transcript(other)
+		}},
+		{name: "another conversation without a presence file", absent: true, err: hooks.ErrNotNamed, change: func(w *world, other uuid.UUID, e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath = other.String(), w.transcript(other)
+		}},
+		{name: "the transcript of another conversation", change: func(w *world, other uuid.UUID, e *hookwire.Event) {
+			e.TranscriptPath = w.transcript(other)
+		}},
+		{name: "a second transcript of the conversation", change: func(w *world, _ uuid.UUID, e *hookwire.Event) {
+			e.TranscriptPath = filepath.Join(w.base, "projects", "-forged", filepath.Base(e.TranscriptPath))
+		}},
+		{name: "a file outside of the projects", change: func(w *world, _ uuid.UUID, e *hookwire.Event) {
+			e.TranscriptPath = filepath.Join(w.base, "elsewhere", filepath.Base(e.TranscriptPath))
+		}},
+		{name: "a named conversation with the transcript of the first", present: true, follows: true, change: func(_ *world, other uuid.UUID, e *hookwire.Event) {
+			e.SessionID = other.String()
+		}},
+		{name: "a named conversation", present: true, follows: true, change: func(w *world, other uuid.UUID, e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath = other.String(), w.transcript(other)
+		}},
+	}
+	for _, event := range []string{hookwire.SessionStart, hookwire.UserPromptSubmit} {
+		for _, tc := range tests {
+			t.Run(event+"/"+tc.name, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					r, a := w.started()
+					other := session.Record{ClaudeSessionID: uuid.New()}
+					w.write(r, userLine("own"))
+					w.write(other, userLine("of another session"))
+					if tc.present {
+						w.present(r, other.ClaudeSessionID)
+					}
+					a.mu.Lock()
+					a.silent = tc.absent
+					a.mu.Unlock()
+					before := w.get(r.ID)
+					e := w.event(r, event, func(e *hookwire.Event) { tc.change(w, other.ClaudeSessionID, e) })
+					require.ErrorIs(t, w.HookEvent(w.ctx, e), tc.err)
+					now := w.get(r.ID)
+					want := []string{w.transcript(r.ClaudeSessionID)}
+					if tc.follows {
+						want = append(want, w.transcript(other.ClaudeSessionID))
+						assert.Equal(t, other.ClaudeSessionID, now.ClaudeSessionID)
+					} else {
+						assert.Equal(t, before.ClaudeSessionID, now.ClaudeSessionID)
+					}
+					var follows []string
+					for _, c := range now.Cursors {
+						follows = append(follows, c.Path)
+					}
+					assert.Equal(t, want, follows)
+				})
+			})
+		}
+	}
 }

@@ -360,6 +360,7 @@ func TestP2_WhoWasThereBeforeIsNoLeftover(t *testing.T) {
 		r, a := w.started()
 		id := uuid.New()
 		before := w.processes.startNow(777, resume(id))
+		w.present(r, id)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "resume"
 		})

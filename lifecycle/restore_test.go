@@ -371,6 +371,7 @@ func TestARestoreOfAFork(t *testing.T) {
 			func(_, fork session.Record) []string { return []string{"--resume", fork.ClaudeSessionID.String()} }},
 		{"that was cleared does not begin with the copy again", func(w *world, r session.Record) {
 			cleared := uuid.New()
+			w.present(r, cleared)
 			w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 				e.SessionID, e.TranscriptPath, e.Source = cleared.String(), w.transcript(cleared), "clear"
 			})

@@ -313,6 +313,14 @@ func (w *world) event(r session.Record, name string, change ...func(*hookwire.Ev
 	return e
 }
 
+// present makes the presence file of the session's agent name a conversation.
+func (w *world) present(r session.Record, id uuid.UUID) {
+	a := w.tmux.byPID(r.Agent().PID)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.session = id
+}
+
 func (w *world) report(r session.Record) {
 	w.t.Helper()
 	w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "startup" })

@@ -102,6 +102,7 @@ func TestASessionsOwnAgent(t *testing.T) {
 	outcome, _ := m.hear(own(hookwire.SessionStart, r.ClaudeSessionID))
 	assert.Equal(t, sessionActive, outcome)
 	next := uuid.New() // through /clear
+	m.presences.put(r.Binding.Agent, next)
 	outcome, _ = m.hear(own(hookwire.SessionStart, next))
 	assert.Equal(t, sessionFollowed, outcome)
 	got := m.get(r.ID)

@@ -43,6 +43,40 @@ type Sources struct {
 	Log       *slog.Logger
 }
 
+// Names reports with nil that the presence file of an agent names a conversation: only this file
+// proves it, because a program below the agent can forge the files and the calls of hooks. The other
+// errors are hooks.ErrContradicted and hooks.ErrNotNamed.
+func (s *Sources) Names(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
+	f, err := s.Presences.Read(ctx, agent.PID)
+	switch {
+	case err != nil, f.ProcStart != agent.Start:
+		return hooks.ErrNotNamed
+	case f.SessionID != claudeID:
+		return hooks.ErrContradicted
+	}
+	return nil
+}
+
+// Named is Names for a call that waits: a contradiction may last as long as Contradiction. Without a
+// readable presence file the conversation of the agent's session is the right one.
+func (s *Sources) Named(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
+	const tries = 8
+	for try := 0; ; try++ {
+		err := s.Names(ctx, agent, claudeID)
+		if errors.Is(err, hooks.ErrNotNamed) && slices.ContainsFunc(s.Records.Shared(), func(r session.Record) bool {
+			return r.State.Live() && r.Agent() == agent && r.ClaudeSessionID == claudeID
+		}) {
+			return nil
+		}
+		if err == nil || try == tries {
+			return err
+		}
+		if err := pause.For(ctx, Contradiction/tries); err != nil {
+			return err
+		}
+	}
+}
+
 // Records gives all sessions. Callers must not change them.
 type Records interface{ Shared() []session.Record }
 

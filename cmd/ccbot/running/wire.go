@@ -272,7 +272,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Failpoint: Failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log}
-	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.lifecycle.WakeAgent, s.log)
+	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
 }
@@ -287,6 +287,12 @@ func (s *system) wireRecovery(instance string, environ []string) {
 		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	s.events = hooks.NewEvents(s.Dir, s.recovery, s.watch, s.log)
 	s.recovery.Events = s.events.Drain
+}
+
+// presenceChanged is called with the process of each presence file that has changed.
+func (s *system) presenceChanged(pid int) {
+	s.lifecycle.WakeAgent(pid)
+	s.events.PresenceChanged(pid)
 }
 
 // unmade are the records for recovery. Recovery removes starts that came to nothing; while the bot

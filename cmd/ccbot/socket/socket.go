@@ -30,6 +30,8 @@ import (
 type Socket struct {
 	Agents interface {
 		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
+		// Named reports with nil that an agent has a conversation.
+		Named(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error
 	}
 	Relay interface {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
@@ -175,6 +177,14 @@ func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 	}
 	ask.Received = s.within(ask.Received)
 	if claude, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
+		err := s.Agents.Named(ctx, who.above.Agent, claude)
+		if err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, err.Error())
+			return nil, control.Refuse(control.CodeForbidden, "the agent that asks has another conversation")
+		}
 		ask.TranscriptPath = transcript.Own(s.Projects, ask.TranscriptPath, claude)
 	}
 	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)

@@ -93,6 +93,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 type around struct {
 	above   evidence.Above
 	unknown error
+	unnamed error
 	hook    string // its path; hookPath without one
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	send    func(ctx context.Context) error
@@ -104,6 +105,8 @@ type around struct {
 func (a *around) AgentAbove(context.Context, []process.Process) (evidence.Above, error) {
 	return a.above, a.unknown
 }
+
+func (a *around) Named(context.Context, process.Identity, uuid.UUID) error { return a.unnamed }
 
 func (a *around) Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
 	a.asked = append(a.asked, q)
@@ -276,6 +279,19 @@ func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
 			require.Len(t, a.asked, 1)
 			assert.Equal(t, want, a.asked[0].Transcript)
 		})
+	}
+}
+
+// TestP9_RequestOfOtherConversationIsRefused: its outcome would be read in another session's transcript.
+func TestP9_RequestOfOtherConversationIsRefused(t *testing.T) {
+	for _, why := range []error{hooks.ErrContradicted, hooks.ErrNotNamed} {
+		a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}, unnamed: why}
+		s := a.socket()
+		_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, asItIs))
+		refusal := (*control.Refusal)(nil)
+		require.ErrorAs(t, err, &refusal)
+		assert.Equal(t, control.CodeForbidden, refusal.Code)
+		assert.Empty(t, a.asked)
 	}
 }
 
